@@ -1,0 +1,116 @@
+"""Every error viva raises, drawn once.
+
+VivaError
+├── UsageError            the user's command or course is wrong: one sentence, exit status 1
+│   └── CourseError       grader.yaml, assignment.yaml, rubric.yaml
+├── BoxError              a box ended or misbehaved
+│   ├── BoxUnavailable    no box can be made on this host in the tier asked for
+│   ├── BoxTimeout        the deadline passed and the box was killed
+│   ├── BoxDied           the student's process ended: exit, signal, memory, output
+│   └── ProtocolViolation the reply was no message of ours; the box was killed
+├── StudentRaised         the student's code raised an exception
+├── MissingName           the submission does not define what the test asks for
+└── GraderError           our own fault or the course author's: unscored until retried, exit status 2
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class VivaError(Exception):
+    """Root of the tree; `str()` of each is one sentence for a person."""
+
+
+class UsageError(VivaError):
+    """The command line or the course is wrong; nothing was graded."""
+
+
+class CourseError(UsageError):
+    """A course file is wrong; names file, key and what is allowed."""
+
+
+class BoxError(VivaError):
+    """A box ended or misbehaved; the submission goes on in a fresh one."""
+
+
+class BoxUnavailable(BoxError):
+    """This host cannot make a box in the tier asked for; says why and what to install."""
+
+
+class BoxTimeout(BoxError):
+    """The deadline passed; the box was killed from outside."""
+
+
+class BoxDied(BoxError):
+    """The student's process ended by itself or by a limit; `reason` says which in words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class ProtocolViolation(BoxError):
+    """What came over the wire was no message of ours; the box was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of the student's traceback."""
+
+    file: str
+    line: int
+    function: str
+    source: str
+
+
+class StudentRaised(VivaError):
+    """The student's code raised: a claim of the box, shown only where its text may be shown."""
+
+    def __init__(
+        self,
+        type_name: str,
+        message: str,
+        frames: Sequence[Frame] = (),
+        missing_module: str | None = None,
+        limit: str | None = None,
+    ) -> None:
+        super().__init__(f"{type_name}: {message}" if message else type_name)
+        self.type_name = type_name
+        self.message = message
+        self.frames = tuple(frames)
+        self.missing_module = missing_module
+        self.limit = limit
+        """"time", "memory" or "recursion" when a limit of the box was the cause."""
+
+    @classmethod
+    def from_wire(cls, raised: Mapping[str, Any]) -> "StudentRaised":
+        """Build from the `raised` part of a reply; anything of the wrong type becomes text."""
+        frames = [
+            Frame(str(file), int(line) if isinstance(line, int) else 0, str(function), str(source))
+            for file, line, function, source in (
+                f for f in raised.get("frames") or () if isinstance(f, list | tuple) and len(f) == 4
+            )
+        ]
+        module, limit = raised.get("missing_module"), raised.get("limit")
+        return cls(
+            str(raised.get("type", "Exception"))[:100],
+            str(raised.get("message", ""))[:1000],
+            frames[:12],
+            str(module) if module else None,
+            str(limit) if limit else None,
+        )
+
+
+class MissingName(VivaError):
+    """The submission does not define a name; carries the closest names it does define."""
+
+    def __init__(self, name: str, close: Sequence[str] = ()) -> None:
+        hint = f" (did you mean {', '.join(f'`{c}`' for c in close)}?)" if close else ""
+        super().__init__(f"`{name}` is not defined in your submission{hint}.")
+        self.name = name
+        self.close = tuple(close)
+
+
+class GraderError(VivaError):
+    """Our own fault or the course author's."""

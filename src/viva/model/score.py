@@ -1,0 +1,117 @@
+"""The result of one submission: an entry per test function, exact points, and what it was graded against."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from viva.model.status import Status
+
+VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One parametrized case of a test function; a plain function has one, with an empty label."""
+
+    label: str
+    status: Status
+    earned: Fraction
+    points: Fraction
+    message: str
+    """What the student reads (already safe to show: hidden cases carry the fixed sentence)."""
+    staff_message: str = ""
+    """What only staff read: the full comparison, the grader's own traceback."""
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One collected test function."""
+
+    test_id: str
+    """Stable and unique within the assignment: `test_masks.py::test_square_mask`."""
+    name: str
+    """The first sentence of the test's docstring."""
+    number: str
+    visibility: str
+    status: Status
+    earned: Fraction
+    points: Fraction
+    cases: tuple[Case, ...]
+    tags: tuple[str, ...] = ()
+    hide_errors: str | None = None
+    written: str = ""
+    """The student's prose, for `needs_review`."""
+    rubric: str = ""
+    """The rubric question that marks it, for `needs_review`."""
+
+    @property
+    def message(self) -> str:
+        """The lines the student reads, one per case that is not plainly passed, each said once."""
+        lines = dict.fromkeys(
+            f"{case.label}: {case.message}" if case.label else case.message for case in self.cases if case.message
+        )
+        return "\n".join(lines)
+
+    @property
+    def staff_message(self) -> str:
+        """What staff read beside the student's message."""
+        return "\n".join(dict.fromkeys(case.staff_message for case in self.cases if case.staff_message))
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Which walls stood around the student's code, as reported by the box before it read a student byte."""
+
+    tier: str
+    layers: Mapping[str, str] = field(default_factory=dict)
+    probes: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """One leaderboard value; `order` is "asc" or "desc"."""
+
+    name: str
+    value: float | int | str
+    order: str = "desc"
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Everything known about one graded submission; plain data, safe to send between machines."""
+
+    submission: str
+    """The path as the user gave it."""
+    content_hash: str
+    assignment: str
+    version: int
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+    """What the student reads above the tests: load errors, skipped cells, environment findings."""
+    isolation: Isolation = field(default_factory=lambda: Isolation("none"))
+    signature: Mapping[str, str] = field(default_factory=dict)
+    leaderboard: tuple[Leader, ...] = ()
+    wall_s: float = 0.0
+
+    @property
+    def earned(self) -> Fraction:
+        """Points won so far; entries that are still open do not count."""
+        return sum((e.earned for e in self.entries if not e.status.is_open), Fraction(0))
+
+    @property
+    def points(self) -> Fraction:
+        """Points of every entry, open ones included."""
+        return sum((e.points for e in self.entries), Fraction(0))
+
+    @property
+    def still_open(self) -> Fraction:
+        """Points that nobody has decided yet (deferred, needs_review, grader_error)."""
+        return sum((e.points for e in self.entries if e.status.is_open), Fraction(0))
+
+    @property
+    def has_grader_error(self) -> bool:
+        """True when something of ours went wrong: exit status 2, unscored until retried."""
+        return any(e.status is Status.GRADER_ERROR for e in self.entries)
