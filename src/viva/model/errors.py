@@ -7,7 +7,8 @@ VivaError
 │   ├── BoxUnavailable    no box can be made on this host in the tier asked for
 │   ├── BoxTimeout        the deadline passed and the box was killed
 │   ├── BoxDied           the student's process ended: exit, signal, memory, output
-│   └── ProtocolViolation the reply was no message of ours; the box was killed
+│   ├── ProtocolViolation the reply was no message of ours; the box was killed
+│   └── LoadFailed        loading the submission ended its box, twice; nothing can be asked
 ├── StudentRaised         the student's code raised an exception
 ├── MissingName           the submission does not define what the test asks for
 └── GraderError           our own fault or the course author's: unscored until retried, exit status 2
@@ -52,6 +53,14 @@ class BoxDied(BoxError):
 
 class ProtocolViolation(BoxError):
     """What came over the wire was no message of ours; the box was killed."""
+
+
+class LoadFailed(BoxError):
+    """Loading the submission ended its box twice; `cause` says how. Raised for every question, reported once."""
+
+    def __init__(self, cause: BoxError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)

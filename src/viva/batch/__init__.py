@@ -1,0 +1,1 @@
+"""Many submissions: a pool of examiners on this machine."""

@@ -1,0 +1,115 @@
+"""Grade many submissions over the cores of this machine; one broken submission never costs the batch."""
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from viva.course import Assignment, Course
+from viva.examine.parent import ExaminerProcess, Graded, Wanted
+from viva.intake import open_submission
+from viva.model import Entry, Submission, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submission to grade: where it is and which assignment it is for."""
+
+    path: Path
+    name: str
+    assignment: Assignment
+    submission: Submission | None = None
+    """Its bytes, where they have been read already (to recognise the assignment)."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """How to grade; the same for every submission."""
+
+    course: Course
+    tier: Tier
+    secret: bytes
+    wanted: Wanted
+    workers: int = 0
+    """Examiners at once; 0 for one per core."""
+    on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
+    """Called before a submission is asked anything, with every entry still open."""
+    on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = lambda job, entries: None
+    """Called after each entry, with a function that gives all entries as they stand."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
+        """Grade the jobs, in any order; each comes back exactly once.
+
+        Yields:
+            The job and its score, or the usage or grader error that kept it from being graded.
+        """
+        waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
+        for job in jobs:
+            waiting.put(job)
+        count = min(self.workers or _cores(), len(jobs))
+        for _ in range(count):
+            waiting.put(None)
+        stop = threading.Event()
+        threads = [threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        try:
+            running = count
+            while running:
+                result = done.get()
+                if result is None:
+                    running -= 1
+                else:
+                    yield result
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(15)
+
+    def _work(
+        self,
+        waiting: "queue.SimpleQueue[Job | None]",
+        done: "queue.SimpleQueue[tuple[Job, Graded | Exception] | None]",
+        stop: threading.Event,
+    ) -> None:
+        examiners: dict[str, ExaminerProcess] = {}
+        try:
+            while not stop.is_set() and (job := waiting.get()) is not None:
+                name = job.assignment.name
+                if name not in examiners:
+                    examiners[name] = ExaminerProcess(self.course, job.assignment, self.tier, self.secret)
+                try:
+                    done.put((job, self._grade(examiners[name], job)))
+                except Exception as error:  # told about this job; the others go on
+                    done.put((job, error))
+        finally:
+            for examiner in examiners.values():
+                examiner.close()
+            done.put(None)
+
+    def _grade(self, examiner: ExaminerProcess, job: Job) -> Graded:
+        submission = job.submission or open_submission(job.path, job.name)
+        examiner.open()
+        known: list[Entry] = []
+
+        def entries() -> tuple[Entry, ...]:
+            return examiner.pending(self.wanted, known)
+
+        def note(entry: Entry) -> None:
+            known.append(entry)
+            self.on_entry(job, entries)
+
+        self.on_start(job, entries())
+        return examiner.grade(submission, self.wanted, note)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
+
+

@@ -1,0 +1,164 @@
+"""What the collected tests are: one `TestFunction` per function, in the order in which they are asked and reported."""
+
+import inspect
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from viva.model.errors import CourseError
+from viva.model.score import VISIBILITIES
+
+
+@dataclass(slots=True)
+class TestFunction:
+    """One test function of a grader, with what its decorators and docstring say."""
+
+    __test__ = False  # pytest would collect the name
+
+    test_id: str
+    name: str
+    number: str
+    points: Fraction
+    visibility: str
+    tags: tuple[str, ...]
+    hide_errors: str | None
+    depends: tuple[str, ...]
+    gpu: bool
+    timeout_s: float | None
+    leaderboard: tuple[str, str] | None
+    items: list[pytest.Function] = field(default_factory=list)
+
+    @property
+    def hidden(self) -> bool:
+        """True when the student must not learn what was asked."""
+        return self.visibility != "visible"
+
+    @property
+    def points_per_case(self) -> Fraction:
+        """The function's weight shared over its cases, exactly."""
+        return self.points / max(1, len(self.items))
+
+
+def catalog(items: Iterable[pytest.Item]) -> list[TestFunction]:
+    """Group collected items by function, check what they declare, and put them in order.
+
+    Visible tests come first, each part in the order of collection; a test comes after those that it depends on.
+
+    Raises:
+        CourseError: a prerequisite that does not exist or a circle of prerequisites.
+    """
+    functions: dict[str, TestFunction] = {}
+    for item in items:
+        if not isinstance(item, pytest.Function):
+            raise CourseError(f"{item.nodeid}: graders are plain pytest functions; this is a {type(item).__name__}.")
+        test_id = _test_id(item)
+        if test_id not in functions:
+            functions[test_id] = _describe(test_id, item)
+        functions[test_id].items.append(item)
+    return _ordered(list(functions.values()))
+
+
+def case_label(item: pytest.Function) -> str:
+    """The parametrization of one case, empty for a plain function."""
+    callspec = getattr(item, "callspec", None)
+    return str(callspec.id) if callspec is not None else ""
+
+
+def resolve(name: str, of: TestFunction, functions: Sequence[TestFunction]) -> TestFunction:
+    """The prerequisite called `name` (`test_x` in the same file, or `file.py::test_x`).
+
+    Raises:
+        CourseError: no such test.
+    """
+    home = of.test_id.split("::", 1)[0]
+    for candidate in (f"{home}::{name}", name):
+        for function in functions:
+            if function.test_id == candidate:
+                return function
+    for function in functions:
+        if function.test_id.endswith(f"::{name}"):
+            return function
+    raise CourseError(f"{of.test_id} depends on `{name}`, which no test of the assignment is called.")
+
+
+def _test_id(item: pytest.Function) -> str:
+    names = [n.name for n in item.listchain() if isinstance(n, pytest.Class)]
+    return "::".join([item.path.name, *names, item.originalname])
+
+
+def _describe(test_id: str, item: pytest.Function) -> TestFunction:
+    function = item.obj
+
+    def attribute(name: str, default: Any = None) -> Any:
+        return getattr(function, name, default)
+
+    visibility = attribute("__visibility__", "visible")
+    if visibility not in VISIBILITIES:
+        raise CourseError(f"{test_id}: visibility is {visibility!r}; allowed: {', '.join(VISIBILITIES)}.")
+    partial = attribute("__viva_partial__")
+    timeout = item.get_closest_marker("timeout")
+    return TestFunction(
+        test_id=test_id,
+        name=_first_sentence(inspect.getdoc(function)) or item.originalname,
+        number=str(attribute("__number__", "")),
+        points=exact(attribute("__weight__", partial if partial is not None else 0), test_id),
+        visibility=visibility,
+        tags=tuple(str(t) for t in attribute("__tags__", ())),
+        hide_errors=attribute("__hide_errors__"),
+        depends=tuple(str(n) for m in item.iter_markers("depends") for n in m.args),
+        gpu=item.get_closest_marker("gpu") is not None,
+        timeout_s=float(timeout.args[0]) if timeout and timeout.args else None,
+        leaderboard=_leaderboard(attribute("__leaderboard__"), attribute("__leaderboard_sort_order__", "desc")),
+    )
+
+
+def exact(points: Any, where: str) -> Fraction:
+    """Points as an exact fraction; decimal floats mean what they say (0.1 is one tenth).
+
+    Raises:
+        CourseError: not a finite number of points, zero or more.
+    """
+    try:
+        value = Fraction(str(points)) if isinstance(points, float) else Fraction(points)
+    except (TypeError, ValueError, OverflowError):
+        raise CourseError(f"{where}: weight is {points!r}; expected a number of points, zero or more.") from None
+    if value < 0 or not math.isfinite(value):
+        raise CourseError(f"{where}: weight is {points!r}; expected a number of points, zero or more.")
+    return value
+
+
+def _leaderboard(column: Any, order: Any) -> tuple[str, str] | None:
+    if column is None:
+        return None
+    if isinstance(column, tuple | list):
+        return str(column[0]), str(column[1]) if len(column) > 1 else "desc"
+    return str(column), str(order)
+
+
+def _first_sentence(doc: str | None) -> str:
+    return " ".join((doc or "").strip().split("\n\n", 1)[0].split())
+
+
+def _ordered(functions: list[TestFunction]) -> list[TestFunction]:
+    ordered: list[TestFunction] = []
+    under_way: list[TestFunction] = []
+
+    def visit(function: TestFunction) -> None:
+        if function in ordered:
+            return
+        if function in under_way:
+            circle = " → ".join(f.test_id for f in [*under_way, function])
+            raise CourseError(f"The tests depend on each other in a circle: {circle}.")
+        under_way.append(function)
+        for name in function.depends:
+            visit(resolve(name, function, functions))
+        under_way.pop()
+        ordered.append(function)
+
+    for function in sorted(functions, key=lambda f: f.hidden):
+        visit(function)
+    return ordered

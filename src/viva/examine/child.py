@@ -1,0 +1,135 @@
+"""The examiner process: `python -I -m viva.examine.child FD`, cleared environment, working directory the course.
+
+It starts the zygote before it reads the key, collects the tests once, and grades the submissions that its parent sends
+as bytes. It never sees a path of a submission. It ends when its parent closes the connection.
+"""
+
+import os
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from viva.box.outside import Pool, Zygote
+from viva.course import Assignment, load_course
+from viva.examine.catalog import TestFunction
+from viva.examine.grading import Grader
+from viva.examine.messages import entry_to_plain, receive, score_to_plain, send, submission_from_plain
+from viva.examine.outcome import Outcome
+from viva.examine.session import Question
+from viva.model import Status, Tier
+from viva.model.errors import BoxUnavailable, UsageError
+
+
+class Boxes:
+    """The zygote and its pool, started in a thread that lives as long as the process.
+
+    The kernel ends the zygote when the *thread* that made it ends, so that thread only waits, for ever. Meanwhile the
+    main thread collects the tests.
+    """
+
+    def __init__(self, assignment: Assignment, tier: Tier, ready: int) -> None:
+        self._assignment, self._tier, self._ready = assignment, tier, ready
+        self._done = threading.Event()
+        self._pool: Pool | None = None
+        self._error: Exception | None = None
+        threading.Thread(target=self._live, daemon=True, name="zygote").start()
+
+    def pool(self) -> Pool:
+        """The pool, once the zygote is up.
+
+        Raises:
+            BoxUnavailable: this host cannot make boxes of the tier.
+        """
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        assert self._pool is not None  # set before the event, or else the error is
+        return self._pool
+
+    def _live(self) -> None:
+        python = str(self._assignment.python) if self._assignment.python else sys.executable
+        try:
+            zygote = Zygote.start(self._tier, preload=self._assignment.preload, python=python)
+            self._pool = Pool(zygote, self._assignment.limits, ready=self._ready)
+        except Exception as error:  # told to whoever asks for the pool
+            self._error = error
+        self._done.set()
+        threading.Event().wait()
+
+
+def main() -> None:
+    """Serve one parent until it closes the connection."""
+    sock = socket.socket(fileno=int(sys.argv[1]))
+    start = receive(sock)
+    if start is None:
+        return
+    try:
+        _serve_parent(sock, start)
+    except (UsageError, BoxUnavailable) as error:
+        send(sock, {"event": "fatal", "kind": "usage", "text": str(error)})
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the parent is gone, and so is the reason to go on
+    except Exception:
+        send(sock, {"event": "fatal", "kind": "grader", "text": traceback.format_exc()[-4000:]})
+    os._exit(0)  # threads that wait for ever must not hold the process
+
+
+def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
+    from viva.examine.serving import Serving  # pytest comes with it: after the zygote has been started
+
+    course = load_course(Path(start["course"]))
+    assignment = course.assignment(start["assignment"])
+    boxes = Boxes(assignment, Tier(start["tier"]), start["ready"])
+
+    def serve(grader: Grader) -> None:
+        send(sock, {"event": "ready", "tests": [_describe(f) for f in grader.functions]})
+        while (request := receive(sock)) is not None:
+            _grade(sock, grader, request)
+
+    Serving(course.root, assignment, boxes.pool, start["secret"], serve).run()
+
+
+def _grade(sock: socket.socket, grader: Grader, request: dict[str, Any]) -> None:
+    score, questions = grader.grade(
+        submission_from_plain(request["submission"]),
+        wanted=_wanted(request),
+        on_entry=lambda entry: send(sock, {"event": "entry", "entry": entry_to_plain(entry)}),
+        record=request["record"],
+    )
+    asked = [[test_id, [_shown(q) for q in asked]] for test_id, asked in questions]
+    send(sock, {"event": "score", "score": score_to_plain(score), "questions": asked})
+
+
+def _wanted(request: dict[str, Any]) -> Callable[[TestFunction], bool]:
+    only, visible_only = request["only"], request["visible_only"]
+
+    def wanted(function: TestFunction) -> bool:
+        if visible_only and function.hidden:
+            return False
+        return only is None or bool({function.test_id, function.test_id.split("::", 1)[-1], function.number} & set(only))
+
+    return wanted
+
+
+def _describe(function: TestFunction) -> dict[str, Any]:
+    """What the parent needs to finish a result when this process is gone."""
+    from viva.examine.marks import case_of, entry_of
+
+    outcome = Outcome(Status.GRADER_ERROR)
+    return entry_to_plain(entry_of(function, [case_of(function, "", outcome, None, 0.0)], [outcome]))
+
+
+def _shown(question: Question) -> list[str]:
+    """One question for a person to read."""
+    fields = {k: v for k, v in question.fields.items() if k in ("args", "kwargs", "key", "names") and v not in ([], {})}
+    text = ", ".join(f"{k}={v!r}"[:2000] for k, v in fields.items())
+    outcome = question.outcome or repr(question.value)
+    return [question.op, question.subject, text[:4000], outcome[:2000]]
+
+
+if __name__ == "__main__":
+    main()

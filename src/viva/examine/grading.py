@@ -1,0 +1,229 @@
+"""Grade one submission: every test in order, each with its own time, seed and, after a hang, its own fresh box."""
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from _pytest.runner import runtestprotocol
+
+import viva
+from viva.course import Assignment
+from viva.examine.catalog import TestFunction, case_label, resolve
+from viva.examine.key import Key
+from viva.examine.load import Loader
+from viva.examine.marks import case_of, entry_of
+from viva.examine.notes import notes_for_student
+from viva.examine.outcome import Outcome, judge
+from viva.examine.seeds import Seeds
+from viva.examine.session import BoxSession, BoxSource, Question
+from viva.model import Case, Entry, Isolation, Score, Status, Submission
+from viva.model.score import Leader
+
+NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
+
+
+@dataclass(slots=True)
+class Context:
+    """What the fixtures of the test that is running refer to."""
+
+    submission: Submission
+    session: BoxSession
+    key: Key
+    seeds: Seeds
+    test_id: str = ""
+    set_points: Fraction | None = None
+    leader: Any = None
+
+
+CONTEXT: pytest.StashKey[Context] = pytest.StashKey()
+RAISED: pytest.StashKey[BaseException] = pytest.StashKey()
+
+
+@dataclass(slots=True)
+class Grader:
+    """Everything that stays the same for all submissions of one assignment."""
+
+    assignment: Assignment
+    source: BoxSource
+    key: Key
+    seeds: Seeds
+    functions: Sequence[TestFunction]
+    inside: tuple[str, str] | None
+    config: pytest.Config
+
+    def grade(
+        self,
+        submission: Submission,
+        *,
+        wanted: Callable[[TestFunction], bool] = lambda _: True,
+        on_entry: Callable[[Entry], None] = lambda _: None,
+        record: bool = False,
+    ) -> tuple[Score, list[tuple[str, list[Question]]]]:
+        """Grade one submission; nothing of it is left in this process afterwards.
+
+        Args:
+            wanted: which test functions to ask (their prerequisites are asked as well).
+            on_entry: called with each entry as soon as it is known.
+            record: keep what was asked and answered, test by test.
+
+        Returns:
+            The score, and the questions by test (empty unless `record`).
+        """
+        started = time.monotonic()
+        session = BoxSession(self.source, Loader(submission, self.assignment, self.inside), self.assignment.limits)
+        session.recording = record
+        context = Context(submission, session, self.key, self.seeds)
+        self.config.stash[CONTEXT] = context
+        run = _Run(self, context, started + self.assignment.limits.submission_s)
+        chosen = self._with_prerequisites([f for f in self.functions if wanted(f)])
+        try:
+            items = [item for function in chosen for item in function.items]
+            following = dict(zip(items, [*items[1:], None], strict=True))
+            for function in chosen:
+                on_entry(run.entry(function, following))
+            score = self._score(submission, session, run, time.monotonic() - started)
+        finally:
+            session.close()
+            if chosen:
+                chosen[0].items[0].session._setupstate.teardown_exact(None)
+            del self.config.stash[CONTEXT]
+        return score, run.questions
+
+    def _with_prerequisites(self, wanted: list[TestFunction]) -> list[TestFunction]:
+        needed = list(wanted)
+        for function in needed:  # grows while it is walked: prerequisites of prerequisites
+            needed += [p for n in function.depends if (p := resolve(n, function, self.functions)) not in needed]
+        return [f for f in self.functions if f in needed]
+
+    def _score(self, submission: Submission, session: BoxSession, run: "_Run", wall_s: float) -> Score:
+        hello = session.isolation
+        isolation = (
+            Isolation(str(hello.tier), dict(hello.layers), dict(hello.probes), tuple(hello.missing))
+            if hello is not None
+            else Isolation("none")
+        )
+        return Score(
+            submission=submission.name,
+            content_hash=submission.content_hash,
+            assignment=self.assignment.name,
+            version=self.assignment.version,
+            entries=tuple(run.entries.values()),
+            notes=notes_for_student(submission, session.report),
+            isolation=isolation,
+            signature=signature(self.assignment, self.seeds, hello),
+            leaderboard=tuple(run.leaders),
+            wall_s=wall_s,
+        )
+
+
+def signature(assignment: Assignment, seeds: Seeds, hello: Any) -> dict[str, str]:
+    """What the score was made with: enough to make it again."""
+    made_with = {
+        "assignment": f"{assignment.name}@{assignment.version}",
+        "seed": seeds.id,
+        "viva": viva.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+    if hello is not None:
+        made_with |= {f"box.{name}": str(version) for name, version in dict(hello.versions).items()}
+        made_with["tier"] = str(hello.tier)
+    return made_with
+
+
+class _Run:
+    """One submission on its way through the tests."""
+
+    def __init__(self, grader: Grader, context: Context, deadline: float) -> None:
+        self._grader = grader
+        self._context = context
+        self._deadline = deadline
+        self.entries: dict[str, Entry] = {}
+        self.questions: list[tuple[str, list[Question]]] = []
+        self.leaders: list[Leader] = []
+        self._epoch = context.session.epoch
+
+    def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function | None]) -> Entry:
+        """Run every case of one function."""
+        blocked = self._blocked(function)
+        cases: list[Case] = []
+        outcomes: list[Outcome] = []
+        for item in function.items:
+            started = time.monotonic()
+            self._context.set_points, self._context.leader = None, None
+            if blocked is not None:
+                outcome = blocked
+            else:
+                outcome = self._case(function, item, following[item])
+            outcomes.append(outcome)
+            wall_s = time.monotonic() - started
+            cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
+            self._keep_leader(function)
+        entry = self.entries[function.test_id] = entry_of(function, cases, outcomes)
+        return entry
+
+    def _blocked(self, function: TestFunction) -> Outcome | None:
+        """The outcome of a test that is not run at all."""
+        if self._context.submission.problem:
+            return Outcome(Status.FAILED, NOT_READABLE)
+        if function.gpu:
+            return Outcome(Status.DEFERRED, "Not marked yet: this test needs a GPU, and there was none.")
+        for name in function.depends:
+            needed = self.entries[resolve(name, function, self._grader.functions).test_id]
+            if needed.status is not Status.PASSED and not needed.status.is_open:
+                return Outcome(Status.SKIPPED, f"Not asked, because another test must pass first: {needed.name}")
+        return None
+
+    def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
+        session, limits = self._context.session, self._grader.assignment.limits
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0:
+            return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {limits.submission_s:g} s.")
+        case_id = f"{function.test_id}[{case_label(item)}]"
+        self._context.test_id = case_id
+        session.begin_test(
+            seed=self._grader.seeds.box(case_id),
+            test_s=min(function.timeout_s or limits.test_s, left_s),
+            call_s=function.timeout_s,
+            hidden=function.hidden,
+        )
+        if session.epoch != self._epoch:
+            # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.
+            item.session._setupstate.teardown_exact(None)
+        error = run_item(fresh(item), following)
+        self._epoch = session.epoch
+        if session.recording:
+            self.questions.append((case_id, session.test.asked))
+        return judge(error, answered=session.test.answered)
+
+    def _keep_leader(self, function: TestFunction) -> None:
+        if function.leaderboard is not None and self._context.leader is not None:
+            name, order = function.leaderboard
+            self.leaders.append(Leader(name, self._context.leader, order))
+
+
+def fresh(item: pytest.Function) -> pytest.Function:
+    """A new item like the collected one: no fixture value, no state of an earlier submission."""
+    new: pytest.Function = type(item).from_parent(
+        item.parent,
+        name=item.name,
+        callspec=getattr(item, "callspec", None),
+        fixtureinfo=item._fixtureinfo,
+        originalname=item.originalname,
+    )
+    return new
+
+
+def run_item(item: pytest.Function, following: pytest.Function | None) -> BaseException | None:
+    """Run setup, body and teardown of one item; the first exception of the three.
+
+    Args:
+        following: the item that comes next, so that fixtures it shares stay; None tears down everything.
+    """
+    runtestprotocol(item, log=False, nextitem=following)
+    return item.stash.get(RAISED, None)

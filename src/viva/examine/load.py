@@ -1,0 +1,189 @@
+"""How a submission gets into a box: bytes put, archives unpacked inside, then the module or the notebook is run."""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from viva.course import Assignment
+from viva.intake.notebook import Notebook, NotebookError, read_notebook
+from viva.model import Submission
+from viva.model.errors import LoadFailed, StudentRaised
+
+ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+READ_CAP: Final = 16 << 20
+
+Ask = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadProblem:
+    """One thing that went wrong while loading: a statement or a cell that raised, a file that could not be read."""
+
+    where: str
+    """`solution.py line 12`, `cell 7 of answers.ipynb`."""
+    text: str
+    missing_module: str | None = None
+    raised: StudentRaised | None = None
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """What loading did; an honest account for the student and the staff."""
+
+    loaded: list[str] = field(default_factory=list)
+    problems: list[LoadProblem] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    failure: LoadFailed | None = None
+    """Set when loading ended the box, twice: no test can be asked."""
+    notebooks: dict[str, Notebook] = field(default_factory=dict)
+    cells: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Executed cells with their outputs, by notebook."""
+    files: dict[str, int] = field(default_factory=dict)
+    """Every file in the box's work directory after unpacking, with its size in bytes."""
+
+    @property
+    def missing_modules(self) -> list[str]:
+        """Modules that the environment lacks: an environment finding, not the student's error."""
+        return sorted({p.missing_module for p in self.problems if p.missing_module})
+
+
+class Loader:
+    """Loads one submission; called once per box."""
+
+    def __init__(self, submission: Submission, assignment: Assignment, inside: tuple[str, str] | None) -> None:
+        self.submission = submission
+        self._assignment = assignment
+        self._inside = inside
+        self._starter = _starter_bytes(assignment)
+
+    def load(self, ask: Ask) -> LoadReport:
+        """Put, unpack and run the submission in the box behind `ask`.
+
+        Raises:
+            BoxError: the box ended while loading.
+        """
+        report = LoadReport()
+        limits = self._assignment.limits
+        data = self._put(ask, limits.call_s)
+        self._unpack(ask, report, data)
+        if self._inside is not None:
+            filename, source = self._inside
+            ask("load_inside", timeout_s=limits.load_s, source=source, filename=filename)
+        for path in self.order(list(report.files)):
+            self._load_file(ask, report, path, data)
+        return report
+
+    def order(self, paths: Sequence[str]) -> list[str]:
+        """The files to run, first the one the assignment names, then notebooks, then the rest of the code at the top.
+
+        A file that is still the starter, byte for byte, is run only if there is nothing else.
+        """
+        wanted = self._assignment.submission
+        mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
+        notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
+        chosen = sorted(mains, key=_depth) + sorted(notebooks, key=_depth)
+        if not chosen:
+            code = [p for p in paths if p.endswith(".py")]
+            top = min((_depth(p)[0] for p in code), default=0)
+            chosen = sorted(p for p in code if _depth(p)[0] == top)
+        changed = [p for p in chosen if self._local(p) not in self._starter or self._local(p) is None]
+        return changed or chosen
+
+    def _local(self, path: str) -> bytes | None:
+        return next((f.data for f in self.submission.files if f.path == path), None)
+
+    def _put(self, ask: Ask, timeout_s: float) -> dict[str, bytes]:
+        for path in self._assignment.data:
+            ask("put", timeout_s=timeout_s, path=path.name, data=path.read_bytes())
+        for file in self.submission.files:
+            ask("put", timeout_s=timeout_s, path=file.path, data=file.data)
+        return {f.path: f.data for f in self.submission.files}
+
+    def _unpack(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
+        archives = [p for p in data if p.lower().endswith(ARCHIVES)]
+        for path in archives:
+            try:
+                reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path)
+            except StudentRaised as error:
+                report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
+                continue
+            if isinstance(reply, Mapping) and reply.get("problem"):
+                report.problems.append(LoadProblem(path, str(reply["problem"])[:300]))
+        if not archives:
+            report.files = {p: len(d) for p, d in data.items()}
+            return
+        listed = ask("files", timeout_s=self._assignment.limits.call_s)
+        with contextlib.suppress(TypeError, ValueError):
+            report.files = {str(p): int(size) for p, size in listed if not str(p).lower().endswith(ARCHIVES)}
+
+    def _load_file(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
+        report.loaded.append(path)
+        if path.endswith(".ipynb"):
+            self._load_notebook(ask, report, path, data)
+        else:
+            self._load_module(ask, report, path)
+
+    def _load_module(self, ask: Ask, report: LoadReport, path: str) -> None:
+        limits = self._assignment.limits
+        try:
+            reply = ask(
+                "load_module",
+                timeout_s=limits.load_s + 5,
+                soft_s=limits.load_s,
+                path=path,
+                mode=self._assignment.load,
+                forbid=list(self._assignment.forbid),
+            )
+        except StudentRaised as error:
+            report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
+            return
+        for item in reply.get("errors") or ():
+            error = StudentRaised.from_wire(item)
+            line = item.get("line")
+            where = f"{path} line {line}" if isinstance(line, int) else path
+            report.problems.append(LoadProblem(where, str(error), error.missing_module, error))
+        report.skipped += [f"{path}: {text}"[:300] for text in reply.get("skipped") or ()]
+
+    def _load_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
+        limits = self._assignment.limits
+        try:
+            content = data[path] if path in data else ask("read", timeout_s=limits.call_s, path=path, limit=READ_CAP)
+            notebook = read_notebook(content)
+        except (NotebookError, StudentRaised) as error:
+            report.problems.append(LoadProblem(path, str(error)))
+            return
+        report.notebooks[path] = notebook
+        reply = ask(
+            "load_notebook",
+            timeout_s=limits.load_s + 5,
+            soft_s=limits.load_s,
+            cells=[{"number": c.number, "source": c.source} for c in notebook.code],
+            mode=self._assignment.load,
+            cell_s=limits.load_s,
+            forbid=list(self._assignment.forbid),
+        )
+        cells = [c for c in reply.get("cells") or () if isinstance(c, dict)]
+        report.cells[path] = cells
+        for cell in cells:
+            where = f"cell {cell.get('number')} of {path}"
+            if cell.get("raised"):
+                error = StudentRaised.from_wire(cell["raised"])
+                report.problems.append(LoadProblem(where, str(error), error.missing_module, error))
+            elif cell.get("status") == "timeout":
+                report.problems.append(LoadProblem(where, "did not finish in time"))
+            elif cell.get("status") == "skipped":
+                report.skipped.append(where)
+
+
+def _depth(path: str) -> tuple[int, str]:
+    return path.count("/"), path
+
+
+def _starter_bytes(assignment: Assignment) -> set[bytes | None]:
+    folder = assignment.starter
+    if not folder.is_dir():
+        return set()
+    return {p.read_bytes() for p in folder.iterdir() if p.is_file()}

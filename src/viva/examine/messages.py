@@ -1,0 +1,133 @@
+"""What the examiner and its parent say to each other: msgpack in frames with a length, plain data only."""
+
+import socket
+import struct
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+import msgpack
+
+from viva.model import Case, Entry, File, Isolation, Score, Status, Submission
+from viva.model.score import Leader
+
+_LENGTH: Final = struct.Struct(">I")
+
+
+def send(sock: socket.socket, message: Mapping[str, Any]) -> None:
+    """Send one message.
+
+    Raises:
+        OSError: the other side is gone.
+    """
+    body = msgpack.packb(message, use_bin_type=True)
+    sock.sendall(_LENGTH.pack(len(body)) + body)
+
+
+def receive(sock: socket.socket) -> dict[str, Any] | None:
+    """The next message; None when the other side has closed.
+
+    Raises:
+        TimeoutError: the socket's time limit passed.
+    """
+    head = _exactly(sock, _LENGTH.size)
+    if head is None:
+        return None
+    body = _exactly(sock, _LENGTH.unpack(head)[0])
+    return None if body is None else dict(msgpack.unpackb(body, raw=False, max_buffer_size=0, strict_map_key=False))
+
+
+def _exactly(sock: socket.socket, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        part = sock.recv(min(size - len(data), 1 << 20))
+        if not part:
+            return None
+        data += part
+    return bytes(data)
+
+
+def submission_to_plain(submission: Submission) -> dict[str, Any]:
+    """A submission as plain data."""
+    return {
+        "name": submission.name,
+        "files": [[f.path, f.data] for f in submission.files],
+        "content_hash": submission.content_hash,
+        "problem": submission.problem,
+        "notes": list(submission.notes),
+    }
+
+
+def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
+    """The inverse of `submission_to_plain`."""
+    return Submission(
+        plain["name"],
+        tuple(File(path, data) for path, data in plain["files"]),
+        plain["content_hash"],
+        plain["problem"],
+        tuple(plain["notes"]),
+    )
+
+
+def entry_to_plain(entry: Entry) -> dict[str, Any]:
+    """An entry as plain data; points as exact text."""
+    return {
+        "test_id": entry.test_id,
+        "name": entry.name,
+        "number": entry.number,
+        "visibility": entry.visibility,
+        "status": str(entry.status),
+        "earned": str(entry.earned),
+        "points": str(entry.points),
+        "tags": list(entry.tags),
+        "hide_errors": entry.hide_errors,
+        "written": entry.written,
+        "rubric": entry.rubric,
+        "cases": [
+            [c.label, str(c.status), str(c.earned), str(c.points), c.message, c.staff_message, c.wall_s]
+            for c in entry.cases
+        ],
+    }
+
+
+def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
+    """The inverse of `entry_to_plain`."""
+    cases = tuple(
+        Case(label, Status(status), Fraction(earned), Fraction(points), message, staff, wall_s)
+        for label, status, earned, points, message, staff, wall_s in plain["cases"]
+    )
+    exact = {"status": Status(plain["status"]), "earned": Fraction(plain["earned"]), "points": Fraction(plain["points"])}
+    return Entry(**{**plain, **exact, "cases": cases, "tags": tuple(plain["tags"])})
+
+
+def score_to_plain(score: Score) -> dict[str, Any]:
+    """A score as plain data."""
+    return {
+        "submission": score.submission,
+        "content_hash": score.content_hash,
+        "assignment": score.assignment,
+        "version": score.version,
+        "entries": [entry_to_plain(e) for e in score.entries],
+        "notes": list(score.notes),
+        "isolation": {
+            "tier": score.isolation.tier,
+            "layers": dict(score.isolation.layers),
+            "probes": dict(score.isolation.probes),
+            "missing": list(score.isolation.missing),
+        },
+        "signature": dict(score.signature),
+        "leaderboard": [[x.name, x.value, x.order] for x in score.leaderboard],
+        "wall_s": score.wall_s,
+    }
+
+
+def score_from_plain(plain: Mapping[str, Any]) -> Score:
+    """The inverse of `score_to_plain`."""
+    isolation = plain["isolation"]
+    rebuilt = {
+        "entries": tuple(entry_from_plain(e) for e in plain["entries"]),
+        "notes": tuple(plain["notes"]),
+        "isolation": Isolation(isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])),
+        "leaderboard": tuple(Leader(*x) for x in plain["leaderboard"]),
+    }
+    return Score(**{**plain, **rebuilt})

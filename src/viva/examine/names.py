@@ -1,0 +1,65 @@
+"""`student`, `inside` and `submission.module(x)`: the names that code in the box defines."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from viva.examine.handles import Door, Remote, from_box
+from viva.model.errors import MissingName
+
+
+class Names:
+    """Attribute and item access by name; a function or class comes as `Remote`, anything else as plain data.
+
+    Carries no methods of its own, so that a submission may define any name.
+    """
+
+    __slots__ = ("_door", "_found", "_generation", "_space")
+
+    def __init__(self, door: Door, space: str) -> None:
+        self._door = door
+        self._space = space
+        self._generation = -1
+        self._found: dict[str, dict[str, Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("_pytestfixturefunction", "_fixture_function_marker", "pytestmark"):
+            raise AttributeError(f"the submission is not asked for {name!r}")
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._find(name)
+        if not found.get("found"):
+            close = found.get("close")
+            raise MissingName(name, [str(c)[:100] for c in close][:3] if isinstance(close, list | tuple) else ())
+        if found.get("callable") or found.get("kind") in ("function", "class", "module"):
+            return Remote(self._door, self._space, name)
+        value = self._door.ask("get", subject=name, space=self._space, name=name)
+        return from_box(self._door, value, name)
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self._find(str(name)).get("found"))
+
+    def __iter__(self) -> Iterator[str]:
+        names = self._door.ask("names", space=self._space)
+        return iter([str(n) for n in names] if isinstance(names, list | tuple) else [])
+
+    def __repr__(self) -> str:
+        return f"<the names of {self._space}>"
+
+    def _find(self, name: str) -> dict[str, Any]:
+        if self._generation != self._door.generation:
+            self._found.clear()
+            self._generation = self._door.generation
+        if name not in self._found:
+            reply = self._door.ask("find", subject=name, space=self._space, name=name)
+            if not isinstance(reply, dict):
+                raise MissingName(name)
+            if self._generation != self._door.generation:
+                self._found.clear()
+                self._generation = self._door.generation
+            if not reply.get("found"):
+                return reply
+            self._found[name] = reply
+        return self._found[name]
+
+

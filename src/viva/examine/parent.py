@@ -1,0 +1,206 @@
+"""The parent's side of an examiner: start it, send submissions, end it when it hangs, and always have a result."""
+
+import contextlib
+import dataclasses
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Final
+
+from viva.course import Assignment, Course
+from viva.examine.messages import entry_from_plain, receive, score_from_plain, send, submission_to_plain
+from viva.model import Case, Entry, Score, Status, Submission, Tier
+from viva.model.errors import GraderError, UsageError
+
+START_S: Final = 120.0
+GRACE_S: Final = 20.0
+"""How long the examiner may be silent beyond the submission's own time before it is ended."""
+
+
+@dataclasses.dataclass(slots=True)
+class Wanted:
+    """Which tests to ask and what to bring back."""
+
+    only: list[str] | None = None
+    visible_only: bool = False
+    record: bool = False
+
+
+@dataclasses.dataclass(slots=True)
+class Graded:
+    """A score and, if recorded, what was asked: [test, [[op, subject, arguments, outcome], …]]."""
+
+    score: Score
+    questions: list[Any]
+
+
+class ExaminerProcess:
+    """One examiner; replaced by a fresh one after it crashed or hung."""
+
+    def __init__(self, course: Course, assignment: Assignment, tier: Tier, secret: bytes, *, ready: int = 2) -> None:
+        self._start = {
+            "course": str(course.root),
+            "assignment": assignment.name,
+            "tier": int(tier),
+            "secret": secret,
+            "ready": ready,
+        }
+        self.assignment = assignment
+        self._process: subprocess.Popen[bytes] | None = None
+        self._sock: socket.socket | None = None
+        self._log: Any = None
+        self.tests: list[Entry] = []
+
+    def open(self) -> None:
+        """Start the examiner if none is running.
+
+        Raises:
+            UsageError: the course is wrong, or the host cannot make boxes of the tier.
+            GraderError: the examiner ended before it was ready.
+        """
+        if self._sock is not None:
+            return
+        ours, theirs = socket.socketpair()
+        self._log = tempfile.TemporaryFile()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "viva.examine.child", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                env=_environment(),
+                cwd=self._start["course"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+            )
+        finally:
+            theirs.close()
+        self._sock = ours
+        ours.settimeout(START_S)
+        with contextlib.suppress(OSError):
+            send(ours, self._start)
+        ready = self._next()
+        if ready is None:
+            raise GraderError(f"The examiner of {self.assignment.name} ended before it was ready.\n{self._last_words()}")
+        self.tests = [entry_from_plain(e) for e in ready["tests"]]
+
+    def grade(
+        self,
+        submission: Submission,
+        wanted: Wanted,
+        on_entry: Callable[[Entry], None] = lambda _: None,
+    ) -> Graded:
+        """Grade one submission. A crash or a hang of the examiner still gives a score; the rest is marked as open.
+
+        Raises:
+            UsageError, GraderError: as `open`.
+        """
+        self.open()
+        assert self._sock is not None  # open() has made it
+        started = time.monotonic()
+        self._sock.settimeout(self.assignment.limits.submission_s + GRACE_S)
+        request = {
+            "submission": submission_to_plain(submission),
+            "only": wanted.only,
+            "visible_only": wanted.visible_only,
+            "record": wanted.record,
+        }
+        entries: list[Entry] = []
+        try:
+            send(self._sock, request)
+            while (message := self._next()) is not None:
+                if message["event"] == "score":
+                    return Graded(score_from_plain(message["score"]), message["questions"])
+                entries.append(entry_from_plain(message["entry"]))
+                on_entry(entries[-1])
+            why = "the examiner ended"
+        except TimeoutError:
+            why = "the examiner did not come back in time"
+        except OSError:
+            why = "the connection to the examiner broke"
+        words = self._last_words()
+        self.close(kill=True)
+        return Graded(self._finished(submission, wanted, entries, f"{why}\n{words}", time.monotonic() - started), [])
+
+    def close(self, *, kill: bool = False) -> None:
+        """End the examiner; its zygote and every box die with it."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+        if self._process is not None:
+            if kill:
+                self._process.kill()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def pending(self, wanted: Wanted, known: list[Entry], why: str = "") -> tuple[Entry, ...]:
+        """The entries known so far, and each test that has none yet as open."""
+        have = {e.test_id for e in known}
+        rest = [e for e in self.tests if e.test_id not in have and _asks(wanted, e)]
+        message = "Not marked yet: grading was interrupted."
+        return (
+            *known,
+            *(dataclasses.replace(e, cases=(Case("", Status.GRADER_ERROR, Fraction(0), e.points, message, why),)) for e in rest),
+        )
+
+    def _finished(
+        self, submission: Submission, wanted: Wanted, entries: list[Entry], why: str, wall_s: float
+    ) -> Score:
+        return Score(
+            submission=submission.name,
+            content_hash=submission.content_hash,
+            assignment=self.assignment.name,
+            version=self.assignment.version,
+            entries=self.pending(wanted, entries, why),
+            notes=("Grading was interrupted on the grader's side; it will be run again.",),
+            wall_s=wall_s,
+        )
+
+    def _next(self) -> dict[str, Any] | None:
+        assert self._sock is not None  # only called between open() and close()
+        message = receive(self._sock)
+        if message is not None and message["event"] == "fatal":
+            self.close()
+            if message["kind"] == "usage":
+                raise UsageError(message["text"])
+            raise GraderError(message["text"])
+        return message
+
+    def _last_words(self) -> str:
+        if self._log is None:
+            return ""
+        with contextlib.suppress(OSError):
+            self._log.seek(0, os.SEEK_END)
+            self._log.seek(max(0, self._log.tell() - 4000))
+            return str(self._log.read().decode("utf-8", "replace"))
+        return ""
+
+
+def _asks(wanted: Wanted, entry: Entry) -> bool:
+    if wanted.visible_only and entry.visibility != "visible":
+        return False
+    return wanted.only is None or bool({entry.test_id, entry.test_id.split("::", 1)[-1], entry.number} & set(wanted.only))
+
+
+def _environment() -> dict[str, str]:
+    """What the examiner needs of the environment: nothing of it reaches a box."""
+    keep = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TZ")
+    return {k: os.environ[k] for k in keep if k in os.environ} | {
+        "LANG": "C.UTF-8",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+

@@ -1,0 +1,111 @@
+"""The examiner's pytest session: tests are collected once, then its run loop grades whatever it is sent."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from viva.course import Assignment
+from viva.examine.catalog import TestFunction, catalog
+from viva.examine.grading import RAISED, Grader
+from viva.examine.key import Key, load_key
+from viva.examine.seeds import Seeds
+from viva.examine.session import BoxSource
+from viva.model.errors import CourseError
+
+# Grading needs none of these, and each costs time or writes files beside the course.
+_SWITCHED_OFF: Final = (
+    "cacheprovider", "doctest", "junitxml", "pastebin", "stepwise", "warnings", "logging", "faulthandler",
+    "unraisableexception", "threadexception", "unittest", "nose", "setuponly", "setupplan", "debugging", "capture",
+)  # fmt: skip
+
+
+def arguments(course_root: Path, graders: Path) -> list[str]:
+    """pytest's command line: nothing is looked for outside the course, no configuration is taken from anywhere."""
+    switched_off = [part for name in _SWITCHED_OFF for part in ("-p", f"no:{name}")]
+    return [
+        "-c", os.devnull, f"--rootdir={course_root}", f"--confcutdir={graders}", "--import-mode=importlib",
+        "-p", "viva.examine.plugin", *switched_off, "-q", "--no-header", "--no-summary", str(graders),
+    ]  # fmt: skip
+
+
+class Serving:
+    """A pytest plugin whose run loop is `serve`."""
+
+    def __init__(
+        self,
+        course_root: Path,
+        assignment: Assignment,
+        source: Callable[[], BoxSource],
+        secret: bytes,
+        serve: Callable[[Grader], None],
+    ) -> None:
+        self._course_root = course_root
+        self._assignment = assignment
+        self._source = source
+        self._secret = secret
+        self._serve = serve
+        self._broken: list[str] = []
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        """Collect and serve until the requests end.
+
+        Raises:
+            CourseError: the graders cannot be collected or the key cannot be loaded.
+        """
+        graders = self._assignment.graders
+        if not graders.is_dir():
+            raise CourseError(f"{graders}: the folder of the assignment's tests does not exist.")
+        pytest.main(arguments(self._course_root, graders), plugins=[self])
+        if self.error is not None:
+            raise self.error
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Remember what could not be collected."""
+        if report.failed:
+            self._broken.append(f"{report.nodeid}: {_last_line(report.longreprtext)}")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Serve instead of running the items once."""
+        try:
+            self._serve(self._grader(session))
+        except Exception as error:  # handed to run(), because pytest would only print it
+            self.error = error
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Keep the exception itself; the formatted report that pytest would build is never read."""
+        if call.excinfo is not None and RAISED not in item.stash:
+            item.stash[RAISED] = call.excinfo.value
+        outcome = "passed" if call.excinfo is None else "failed"
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when, duration=call.duration)  # type: ignore[arg-type]
+
+    def _grader(self, session: pytest.Session) -> Grader:
+        if self._broken:
+            raise CourseError(f"The tests of {self._assignment.name} cannot be collected: {self._broken[0]}")
+        if not session.items:
+            raise CourseError(f"{self._assignment.graders}: no test was found; tests are functions named test_… in files named test_….py.")
+        functions: list[TestFunction] = catalog(session.items)
+        inside = self._assignment.graders / "inside.py"
+        module = load_key(self._assignment.graders / "key.py", self._course_root)
+        return Grader(
+            assignment=self._assignment,
+            source=self._source(),
+            key=Key(module),
+            seeds=Seeds(self._secret, self._assignment.name, self._assignment.version),
+            functions=functions,
+            inside=("inside.py", inside.read_text("utf-8")) if inside.is_file() else None,
+            config=session.config,
+        )
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next((line.removeprefix("E").strip() for line in reversed(lines) if line.startswith("E ")), lines[-1] if lines else "")
+
+

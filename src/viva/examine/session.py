@@ -1,0 +1,202 @@
+"""One submission's life in boxes: take a box, load, ask; when a box ends, a fresh one is loaded and grading goes on."""
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from viva.box.outside import Box
+from viva.examine.handles import STOP
+from viva.examine.load import Loader, LoadReport
+from viva.model import Limits
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, LoadFailed, MissingName, ProtocolViolation, StudentRaised
+
+GRACE_S: Final = 1.0
+"""How much later than the box's own soft limit the box is killed from outside."""
+HANGS_BEFORE_UNASKED: Final = 3
+LOAD_TRIES: Final = 2
+
+
+class BoxSource(Protocol):
+    """Where ready boxes come from: the pool."""
+
+    def take(self) -> Box:
+        """A locked box that has reported its layers and has read no student byte."""
+        ...
+
+
+@dataclass(slots=True)
+class Question:
+    """One thing asked and what came of it, for `viva why` and the transcript."""
+
+    op: str
+    subject: str
+    fields: dict[str, Any]
+    outcome: str = ""
+    value: Any = None
+
+
+@dataclass(slots=True)
+class TestState:
+    """What the session knows about the test that is running."""
+
+    seed: int | None = None
+    deadline: float = float("inf")
+    call_s: float | None = None
+    answered: bool = False
+    """True once a value of the student's has arrived in this test."""
+    asked: list[Question] = field(default_factory=list)
+
+
+class BoxSession:
+    """Implements `Door` for the handles of one submission."""
+
+    def __init__(self, source: BoxSource, loader: Loader, limits: Limits) -> None:
+        self._source = source
+        self._loader = loader
+        self._limits = limits
+        self._box: Box | None = None
+        self._releases: list[int] = []
+        self._hangs: Counter[str] = Counter()
+        self._load_failures = 0
+        self.generation = 0
+        self.tainted = False
+        self.report: LoadReport | None = None
+        self.isolation: Any = None
+        self.test = TestState()
+        self.recording = False
+        self.peak_memory_mib = 0.0
+
+    # --- the life of boxes
+
+    def open(self) -> None:
+        """Have a loaded box; a load that kills its box is tried once more, then reported once and never again.
+
+        Raises:
+            LoadFailed: the load ended the box; raised again, without loading, for every later question.
+            BoxUnavailable: this host can make no box.
+        """
+        if self._box is not None and self._box.alive:
+            return
+        self._drop()
+        if self.report is not None and self.report.failure is not None:
+            raise self.report.failure
+        for attempt in range(1, LOAD_TRIES + 1):
+            self._box = box = self._source.take()
+            self.generation += 1
+            self.tainted = False
+            self.isolation = box.hello
+            try:
+                report = self._loader.load(self._raw)
+            except (BoxTimeout, BoxDied, ProtocolViolation) as error:
+                self._drop()
+                if attempt == LOAD_TRIES:
+                    self.report = LoadReport(failure=LoadFailed(error))
+                    raise self.report.failure from error
+            else:
+                self.report = self.report or report
+                return
+
+    @property
+    def epoch(self) -> int:
+        """Changes whenever objects in the box are lost: a box ended, or another took its place."""
+        return self.generation if self._box is not None and self._box.alive else self.generation + 1
+
+    def begin_test(self, *, seed: int, test_s: float, call_s: float | None, hidden: bool) -> None:
+        """Reset what belongs to one test; the seed travels with the next request."""
+        if self.tainted and not hidden:
+            # A visible test after a hidden one: its messages may quote the box, so the box must not have seen hidden inputs.
+            self._drop()
+        self.tainted = self.tainted or hidden
+        self.test = TestState(seed=seed, deadline=time.monotonic() + test_s, call_s=call_s)
+
+    def close(self) -> None:
+        """End the box; the session can be opened again."""
+        self._drop()
+
+    def _drop(self) -> None:
+        box, self._box = self._box, None
+        self._releases.clear()
+        if box is not None:
+            self.peak_memory_mib = max(self.peak_memory_mib, box.peak_memory_mib or 0.0)
+            box.close()
+
+    # --- asking
+
+    def release(self, generation: int, ref_id: int) -> None:
+        """Remember to free an object of the present box; those of earlier boxes are gone already."""
+        if generation == self.generation:
+            self._releases.append(ref_id)
+
+    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+        """Ask the loaded box one question; see `Door.ask`.
+
+        Raises:
+            StudentRaised, MissingName: the box's claims about the student's code.
+            BoxTimeout, BoxDied, ProtocolViolation: the box has ended; the next question opens a fresh one.
+        """
+        if self._hangs[subject] >= HANGS_BEFORE_UNASKED and subject:
+            raise BoxTimeout(f"`{subject}` did not answer {HANGS_BEFORE_UNASKED} times before and was not asked again.")
+        self.open()
+        generation = fields.pop("generation", self.generation)
+        if generation != self.generation:
+            raise BoxDied("the box that held the object had ended")
+        question = Question(op, subject, fields)
+        if self.recording:
+            self.test.asked.append(question)
+        call_s = self.test.call_s or self._limits.call_s
+        soft_s = min(call_s, self.test.deadline - time.monotonic())
+        if soft_s <= 0:
+            raise BoxTimeout("The test had used up its time.")
+        if self.test.seed is not None:
+            fields["seed"], self.test.seed = self.test.seed, None
+        try:
+            value = self._raw(op, timeout_s=soft_s + GRACE_S, soft_s=soft_s, **fields)
+        except BoxTimeout:
+            self._hangs[subject] += 1
+            question.outcome = "no answer in time"
+            self._drop()
+            raise BoxTimeout(f"`{subject}` did not answer within {soft_s:g} s." if subject else "no answer") from None
+        except BoxError as error:
+            question.outcome = str(error)
+            self._drop()
+            raise
+        except StudentRaised as error:
+            question.outcome = str(error)
+            if error.limit == "time":
+                self._hangs[subject] += 1
+            self.test.answered = True
+            raise
+        self.test.answered = True
+        question.value = value
+        return value
+
+    def _raw(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
+        """One request and its reply, checked for form."""
+        box = self._box
+        if box is None:
+            raise BoxDied("the box had ended")
+        release, self._releases = self._releases, []
+        reply = box.ask(op, timeout_s=timeout_s, release=release, **fields)
+        if type(reply) is not dict:
+            box.kill()
+            raise ProtocolViolation("the reply was no message")
+        if "ok" in reply:
+            return reply["ok"]
+        if "raised" in reply and type(reply["raised"]) is dict:
+            raise StudentRaised.from_wire(reply["raised"])
+        if "missing" in reply:
+            close = reply.get("close") or ()
+            raise MissingName(str(reply["missing"])[:200], [str(c)[:100] for c in close][:3] if isinstance(close, Sequence) else ())
+        if reply.get("stop") is True:
+            return STOP
+        box.kill()
+        raise ProtocolViolation("the reply was no message")
+
+    def printed(self) -> bytes:
+        """What the present box wrote to its descriptors 1 and 2."""
+        with contextlib.suppress(BoxError):
+            return self._box.printed() if self._box is not None else b""
+        return b""

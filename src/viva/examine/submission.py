@@ -1,0 +1,162 @@
+"""The `submission` fixture: what was handed in, beside the names it defines."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from viva.examine.handles import to_box
+from viva.examine.names import Names
+from viva.examine.session import BoxSession
+from viva.intake.answers import AnswerSheet, read_answers, written_in
+from viva.model import Submission
+from viva.model.errors import BoxError, MissingName, StudentRaised
+
+ANSWER_FILES: Final = ("answers.yaml", "answers.yml")
+ANSWER_VARIABLES: Final = ("answer_{}", "answers_{}", "q{}", "Q{}", "ans_{}", "a{}")
+
+
+class SubmissionView:
+    """What a test may ask of the submission as a whole."""
+
+    def __init__(self, submission: Submission, session: BoxSession) -> None:
+        self._submission = submission
+        self._session = session
+
+    @cached_property
+    def _sheet(self) -> AnswerSheet:
+        sheets = [read_answers(data) for path, data in self._all_files() if path.rsplit("/", 1)[-1] in ANSWER_FILES]
+        return sheets[0] if sheets else AnswerSheet({}, {}, "")
+
+    def _all_files(self) -> Iterator[tuple[str, bytes]]:
+        """The files as handed in, then those that came out of archives in the box."""
+        known = {f.path for f in self._submission.files}
+        yield from ((f.path, f.data) for f in self._submission.files)
+        if not any(f.path.lower().endswith((".zip", ".gz", ".tgz", ".tar", ".xz", ".bz2")) for f in self._submission.files):
+            return
+        self._session.open()
+        for path in sorted(self._session.report.files if self._session.report else ()):
+            if path not in known and path.rsplit("/", 1)[-1] in ANSWER_FILES:
+                yield path, self._session.ask("read", path=path, limit=1 << 20)
+
+    @property
+    def answers(self) -> Mapping[str, Any]:
+        """Answers that are not code, by question number, as the student wrote them.
+
+        A question without an answer raises MissingName, which tells the student where to put it.
+        """
+        return Answers(self._sheet, self._session)
+
+    @property
+    def written(self) -> Mapping[str, str]:
+        """Prose by question number: from `answers.yaml`, or the notebook cell below the question's heading; "" if none."""
+        self._open_quietly()
+        report = self._session.report
+        return Written(self._sheet.written, [n for n in (report.notebooks.values() if report else ())])
+
+    def _open_quietly(self) -> None:
+        """Prose is marked even where the code ends its box."""
+        try:
+            self._session.open()
+        except BoxError:
+            return
+
+    @property
+    def files(self) -> dict[str, int]:
+        """Every file of the submission with its size in bytes, archives unpacked."""
+        self._session.open()
+        report = self._session.report
+        return dict(report.files) if report else {}
+
+    def source(self, name: str) -> str:
+        """The text of a file of the submission (never executed here)."""
+        for path, data in self._all_files():
+            if name in (path, path.rsplit("/", 1)[-1]):
+                return data.decode("utf-8", "replace")
+        raise MissingName(name)
+
+    def module(self, name: str) -> Names:
+        """The names of one file: `submission.module("solution").bleu`."""
+        return Names(self._session, f"module:{name}")
+
+    def set(self, **names: Any) -> None:
+        """Set names in every file of the submission that was loaded (globals that a course's starter forgot)."""
+        self._session.ask("set", space="student", names={k: to_box(v) for k, v in names.items()})
+
+    def put(self, path: str, data: bytes) -> None:
+        """Put a file beside the submission's own."""
+        self._session.ask("put", path=path, data=data)
+
+    def run(self, argv: list[str], stdin: str = "", timeout_s: float = 10.0) -> dict[str, Any]:
+        """Run a command in the box: {"returncode", "stdout", "stderr"}, all claims."""
+        reply = self._session.ask("run", argv=argv, stdin=stdin, timeout_s=timeout_s)
+        return dict(reply) if isinstance(reply, dict) else {}
+
+
+class Answers(Mapping[str, Any]):
+    """Answers by question number; looks in `answers.yaml`, then in variables of the code."""
+
+    def __init__(self, sheet: AnswerSheet, session: BoxSession) -> None:
+        self._sheet = sheet
+        self._session = session
+
+    def __getitem__(self, number: str) -> Any:
+        if number in self._sheet.answers and self._sheet.answers[number] is not None:
+            return self._sheet.answers[number]
+        found, value = self._from_variables(number)
+        if found:
+            return value
+        raise MissingAnswer(number, self._sheet.problem)
+
+    def _from_variables(self, number: str) -> tuple[bool, Any]:
+        names = Names(self._session, "student")
+        try:
+            if "answers" in names:
+                table = names["answers"]
+                if isinstance(table, dict) and table.get(number) is not None:
+                    return True, table[number]
+            spelled = number.replace(".", "_").replace("-", "_").replace("(", "").replace(")", "")
+            for pattern in ANSWER_VARIABLES:
+                name = pattern.format(spelled)
+                if name in names:
+                    return True, names[name]
+        except (BoxError, StudentRaised):
+            return False, None
+        return False, None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sheet.answers)
+
+    def __len__(self) -> int:
+        return len(self._sheet.answers)
+
+
+class MissingAnswer(MissingName):
+    """No answer to a question was found; says where to put it."""
+
+    def __init__(self, number: str, problem: str = "") -> None:
+        super().__init__(number)
+        spelled = number.replace(".", "_")
+        self.args = (
+            f"No answer to question {number} was found: write it in answers.yaml as `\"{number}\": …`, "
+            f"or in your notebook as `answers = {{\"{number}\": …}}` or `answer_{spelled} = …`."
+            + (f" (answers.yaml could not be read: {problem})" if problem else ""),
+        )
+
+
+class Written(Mapping[str, str]):
+    """Prose by question number; "" where nothing was written."""
+
+    def __init__(self, sheet: Mapping[str, str], notebooks: list[Any]) -> None:
+        self._sheet = sheet
+        self._notebooks = notebooks
+
+    def __getitem__(self, number: str) -> str:
+        if self._sheet.get(number):
+            return self._sheet[number]
+        return next((text for n in self._notebooks if (text := written_in(n, number))), "")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sheet)
+
+    def __len__(self) -> int:
+        return len(self._sheet)
