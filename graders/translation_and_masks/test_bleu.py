@@ -1,0 +1,179 @@
+"""Question 1.4: modified precision, brevity penalty, BLEU."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from viva.grading import agree, agree_number, agree_on, number, visibility, weight
+
+Tokens = Sequence[str]
+
+FERRY = "on the morning the ferry to the island leaves at eight sharp".split()
+TIMETABLES = [
+    "on monday morning the ferry to the island leaves at eight sharp".split(),
+    "every week on monday one boat sails from the harbour to that small island at eight".split(),
+]
+BY_HAND = {
+    # quantity: (words only, with the full stops as tokens, a known mistake and what it gives)
+    "P1": (11 / 12, 12 / 13, {"the counts are not clipped": 1.0}),
+    "P2": (9 / 11, 10 / 12, {}),
+    "P3": (8 / 10, 9 / 11, {}),
+    "P4": (7 / 9, 8 / 10, {}),
+    "BP": (1.0, 1.0, {"the length of the longest reference was used": math.exp(1 - 16 / 12)}),
+    "BLEU": ((7 / 15) ** 0.25, (12 / 13 * 10 / 12 * 9 / 11 * 8 / 10) ** 0.25, {"the arithmetic mean was taken": 0.828157}),
+}
+
+
+@number("1.4")
+@weight(3)
+@pytest.mark.parametrize("quantity", list(BY_HAND))
+def test_bleu_by_hand(submission: Any, quantity: str) -> None:
+    """P1 to P4, the brevity penalty and BLEU of the ferry sentence, by hand."""
+    words, with_full_stop, mistakes = BY_HAND[quantity]
+    both = (words, with_full_stop)  # whether the full stop is a token was never said
+    accepted = [*both, *(100 * value for value in both)]  # sacrebleu prints per cent
+    agree_number(submission.answers["1.4"][quantity], words, rtol=6e-4, accept=accepted, hints=mistakes)
+
+
+@number("1.4")
+@weight(2)
+def test_modified_precision(student: Any, key: Any) -> None:
+    """Modified precision clips each n-gram at its largest count in any single reference."""
+    for candidate, references, n in [
+        (["the"] * 7, ["the cat is on the mat".split(), "there is a cat on the mat".split()], 1),
+        ("a b a b a".split(), ["a b a c".split(), "b a b".split()], 2),
+        *((FERRY, TIMETABLES, n) for n in (1, 2, 3, 4)),
+    ]:
+        expected = key.modified_precision(candidate, references, n)
+        hints = {
+            "the counts are not clipped": unclipped(candidate, references, n),
+            "each distinct n-gram is counted once": distinct(candidate, references, n),
+            "the counts of the references are added up": clipped_at_the_sum(candidate, references, n),
+        }
+        actual = student.modified_precision(candidate, references, n)
+        agree_ratio(actual, expected, hints, f"modified_precision({brief(candidate)}, {len(references)} references, {n})")
+
+
+@number("1.4")
+@weight(2)
+def test_brevity_penalty(student: Any, key: Any) -> None:
+    """The brevity penalty compares with the reference closest in length, and never rewards length."""
+    for candidate_length, lengths in [(12, (12, 16)), (10, (7, 12, 20)), (4, (9,)), (9, (4,)), (7, (7,)), (6, (3, 7))]:
+        candidate, references = ["x"] * candidate_length, [["x"] * length for length in lengths]
+        c = candidate_length
+        hints = {
+            "the shortest reference was used, not the closest in length": penalty(c, min(lengths)),
+            "the longest reference was used, not the closest in length": penalty(c, max(lengths)),
+            "the mean length of the references was used, not the closest": penalty(c, sum(lengths) / len(lengths)),
+            "the ratio is upside down: exp(1 - r/c), with c the candidate's length": math.exp(1 - c / closest(c, lengths)),
+            "a long candidate is rewarded: the penalty is never above 1": math.exp(1 - closest(c, lengths) / c),
+        }
+        name = f"brevity_penalty of {c} tokens against references of {', '.join(map(str, lengths))}"
+        agree(student.brevity_penalty(candidate, references), key.brevity_penalty(candidate, references), hints=hints, name=name)
+
+
+@number("1.4")
+@weight(1)
+def test_bleu(student: Any, key: Any) -> None:
+    """BLEU is the brevity penalty times the geometric mean of the modified precisions."""
+    agree(student.bleu(FERRY, TIMETABLES), key.bleu(FERRY, TIMETABLES), name="BLEU of the ferry sentence")
+    words = st.lists(st.sampled_from("ab"), min_size=1, max_size=5)
+    hints = {
+        "the counts are not clipped": lambda c, r, n: combined(unclipped, c, r, n),
+        "each distinct n-gram is counted once": lambda c, r, n: combined(distinct, c, r, n),
+        "the mean is arithmetic, not geometric": lambda c, r, n: arithmetic(key, c, r, n),
+        "the brevity penalty is missing": lambda c, r, n: key.bleu(c, r, n) / key.brevity_penalty(c, r),
+    }
+    agree_on(student.bleu, key.bleu, words, words.map(lambda reference: [reference]), st.just(2), examples=15, hints=hints)
+
+
+@number("1.4")
+@weight(2)
+@visibility("after_published")
+def test_bleu_on_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Precision, penalty and BLEU of random sentences with one to three references."""
+    for size in (3, 5, 8, 12, 14):
+        candidate, references = damaged_copies(rng, size)
+        n = int(rng.integers(1, 5))
+        agree_ratio(
+            student.modified_precision(candidate, references, n), key.modified_precision(candidate, references, n), {}, "precision"
+        )
+        agree(student.brevity_penalty(candidate, references), key.brevity_penalty(candidate, references))
+        agree(student.bleu(candidate, references), key.bleu(candidate, references), atol=1e-9)
+        agree(student.bleu(candidate, references, 2), key.bleu(candidate, references, 2), atol=1e-9)
+
+
+def agree_ratio(actual: Any, matches_and_total: tuple[int, int], hints: dict[str, tuple[int, int]], name: str) -> None:
+    """Compare a pair (matches, total), or the one number that is their ratio: both are right."""
+    if isinstance(actual, list | tuple | np.ndarray):
+        agree(actual, matches_and_total, hints=hints, name=name)
+    else:
+        ratios = {hint: matches / total for hint, (matches, total) in hints.items()}
+        agree(actual, matches_and_total[0] / matches_and_total[1], hints=ratios, name=name)
+
+
+def brief(candidate: Tokens) -> str:
+    """A candidate as the message shows it."""
+    return f'"{" ".join(candidate)}"' if len(candidate) < 8 else f'"{" ".join(candidate[:4])} …"'
+
+
+def damaged_copies(rng: np.random.Generator, size: int) -> tuple[list[str], list[list[str]]]:
+    """A candidate and one to three references like it, no two of which are equally close in length (no tie to break)."""
+    candidate = [str(token) for token in rng.choice(list("abcd"), size)]
+    references = []
+    for distance in rng.permutation(4)[: rng.integers(1, 4)]:
+        longer = bool(rng.integers(2)) or size <= distance
+        copy = candidate + ["a"] * int(distance) if longer else candidate[: size - int(distance)]
+        copy[int(rng.integers(len(copy)))] = "e"
+        references.append(copy)
+    return candidate, references
+
+
+# What students get wrong, computed for the same question, so that a message can name it.
+
+
+def ngrams(tokens: Tokens, n: int) -> list[tuple[str, ...]]:
+    return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+
+
+def unclipped(candidate: Tokens, references: Sequence[Tokens], n: int) -> tuple[int, int]:
+    known = {gram for reference in references for gram in ngrams(reference, n)}
+    grams = ngrams(candidate, n)
+    return sum(gram in known for gram in grams), len(grams)
+
+
+def distinct(candidate: Tokens, references: Sequence[Tokens], n: int) -> tuple[int, int]:
+    grams = set(ngrams(candidate, n))
+    return len(grams & {gram for reference in references for gram in ngrams(reference, n)}), len(grams)
+
+
+def clipped_at_the_sum(candidate: Tokens, references: Sequence[Tokens], n: int) -> tuple[int, int]:
+    ceiling = Counter(gram for reference in references for gram in ngrams(reference, n))
+    counts = Counter(ngrams(candidate, n))
+    return (counts & ceiling).total(), counts.total()
+
+
+def closest(length: int, lengths: Sequence[int]) -> int:
+    return min(lengths, key=lambda other: abs(other - length))
+
+
+def penalty(c: float, r: float) -> float:
+    return 1.0 if c > r else math.exp(1 - r / c)
+
+
+def combined(precision: Callable[..., tuple[int, int]], candidate: Tokens, references: Sequence[Tokens], max_n: int) -> float:
+    """BLEU with another idea of precision."""
+    ratios = [precision(candidate, references, n) for n in range(1, max_n + 1)]
+    if any(matches == 0 for matches, _ in ratios):
+        return 0.0
+    r = closest(len(candidate), [len(reference) for reference in references])
+    return penalty(len(candidate), r) * math.prod(matches / total for matches, total in ratios) ** (1 / max_n)
+
+
+def arithmetic(key: Any, candidate: Tokens, references: Sequence[Tokens], max_n: int) -> float:
+    ratios = [key.modified_precision(candidate, references, n) for n in range(1, max_n + 1)]
+    return float(key.brevity_penalty(candidate, references)) * sum(m / max(1, t) for m, t in ratios) / max_n
