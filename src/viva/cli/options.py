@@ -1,0 +1,84 @@
+"""Options that several commands share, and how they are turned into a course, an assignment and a tier."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from viva.course import Assignment, Course, find_course, load_course, recognise
+from viva.model import Submission, Tier
+from viva.model.errors import UsageError
+
+UNSAFE = "the key and other submissions are readable by the code you grade"
+
+
+def course_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--course DIR`."""
+    return click.option(
+        "--course", "course_dir", type=click.Path(path_type=Path), metavar="DIR",
+        help="The course's folder (default: $VIVA_COURSE, or where grader.yaml is found from here upwards).",
+    )(function)  # fmt: skip
+
+
+def assignment_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--assignment NAME`."""
+    return click.option(
+        "--assignment", "-a", metavar="NAME", help="The assignment (default: recognised from the submission)."
+    )(function)
+
+
+def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--tier T`."""
+    return click.option(
+        "--tier", "tier_name", metavar="TIER", type=click.Choice(["T0", "T1", "T2", "T3", "best"], case_sensitive=False),
+        help="The isolation to use: T0 to T3, or `best` for whatever this host offers, T0 included.",
+    )(function)  # fmt: skip
+
+
+def open_course(course_dir: Path | None) -> Course:
+    """The course that the command is about; never looked for inside a submission.
+
+    Raises:
+        CourseError: there is none, or it is wrong.
+    """
+    return load_course(find_course(course_dir, os.environ, Path.cwd()))
+
+
+def choose_assignment(course: Course, name: str | None, submission: Submission) -> Assignment:
+    """The assignment that was named, else the one that the submission looks like.
+
+    Raises:
+        UsageError: no such assignment, or it cannot be told.
+    """
+    return course.assignment(name) if name else recognise(course, submission)
+
+
+def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
+    """The tier to use: what was asked for, else the best of this host, never silently below T1 or the course's floor.
+
+    Raises:
+        UsageError: the host does not offer it, or it lies below the floor.
+    """
+    from viva.box.outside import detect_tiers
+
+    reports = detect_tiers()
+    offered = [r.tier for r in reports if r.available]
+    best = max(offered, default=Tier.T0)
+    least = Tier.T1 if floor is None else floor
+    if wanted is None or wanted.lower() == "best":
+        if best < least and not (wanted and floor is None):
+            why = next((f" ({r.tier}: {r.sentence})" for r in reports if not r.available and r.tier >= least), "")
+            raise UsageError(
+                f"Grading needs isolation {least} or better, and this host offers {best}{why}. Run as root or in a container "
+                f"(see `viva doctor`), or say `--tier T0`: then {UNSAFE}."
+            )
+        return best
+    tier = Tier[wanted.upper()]
+    if tier not in offered:
+        names = ", ".join(str(t) for t in sorted(offered))
+        raise UsageError(f"This host does not offer isolation {tier}; it offers {names}. `viva doctor` says what is missing.")
+    if floor is not None and tier < floor:
+        raise UsageError(f"The course asks for isolation {floor} or better (min_tier); {tier} was asked for.")
+    return tier

@@ -1,0 +1,61 @@
+"""`viva shell SUBMISSION`: a Python prompt from which the submission can be asked, as a test would."""
+
+import code
+from pathlib import Path
+
+import click
+
+from viva.cli.options import assignment_option, choose_assignment, choose_tier, course_option, open_course, tier_option
+from viva.model.errors import BoxError
+
+
+@click.command("shell")
+@click.argument("path", type=click.Path(path_type=Path), metavar="SUBMISSION")
+@assignment_option
+@course_option
+@tier_option
+def command(path: Path, assignment: str | None, course_dir: Path | None, tier_name: str | None) -> int:
+    """Load SUBMISSION into a box and open a prompt with `student`, `submission`, `inside` and `key`."""
+    from viva.box.outside import Pool, Zygote
+    from viva.examine.key import Key, load_key
+    from viva.examine.load import Loader
+    from viva.examine.names import Names
+    from viva.examine.notes import notes_for_student
+    from viva.examine.session import BoxSession
+    from viva.examine.submission import SubmissionView
+    from viva.formats.gates import terminal
+    from viva.intake import open_submission
+
+    course = open_course(course_dir)
+    submission = open_submission(path, str(path))
+    chosen = choose_assignment(course, assignment, submission)
+    tier = choose_tier(tier_name, chosen.min_tier if chosen.min_tier is not None else course.min_tier)
+    zygote = Zygote.start(tier, preload=chosen.preload)
+    pool = Pool(zygote, chosen.limits, ready=1)
+    helpers = chosen.graders / "inside.py"
+    loader = Loader(submission, chosen, ("inside.py", helpers.read_text("utf-8")) if helpers.is_file() else None)
+    session = BoxSession(pool, loader, chosen.limits)
+    session.prompt()
+    try:
+        try:
+            session.open()
+        except BoxError as error:
+            click.echo(f"The submission could not be loaded: {error}", err=True)
+        for note in notes_for_student(submission, session.report):
+            click.echo(terminal(f"note: {note}"))
+        names = {
+            "student": Names(session, "student"),
+            "inside": Names(session, "inside"),
+            "submission": SubmissionView(submission, session),
+            "key": Key(load_key(chosen.graders / "key.py", course.root)),
+        }
+        code.interact(
+            f"{chosen.title} · isolation {tier} · ask: student.f(...), key.f(...), submission.answers['1.1']; list(student)",
+            local=names,
+            exitmsg="",
+        )
+    finally:
+        session.close()
+        pool.close()
+        zygote.close()
+    return 0

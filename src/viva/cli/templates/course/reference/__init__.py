@@ -1,0 +1,1 @@
+"""Reference implementations: one file per concept, proved in tests of their own."""

@@ -1,0 +1,77 @@
+"""Does a score agree with the known verdict of its submission?"""
+
+from fractions import Fraction
+
+from viva.model import Entry, Score, Status
+from viva.verify.expected import Known
+
+
+def complaints(known: Known, score: Score) -> list[str]:
+    """What is wrong with the score, one sentence each; empty when it is as it should be."""
+    found = [*_ours(score), *_stated(known, score)]
+    return found or _of_folder(known, score)
+
+
+def _ours(score: Score) -> list[str]:
+    return [
+        f"{e.test_id} is a grader error: {(e.staff_message or e.message).strip().splitlines()[-1]}"
+        for e in score.entries
+        if e.status is Status.GRADER_ERROR
+    ]
+
+
+def _stated(known: Known, score: Score) -> list[str]:
+    found = []
+    if known.score is not None and score.earned != known.score:
+        found.append(f"got {_points(score.earned)} points, expected {_points(known.score)} ({_lost(score)})")
+    if known.failing is not None:
+        lost = {_short(e) for e in score.entries if not e.status.is_open and e.status is not Status.PASSED}
+        wanted = set(known.failing)
+        if lost - wanted:
+            found.append(f"should pass but did not: {', '.join(sorted(lost - wanted))}")
+        if wanted - lost:
+            found.append(f"should not pass but did: {', '.join(sorted(wanted - lost))}")
+    if known.message and not any(known.message in text for text in _read_by_student(score)):
+        found.append(f"no visible message says {known.message!r}")
+    return found
+
+
+def _of_folder(known: Known, score: Score) -> list[str]:
+    """What the folder's name promises, whatever else is stated."""
+    decided = score.points - score.still_open
+    statuses = {e.status for e in score.entries}
+    match known.verdict:
+        case "accepted" if score.earned != decided:
+            return [f"a right answer lost points: {_lost(score)}"]
+        case "partial" if not 0 < score.earned < decided:
+            return [f"got {_points(score.earned)} of {_points(decided)} points, expected some but not all"]
+        case "wrong" if score.earned >= decided:
+            return ["got full marks"]
+        case "error" if Status.ERROR not in statuses and not score.notes:
+            return ["no test ended in an error"]
+        case "timeout" if Status.TIMEOUT not in statuses and not score.notes:
+            return ["no test ended in a timeout"]
+        case "starter" if known.score is None and score.earned > 0:
+            return [f"the starter gets {_points(score.earned)} points; state its score in expected.yaml if that is meant"]
+    return []
+
+
+def _read_by_student(score: Score) -> list[str]:
+    return [*score.notes, *(e.message for e in score.entries if e.visibility == "visible")]
+
+
+def _lost(score: Score) -> str:
+    lost = [
+        f"{_short(e)} {e.status}{': ' + text.splitlines()[0][:160] if (text := e.staff_message or e.message) else ''}"
+        for e in score.entries
+        if not e.status.is_open and e.status is not Status.PASSED
+    ]
+    return "; ".join(lost[:4]) + (f"; and {len(lost) - 4} more" if len(lost) > 4 else "") if lost else "nothing lost"
+
+
+def _short(entry: Entry) -> str:
+    return entry.test_id.split("::", 1)[-1]
+
+
+def _points(points: Fraction) -> str:
+    return f"{float(points):g}" if points.denominator in (1, 2, 4, 5, 10, 20) else str(points)
