@@ -1,1 +1,1 @@
-"""Reference implementations, one file per concept: numpy and the standard library only, float64, proved in tests/reference/."""
+"""Reference implementations, one file per concept: numpy and the standard library, float64; proved in tests/."""

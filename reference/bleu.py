@@ -1,4 +1,4 @@
-"""BLEU: Papineni, Roukos, Ward and Zhu (2002), "BLEU: a Method for Automatic Evaluation of Machine Translation", section 2.
+"""BLEU: Papineni et al. (2002), "BLEU: a Method for Automatic Evaluation of Machine Translation", section 2.
 
     p_n  = Σ_g min(count(g), max_r count_r(g)) / Σ_g count(g)      over the n-grams g of the candidate, r a reference
     BP   = 1 if c > r, else exp(1 - r / c)                         c candidate length, r closest reference length
@@ -38,7 +38,8 @@ def closest_reference_length(candidate_length: int, references: Sequence[Tokens]
     Raises:
         ValueError: there is no reference.
     """
-    return min((len(reference) for reference in references), key=lambda length: (abs(length - candidate_length), length))
+    lengths = (len(reference) for reference in references)
+    return min(lengths, key=lambda length: (abs(length - candidate_length), length))
 
 
 def brevity_penalty(candidate: Tokens, references: Sequence[Tokens]) -> float:

@@ -21,7 +21,9 @@ CANDIDATE = "on the morning the ferry to the island leaves at eight sharp".split
 def random_case(generator: random.Random) -> tuple[list[str], list[list[str]]]:
     """A candidate that is a damaged copy of its first reference, so that matches of order 4 are common."""
     vocabulary = "abcde"[: generator.randint(2, 5)]
-    references = [[generator.choice(vocabulary) for _ in range(generator.randint(1, 14))] for _ in range(generator.randint(1, 3))]
+    references = [
+        [generator.choice(vocabulary) for _ in range(generator.randint(1, 14))] for _ in range(generator.randint(1, 3))
+    ]
     candidate = [t if generator.random() < 0.85 else generator.choice(vocabulary) for t in references[0]]
     for _ in range(generator.randint(0, 3)):
         candidate.insert(generator.randrange(len(candidate) + 1), generator.choice(vocabulary))
@@ -37,7 +39,11 @@ def test_agrees_with_sacrebleu_and_nltk_on_400_random_cases() -> None:
         ours = bleu(candidate, references)
         theirs = metric.corpus_score([" ".join(candidate)], [[" ".join(r)] for r in references])
         assert ours == pytest.approx(theirs.score / 100, abs=1e-12)
-        nltk = sentence_bleu(references, candidate, smoothing_function=SmoothingFunction(epsilon=0).method1) if ours else 0.0
+        nltk = (
+            sentence_bleu(references, candidate, smoothing_function=SmoothingFunction(epsilon=0).method1)
+            if ours
+            else 0.0
+        )
         assert ours == pytest.approx(nltk, abs=1e-12)
         nonzero += ours > 0
     assert nonzero > 150  # the comparison is not one of zeros
