@@ -43,7 +43,11 @@ def collected(pytester: pytest.Pytester, source: str = TESTS) -> list[pytest.Ite
 
 def test_visible_first_and_after_what_they_depend_on(pytester: pytest.Pytester) -> None:
     functions = catalog(collected(pytester))
-    assert [f.test_id for f in functions] == ["test_it.py::test_shared", "test_it.py::test_hidden", "test_it.py::test_last"]
+    assert [f.test_id for f in functions] == [
+        "test_it.py::test_shared",
+        "test_it.py::test_hidden",
+        "test_it.py::test_last",
+    ]
 
 
 def test_cases_share_the_weight_exactly(pytester: pytest.Pytester) -> None:
@@ -72,7 +76,13 @@ def test_a_prerequisite_that_does_not_exist_is_named(pytester: pytest.Pytester) 
 
 @pytest.mark.parametrize(
     ("points", "expected"),
-    [(1, Fraction(1)), (0.1, Fraction(1, 10)), ("1/3", Fraction(1, 3)), (Fraction(2, 7), Fraction(2, 7)), (0, Fraction(0))],
+    [
+        (1, Fraction(1)),
+        (0.1, Fraction(1, 10)),
+        ("1/3", Fraction(1, 3)),
+        (Fraction(2, 7), Fraction(2, 7)),
+        (0, Fraction(0)),
+    ],
 )
 def test_points_mean_what_they_say(points: object, expected: Fraction) -> None:
     assert exact(points, "here") == expected

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from viva.box.inside.wire import Ref
+
 from viva.examine.handles import STOP, Handle, Remote, from_box, to_box
 from viva.model.errors import BoxDied
 
@@ -38,7 +38,7 @@ REF = Ref(7, "Model", "<Model>")
         lambda h: h == 1,
         lambda h: h != 1,
         lambda h: h < 1,
-        lambda h: 1 >= h,
+        lambda h: h <= 1,
         bool,
         len,
         iter,
@@ -51,7 +51,7 @@ REF = Ref(7, "Model", "<Model>")
         operator.neg,
         abs,
         lambda h: 1 in h,
-        lambda h: [1] == h,
+        lambda h: h == [1],
     ],
 )
 @pytest.mark.parametrize("make", [lambda d: Handle(d, REF, "model"), lambda d: Remote(d, "student", "model")])
@@ -85,7 +85,9 @@ def test_a_dropped_handle_is_released_once() -> None:
     assert door.released == [7]
 
 
-@pytest.mark.parametrize("name", ["__array__", "__wrapped__", "_repr_html_", "_ipython_display_", "_pytestfixturefunction"])
+@pytest.mark.parametrize(
+    "name", ["__array__", "__wrapped__", "_repr_html_", "_ipython_display_", "_pytestfixturefunction"]
+)
 def test_probes_never_cross_the_door(name: str) -> None:
     door = FakeDoor()
     assert not hasattr(Handle(door, REF, "model"), name)

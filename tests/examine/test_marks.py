@@ -13,8 +13,12 @@ from viva.model import Status
 from viva.model.errors import GraderError
 
 
-def function(points: Fraction | int = 6, cases: int = 1, visibility: str = "visible", hide_errors: str | None = None) -> TestFunction:
-    made = TestFunction("test_x.py::test_x", "A test.", "1", Fraction(points), visibility, (), hide_errors, (), False, None, None)
+def function(
+    points: Fraction | int = 6, cases: int = 1, visibility: str = "visible", hide_errors: str | None = None
+) -> TestFunction:
+    made = TestFunction(
+        "test_x.py::test_x", "A test.", "1", Fraction(points), visibility, (), hide_errors, (), False, None, None
+    )
     made.items = [None] * cases  # type: ignore[list-item]  # only counted
     return made
 
@@ -24,7 +28,9 @@ def entry(outcomes: list[Outcome], points: Fraction | int = 6, **kwargs: str) ->
     return entry_of(f, [case_of(f, str(i), o, None, 0.0) for i, o in enumerate(outcomes)], outcomes)
 
 
-PASSED, FAILED, ERROR, TIMEOUT = (Outcome(s, "why") for s in (Status.PASSED, Status.FAILED, Status.ERROR, Status.TIMEOUT))
+PASSED, FAILED, ERROR, TIMEOUT = (
+    Outcome(s, "why") for s in (Status.PASSED, Status.FAILED, Status.ERROR, Status.TIMEOUT)
+)
 
 
 @pytest.mark.parametrize(

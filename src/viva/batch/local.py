@@ -52,7 +52,7 @@ class Batch:
         count = min(self.workers or _cores(), len(jobs))
         for _ in range(count):
             waiting.put(None)
-        stop = threading.Event()
+        stop = _Stop()
         threads = [threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True) for _ in range(count)]
         for thread in threads:
             thread.start()
@@ -64,6 +64,10 @@ class Batch:
                     running -= 1
                 else:
                     yield result
+        except BaseException:  # Ctrl-C: nobody waits for the submissions under way
+            for examiner in stop.examiners:
+                examiner.interrupt()
+            raise
         finally:
             stop.set()
             for thread in threads:
@@ -73,7 +77,7 @@ class Batch:
         self,
         waiting: "queue.SimpleQueue[Job | None]",
         done: "queue.SimpleQueue[tuple[Job, Graded | Exception] | None]",
-        stop: threading.Event,
+        stop: "_Stop",
     ) -> None:
         examiners: dict[str, ExaminerProcess] = {}
         try:
@@ -81,9 +85,11 @@ class Batch:
                 name = job.assignment.name
                 if name not in examiners:
                     examiners[name] = ExaminerProcess(self.course, job.assignment, self.tier, self.secret)
+                    stop.examiners.append(examiners[name])
                 try:
                     done.put((job, self._grade(examiners[name], job)))
                 except Exception as error:  # told about this job; the others go on
+                    examiners.pop(name).close(kill=True)  # it may still be speaking about this job
                     done.put((job, error))
         finally:
             for examiner in examiners.values():
@@ -106,10 +112,16 @@ class Batch:
         return examiner.grade(submission, self.wanted, note)
 
 
+class _Stop(threading.Event):
+    """Set when no further submission is to be started; knows every examiner that was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.examiners: list[ExaminerProcess] = []
+
+
 def _cores() -> int:
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # macOS
         return os.cpu_count() or 1
-
-

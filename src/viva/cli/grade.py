@@ -1,25 +1,40 @@
 """`viva grade PATH…`: grade one submission or many, show a table, write results."""
 
 import os
-import sys
-from pathlib import Path, PurePath
-from typing import Any
+from pathlib import Path
 
 import click
 
-from viva.cli.options import UNSAFE, assignment_option, choose_assignment, choose_tier, course_option, open_course, tier_option
-from viva.model import Score, Status, Tier
-from viva.model.errors import UsageError
+from viva.cli.options import (
+    UNSAFE,
+    assignment_option,
+    choose_assignment,
+    choose_tier,
+    course_option,
+    open_course,
+    tier_option,
+)
+from viva.cli.progress import Progress
+from viva.model import Tier
+
+KEEP_BYTES_BELOW = 50
+"""Submissions of a class this small are read once; larger ones are read again when their turn comes."""
 
 
 @click.command("grade")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE|DIR", help="Where to write: FILE.json for one submission, DIR/<path>/results.json for several.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE|DIR",
+    help="Where to write: FILE.json for one submission, DIR/<path>/results.json for several.",
+)
 @assignment_option
 @course_option
 @tier_option
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions graded at once (default: one per core).")
-@click.option("--only", multiple=True, metavar="TEST", help="Ask only this test (its number, or its name); may be repeated.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions at once (default: one per core).")
+@click.option("--only", multiple=True, metavar="TEST", help="Ask only this test (number or name); may be repeated.")
 @click.option("--as-student", is_flag=True, help="Show exactly what the student will see.")
 def command(
     paths: tuple[Path, ...],
@@ -42,18 +57,17 @@ def command(
 
     course = open_course(course_dir)
     secret = course.secret(os.environ)
-    found = discover(paths)
     jobs: list[Job] = []
-    for path in found:
+    for path in (found := discover(paths)):
         submission = open_submission(path, str(path))
-        jobs.append(Job(path, str(path), choose_assignment(course, assignment, submission), submission if len(found) < 50 else None))
-    tier = choose_tier(tier_name, max((j.assignment.min_tier for j in jobs if j.assignment.min_tier is not None), default=course.min_tier))
+        chosen = choose_assignment(course, assignment, submission)
+        jobs.append(Job(path, str(path), chosen, submission if len(found) < KEEP_BYTES_BELOW else None))
+    floors = [j.assignment.min_tier for j in jobs if j.assignment.min_tier is not None]
+    tier = choose_tier(tier_name, max(floors, default=course.min_tier))
     if tier is Tier.T0:
         click.echo(f"viva: isolation T0: {UNSAFE}.", err=True)
-    targets = {job.name: target(output, job.path, len(jobs)) for job in jobs} if output is not None else {}
-    show = Progress(jobs, targets)
-    batch = Batch(course, tier, secret, Wanted(list(only) or None), workers or 0, show.start, show.entry)
-    with show:
+    with Progress(jobs, output, tier) as progress:
+        batch = Batch(course, tier, secret, Wanted(list(only) or None), workers or 0, progress.start, progress.entry)
         for job, graded in batch.run(jobs):
-            show.done(job, graded)
-    return show.finish(as_student=as_student)
+            progress.done(job, graded)
+    return progress.finish(as_student=as_student)

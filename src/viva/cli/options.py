@@ -32,7 +32,8 @@ def assignment_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--tier T`."""
     return click.option(
-        "--tier", "tier_name", metavar="TIER", type=click.Choice(["T0", "T1", "T2", "T3", "best"], case_sensitive=False),
+        "--tier", "tier_name", metavar="TIER",
+        type=click.Choice(["T0", "T1", "T2", "T3", "best"], case_sensitive=False),
         help="The isolation to use: T0 to T3, or `best` for whatever this host offers, T0 included.",
     )(function)  # fmt: skip
 
@@ -71,14 +72,16 @@ def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
         if best < least and not (wanted and floor is None):
             why = next((f" ({r.tier}: {r.sentence})" for r in reports if not r.available and r.tier >= least), "")
             raise UsageError(
-                f"Grading needs isolation {least} or better, and this host offers {best}{why}. Run as root or in a container "
-                f"(see `viva doctor`), or say `--tier T0`: then {UNSAFE}."
+                f"Grading needs isolation {least} or better, and this host offers {best}{why}. Run as root "
+                f"or in a container (see `viva doctor`), or say `--tier T0`: then {UNSAFE}."
             )
         return best
     tier = Tier[wanted.upper()]
     if tier not in offered:
         names = ", ".join(str(t) for t in sorted(offered))
-        raise UsageError(f"This host does not offer isolation {tier}; it offers {names}. `viva doctor` says what is missing.")
+        raise UsageError(
+            f"This host does not offer isolation {tier}; it offers {names}. `viva doctor` says what is missing."
+        )
     if floor is not None and tier < floor:
         raise UsageError(f"The course asks for isolation {floor} or better (min_tier); {tier} was asked for.")
     return tier

@@ -50,7 +50,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
             "key": Key(load_key(chosen.graders / "key.py", course.root)),
         }
         code.interact(
-            f"{chosen.title} · isolation {tier} · ask: student.f(...), key.f(...), submission.answers['1.1']; list(student)",
+            f"{chosen.title}, isolation {tier}. Ask: list(student), student.f(...), submission.answers, key.f(...)",
             local=names,
             exitmsg="",
         )

@@ -12,9 +12,13 @@ from viva.cli.options import choose_tier, course_option, open_course, tier_optio
 @click.argument("names", nargs=-1, metavar="[ASSIGNMENT]…")
 @course_option
 @tier_option
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions graded at once (default: one per core).")
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Submissions graded at once (default: one per core)."
+)
 @click.option("-v", "--verbose", is_flag=True, help="List what holds as well.")
-def command(names: tuple[str, ...], course_dir: Path | None, tier_name: str | None, workers: int | None, verbose: bool) -> int:
+def command(
+    names: tuple[str, ...], course_dir: Path | None, tier_name: str | None, workers: int | None, verbose: bool
+) -> int:
     """Grade the key, the starter and every fixture, and compare with their known verdicts.
 
     Exit status: 0 everything holds, 1 something does not (each is said in a line).

@@ -1,4 +1,4 @@
-"""`viva why RESULT TEST`: run one test on one submission again and show what was asked and what came back (for staff)."""
+"""`viva why RESULT TEST`: run one test on one submission again and show staff what was asked and answered."""
 
 import json
 import os
@@ -17,9 +17,7 @@ from viva.model.errors import UsageError
 @assignment_option
 @course_option
 @tier_option
-def command(
-    result: Path, test: str, assignment: str | None, course_dir: Path | None, tier_name: str | None
-) -> int:
+def command(result: Path, test: str, assignment: str | None, course_dir: Path | None, tier_name: str | None) -> int:
     """Run TEST (its number or name) again on the submission of RESULT (a results.json, or the submission itself).
 
     Shows staff what a student does not see: hidden inputs, the full comparison, the grader's own traceback.
@@ -68,4 +66,6 @@ def _submission_of(result: Path) -> tuple[Path, str]:
         extra = data["extra_data"]
         return Path(extra["submission"]), str(extra["content_hash"])
     except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{result}: this is no results.json that viva wrote; give the submission's path instead.") from None
+        raise UsageError(
+            f"{result}: this is no results.json that viva wrote; give the submission's path instead."
+        ) from None

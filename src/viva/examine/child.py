@@ -110,7 +110,9 @@ def _wanted(request: dict[str, Any]) -> Callable[[TestFunction], bool]:
     def wanted(function: TestFunction) -> bool:
         if visible_only and function.hidden:
             return False
-        return only is None or bool({function.test_id, function.test_id.split("::", 1)[-1], function.number} & set(only))
+        return only is None or bool(
+            {function.test_id, function.test_id.split("::", 1)[-1], function.number} & set(only)
+        )
 
     return wanted
 

@@ -156,10 +156,7 @@ class _Run:
         for item in function.items:
             started = time.monotonic()
             self._context.set_points, self._context.leader = None, None
-            if blocked is not None:
-                outcome = blocked
-            else:
-                outcome = self._case(function, item, following[item])
+            outcome = blocked or self._case(function, item, following[item])
             outcomes.append(outcome)
             wall_s = time.monotonic() - started
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))

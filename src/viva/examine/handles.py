@@ -1,4 +1,4 @@
-"""What stands in a test for things that live in the box: `Remote` (a name), `Handle` (an object), `Call` (what a call did).
+"""What stands in a test for what lives in the box: `Remote` (a name), `Handle` (an object), `Call` (what a call did).
 
 Neither can be compared, counted or computed with by accident: a lie of the student's process would then be taken for a
 fact. Values cross the door only through calls, `.value()` and item or attribute access, as plain data.
@@ -14,7 +14,9 @@ from viva.box.inside.wire import Ref
 from viva.model.errors import StudentRaised
 
 # Probes that pytest, numpy, IPython and debuggers try on any object; they must never cross the door.
-_PROBES = frozenset({"_pytestfixturefunction", "pytestmark", "_fixture_function", "_fixture_function_marker", "shape", "dtype"})
+_PROBES = frozenset(
+    {"_pytestfixturefunction", "pytestmark", "_fixture_function", "_fixture_function_marker", "shape", "dtype"}
+)
 
 
 class Door(Protocol):

@@ -33,7 +33,9 @@ class Key:
         except KeyError:
             extra = vars(self._module).get("NAMES", {})
             if name not in extra:
-                raise CourseError(f"{self._module.__file__} defines no `{name}`; the test asks the key for it.") from None
+                raise CourseError(
+                    f"{self._module.__file__} defines no `{name}`; the test asks the key for it."
+                ) from None
             found = extra[name]
         return KeyFunction(found, name) if callable(found) else copy.deepcopy(found)
 

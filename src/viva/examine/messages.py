@@ -96,7 +96,11 @@ def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
         Case(label, Status(status), Fraction(earned), Fraction(points), message, staff, wall_s)
         for label, status, earned, points, message, staff, wall_s in plain["cases"]
     )
-    exact = {"status": Status(plain["status"]), "earned": Fraction(plain["earned"]), "points": Fraction(plain["points"])}
+    exact = {
+        "status": Status(plain["status"]),
+        "earned": Fraction(plain["earned"]),
+        "points": Fraction(plain["points"]),
+    }
     return Entry(**{**plain, **exact, "cases": cases, "tags": tuple(plain["tags"])})
 
 
@@ -127,7 +131,9 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
     rebuilt = {
         "entries": tuple(entry_from_plain(e) for e in plain["entries"]),
         "notes": tuple(plain["notes"]),
-        "isolation": Isolation(isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])),
+        "isolation": Isolation(
+            isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])
+        ),
         "leaderboard": tuple(Leader(*x) for x in plain["leaderboard"]),
     }
     return Score(**{**plain, **rebuilt})

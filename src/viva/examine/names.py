@@ -61,5 +61,3 @@ class Names:
                 return reply
             self._found[name] = reply
         return self._found[name]
-
-

@@ -27,7 +27,9 @@ def notes_for_student(submission: Submission, report: LoadReport | None) -> tupl
         notes.append(f"… and {len(report.problems) - SHOWN} more problems while loading.")
     if report.skipped:
         more = f" and {len(report.skipped) - SHOWN} more" if len(report.skipped) > SHOWN else ""
-        notes.append("Not run, as the assignment says (definitions only): " + "; ".join(report.skipped[:SHOWN]) + more + ".")
+        notes.append(
+            "Not run, as the assignment says (definitions only): " + "; ".join(report.skipped[:SHOWN]) + more + "."
+        )
     return tuple(notes)
 
 
@@ -35,7 +37,10 @@ def _failure(report: LoadReport) -> str:
     cause = report.failure.cause if report.failure else None
     match cause:
         case BoxTimeout():
-            return "Your submission did not finish loading in time (tried twice): look for a loop that never ends, or for work that belongs into a function."
+            return (
+                "Your submission did not finish loading in time (tried twice): look for a loop that never ends, "
+                "or for work that belongs into a function."
+            )
         case BoxDied():
             return f"Your submission ended the Python process while it was being loaded (tried twice): {cause.reason}."
         case _:

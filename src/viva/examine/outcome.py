@@ -10,7 +10,16 @@ import pytest
 from viva.examine.compare import Disagreement
 from viva.examine.signals import NeedsReview
 from viva.model import Status
-from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable, Frame, LoadFailed, MissingName, ProtocolViolation, StudentRaised
+from viva.model.errors import (
+    BoxDied,
+    BoxTimeout,
+    BoxUnavailable,
+    Frame,
+    LoadFailed,
+    MissingName,
+    ProtocolViolation,
+    StudentRaised,
+)
 
 HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
 UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."

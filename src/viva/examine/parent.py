@@ -66,7 +66,7 @@ class ExaminerProcess:
         if self._sock is not None:
             return
         ours, theirs = socket.socketpair()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-m", "viva.examine.child", str(theirs.fileno())],
@@ -85,7 +85,9 @@ class ExaminerProcess:
             send(ours, self._start)
         ready = self._next()
         if ready is None:
-            raise GraderError(f"The examiner of {self.assignment.name} ended before it was ready.\n{self._last_words()}")
+            raise GraderError(
+                f"The examiner of {self.assignment.name} ended before it was ready.\n{self._last_words()}"
+            )
         self.tests = [entry_from_plain(e) for e in ready["tests"]]
 
     def grade(
@@ -144,6 +146,12 @@ class ExaminerProcess:
             self._log.close()
             self._log = None
 
+    def interrupt(self) -> None:
+        """End the process from another thread; whoever waits for it sees the connection end."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def pending(self, wanted: Wanted, known: list[Entry], why: str = "") -> tuple[Entry, ...]:
         """The entries known so far, and each test that has none yet as open."""
         have = {e.test_id for e in known}
@@ -151,12 +159,13 @@ class ExaminerProcess:
         message = "Not marked yet: grading was interrupted."
         return (
             *known,
-            *(dataclasses.replace(e, cases=(Case("", Status.GRADER_ERROR, Fraction(0), e.points, message, why),)) for e in rest),
+            *(
+                dataclasses.replace(e, cases=(Case("", Status.GRADER_ERROR, Fraction(0), e.points, message, why),))
+                for e in rest
+            ),
         )
 
-    def _finished(
-        self, submission: Submission, wanted: Wanted, entries: list[Entry], why: str, wall_s: float
-    ) -> Score:
+    def _finished(self, submission: Submission, wanted: Wanted, entries: list[Entry], why: str, wall_s: float) -> Score:
         return Score(
             submission=submission.name,
             content_hash=submission.content_hash,
@@ -190,7 +199,9 @@ class ExaminerProcess:
 def _asks(wanted: Wanted, entry: Entry) -> bool:
     if wanted.visible_only and entry.visibility != "visible":
         return False
-    return wanted.only is None or bool({entry.test_id, entry.test_id.split("::", 1)[-1], entry.number} & set(wanted.only))
+    return wanted.only is None or bool(
+        {entry.test_id, entry.test_id.split("::", 1)[-1], entry.number} & set(wanted.only)
+    )
 
 
 def _environment() -> dict[str, str]:
@@ -202,5 +213,3 @@ def _environment() -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
-
-

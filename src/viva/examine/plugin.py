@@ -30,9 +30,13 @@ MARKERS = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--submission`, `--course` and `--tier` for plain pytest runs."""
     group = parser.getgroup("viva", "grading a submission with viva")
-    group.addoption("--submission", metavar="PATH", help="the submission to ask: a module, a notebook, a folder or an archive")
+    group.addoption(
+        "--submission", metavar="PATH", help="the submission to ask: a module, a notebook, a folder or an archive"
+    )
     group.addoption("--course", metavar="DIR", help="the course's folder (default: where grader.yaml is found)")
-    group.addoption("--tier", metavar="TIER", help="the isolation to ask for: T0, T1, T2, T3 (default: the best there is)")
+    group.addoption(
+        "--tier", metavar="TIER", help="the isolation to ask for: T0, T1, T2, T3 (default: the best there is)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,7 +55,10 @@ def _context(request: pytest.FixtureRequest) -> Context:
     try:
         return request.config.stash[CONTEXT]
     except KeyError:
-        pytest.fail("This test asks a submission: run it with `viva grade`, or with `pytest … --submission PATH`.", pytrace=False)
+        pytest.fail(
+            "This test asks a submission: run it with `viva grade`, or with `pytest … --submission PATH`.",
+            pytrace=False,
+        )
 
 
 @pytest.fixture(scope="session")

@@ -89,7 +89,9 @@ class Serving:
         if self._broken:
             raise CourseError(f"The tests of {self._assignment.name} cannot be collected: {self._broken[0]}")
         if not session.items:
-            raise CourseError(f"{self._assignment.graders}: no test was found; tests are functions named test_… in files named test_….py.")
+            raise CourseError(
+                f"{self._assignment.graders}: no test was found; expected functions test_… in files test_….py."
+            )
         functions: list[TestFunction] = catalog(session.items)
         inside = self._assignment.graders / "inside.py"
         module = load_key(self._assignment.graders / "key.py", self._course_root)
@@ -106,6 +108,7 @@ class Serving:
 
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    return next((line.removeprefix("E").strip() for line in reversed(lines) if line.startswith("E ")), lines[-1] if lines else "")
-
-
+    return next(
+        (line.removeprefix("E").strip() for line in reversed(lines) if line.startswith("E ")),
+        lines[-1] if lines else "",
+    )

@@ -107,7 +107,7 @@ class BoxSession:
     def begin_test(self, *, seed: int, test_s: float, call_s: float | None, hidden: bool) -> None:
         """Reset what belongs to one test; the seed travels with the next request."""
         if self.tainted and not hidden:
-            # A visible test after a hidden one: its messages may quote the box, so the box must not have seen hidden inputs.
+            # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
             self._drop()
         self.tainted = self.tainted or hidden
         self.test = TestState(seed=seed, deadline=time.monotonic() + test_s, call_s=call_s)
@@ -193,7 +193,9 @@ class BoxSession:
             raise StudentRaised.from_wire(reply["raised"])
         if "missing" in reply:
             close = reply.get("close") or ()
-            raise MissingName(str(reply["missing"])[:200], [str(c)[:100] for c in close][:3] if isinstance(close, Sequence) else ())
+            raise MissingName(
+                str(reply["missing"])[:200], [str(c)[:100] for c in close][:3] if isinstance(close, Sequence) else ()
+            )
         if reply.get("stop") is True:
             return STOP
         box.kill()

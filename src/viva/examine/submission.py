@@ -31,7 +31,9 @@ class SubmissionView:
         """The files as handed in, then those that came out of archives in the box."""
         known = {f.path for f in self._submission.files}
         yield from ((f.path, f.data) for f in self._submission.files)
-        if not any(f.path.lower().endswith((".zip", ".gz", ".tgz", ".tar", ".xz", ".bz2")) for f in self._submission.files):
+        if not any(
+            f.path.lower().endswith((".zip", ".gz", ".tgz", ".tar", ".xz", ".bz2")) for f in self._submission.files
+        ):
             return
         self._session.open()
         for path in sorted(self._session.report.files if self._session.report else ()):
@@ -48,10 +50,10 @@ class SubmissionView:
 
     @property
     def written(self) -> Mapping[str, str]:
-        """Prose by question number: from `answers.yaml`, or the notebook cell below the question's heading; "" if none."""
+        """Prose by question number: from `answers.yaml`, or from below the heading in a notebook; "" if none."""
         self._open_quietly()
         report = self._session.report
-        return Written(self._sheet.written, [n for n in (report.notebooks.values() if report else ())])
+        return Written(self._sheet.written, list(report.notebooks.values()) if report else [])
 
     def _open_quietly(self) -> None:
         """Prose is marked even where the code ends its box."""
@@ -137,8 +139,8 @@ class MissingAnswer(MissingName):
         super().__init__(number)
         spelled = number.replace(".", "_")
         self.args = (
-            f"No answer to question {number} was found: write it in answers.yaml as `\"{number}\": …`, "
-            f"or in your notebook as `answers = {{\"{number}\": …}}` or `answer_{spelled} = …`."
+            f'No answer to question {number} was found: write it in answers.yaml as `"{number}": …`, '
+            f'or in your notebook as `answers = {{"{number}": …}}` or `answer_{spelled} = …`.'
             + (f" (answers.yaml could not be read: {problem})" if problem else ""),
         )
 

@@ -1,4 +1,4 @@
-"""Values that every room shares: statuses, scores, limits, tiers, submissions, errors. No behaviour that touches the world."""
+"""Values that every room shares: statuses, scores, limits, tiers, submissions, errors; nothing touches the world."""
 
 from viva.model.limits import Limits
 from viva.model.score import Case, Entry, Isolation, Score

@@ -1,0 +1,124 @@
+"""What a person sees and what is written while a class is graded."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from types import TracebackType
+from typing import Final, Self
+
+import click
+
+from viva.batch.local import Job
+from viva.examine.parent import Graded
+from viva.formats.results_json import to_json
+from viva.formats.write import write_atomically
+from viva.model import Entry, Score, Status, Tier
+from viva.model.errors import UsageError, VivaError
+
+WRITE_EVERY_S: Final = 1.0
+"""How often a result is rewritten while its tests run; the first and the last state are always written."""
+
+
+class Progress:
+    """Writes results as they come and remembers them for the table; a context manager for the progress bar."""
+
+    def __init__(self, jobs: list[Job], output: Path | None, tier: Tier) -> None:
+        self._targets = {job.name: target(output, job.path, len(jobs)) for job in jobs} if output else {}
+        self._tier = tier
+        self._order = [job.name for job in jobs]
+        self._scores: dict[str, Score] = {}
+        self._errors: dict[str, Exception] = {}
+        self._written: dict[str, float] = {}
+        self._total = len(jobs)
+        self._bar: object = None
+
+    def __enter__(self) -> Self:
+        import sys
+
+        if self._total > 1 and sys.stderr.isatty():
+            from viva.formats.table import progress_bar
+
+            self._bar = progress_bar(self._total)
+        return self
+
+    def __exit__(self, *_exception: type[BaseException] | BaseException | TracebackType | None) -> None:
+        if self._bar is not None:
+            self._bar.stop()  # type: ignore[attr-defined]
+            self._bar = None
+
+    # --- called while grading, from several threads, one thread per job
+
+    def start(self, job: Job, pending: tuple[Entry, ...]) -> None:
+        """Before the first question: from now on a valid result lies there, whatever happens."""
+        self._write(job, pending)
+
+    def entry(self, job: Job, entries: Callable[[], tuple[Entry, ...]]) -> None:
+        """After each test: rewrite the result, but not more often than is useful."""
+        if job.name in self._targets and time.monotonic() - self._written[job.name] > WRITE_EVERY_S:
+            self._write(job, entries())
+
+    def _write(self, job: Job, entries: tuple[Entry, ...]) -> None:
+        if job.name not in self._targets:
+            return
+        score = Score(job.name, "", job.assignment.name, job.assignment.version, entries)
+        write_atomically(self._targets[job.name], to_json(score))
+        self._written[job.name] = time.monotonic()
+
+    # --- called from the main thread
+
+    def done(self, job: Job, graded: Graded | Exception) -> None:
+        """Keep and write a finished score; an error that concerns the whole course ends the run.
+
+        Raises:
+            UsageError: the course is wrong: no other submission would fare better.
+        """
+        if isinstance(graded, UsageError):
+            raise graded
+        if isinstance(graded, Exception):
+            self._errors[job.name] = graded
+        else:
+            self._scores[job.name] = graded.score
+            if job.name in self._targets:
+                try:
+                    write_atomically(self._targets[job.name], to_json(graded.score))
+                except VivaError as error:
+                    self._errors[job.name] = error
+        if self._bar is not None:
+            self._bar.advance()  # type: ignore[attr-defined]
+
+    def finish(self, *, as_student: bool) -> int:
+        """Print what was found; the exit status of the command."""
+        from viva.formats.table import print_class, print_score
+
+        scores = [self._scores[name] for name in self._order if name in self._scores]
+        if len(self._order) == 1 or as_student:
+            for score in scores:
+                print_score(score, as_student=as_student)
+        else:
+            print_class(scores)
+        for name, path in self._targets.items():
+            if len(self._targets) == 1 and name in self._scores:
+                click.echo(f"written: {path}")
+        if len(self._targets) > 1:
+            click.echo(f"written: {len(self._scores)} results, the first is {next(iter(self._targets.values()))}")
+        for name, error in self._errors.items():
+            click.echo(f"viva: {name}: {error}", err=True)
+        ours = [e for e in self._errors.values() if not isinstance(e, UsageError)]
+        open_tests = sum(e.status is Status.GRADER_ERROR for s in scores for e in s.entries)
+        if open_tests:
+            click.echo(f"viva: {open_tests} tests are still open because of errors on the grader's side.", err=True)
+        return 2 if ours or open_tests else 0
+
+
+def target(output: Path, path: Path, count: int) -> Path:
+    """Where the result of one submission goes: FILE.json for one, DIR/<path as given>/results.json for several.
+
+    Raises:
+        UsageError: a file was given for several submissions.
+    """
+    if output.suffix == ".json":
+        if count > 1:
+            raise UsageError(f"-o {output} is one file, but there are {count} submissions: give a folder.")
+        return output
+    parts = [("_" if part == ".." else part) for part in PurePath(path).parts if part not in ("/", ".")]
+    return output.joinpath(*parts, "results.json")
