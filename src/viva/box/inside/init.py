@@ -1,0 +1,117 @@
+"""The first process of a box: makes its private places, starts the student's process, reports how that ended."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import sys
+from typing import List, NoReturn, Optional
+
+from . import family, student
+from .jail import ENGINE, Jail
+from .lockdown import cgroup, descriptors, environment, identity, kernel, namespaces
+from .plan import BoxPlan
+
+EXIT_NO_BOX = 71
+
+
+@dataclasses.dataclass
+class Wires:
+    """Descriptors that the examiner sent along with its request."""
+
+    rpc: int
+    output: int
+    report: int
+    cgroups: List[int]
+
+
+def run(plan: BoxPlan, wires: Wires, jail: Optional[Jail], parent: int) -> NoReturn:
+    """Be pid 1 of the box (or its subreaper, where there are no namespaces). Never returns.
+
+    Args:
+        plan: completed here with the layers that need privileges.
+        wires: all are closed here but `report`, on which one line of JSON is written at the end.
+        jail: the zygote's jail; None in T1 and T0.
+        parent: the zygote's pid as seen from here (0 across a pid namespace).
+    """
+    try:
+        identity.die_with_parent(parent)
+        environment.default_signals()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pid 1 hears from inside its namespace only what it handles
+        descriptors.standard_streams(wires.output)
+        _prepare(plan, wires, jail)
+        descriptors.close_all_but([wires.rpc, wires.report])
+        child = _start(plan, wires.rpc)
+        for fd in (0, 1, 2, wires.rpc):
+            os.close(fd)
+        _reap(child, wires.report)
+    except BaseException as error:
+        os.write(2, f"{error}\n".encode(errors="replace"))
+    os._exit(EXIT_NO_BOX)
+
+
+def _prepare(plan: BoxPlan, wires: Wires, jail: Optional[Jail]) -> None:
+    layers = plan.layers
+    if wires.cgroups:
+        layers["cgroup"] = cgroup.enter(wires.cgroups)
+    else:
+        plan.missing.append("a limit on the memory of all processes together (a watchdog polls it instead)")
+    if jail is None:
+        identity.adopt_orphans()
+        plan.missing.append("namespaces")
+        if plan.tier == "T0":
+            plan.missing += ["a user of its own", "Landlock", "seccomp"]
+        return
+    kernel.unshare(namespaces.NEWNS | namespaces.NEWIPC | namespaces.NEWNET)
+    owner = plan.uid if plan.tier == "T3" else 0
+    layers["proc"] = jail.furnish(owner, int(plan.policy["disk_mib"]))
+    layers["namespaces"] = "pid, mnt, ipc, net, uts, cgroup" + (", user" if plan.tier == "T2" else "")
+    identity.set_dumpable(False)
+
+
+def _start(plan: BoxPlan, rpc: int) -> int:
+    me = os.getpid()
+    if not plan.preload:
+        child = os.fork()
+        if child == 0:
+            student.enter(plan, rpc, me)
+        return child
+    request, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(writer)
+            os.setsid()
+            identity.set_dumpable(True)
+            _execute(plan, request, rpc)
+        except BaseException as error:
+            os.write(2, f"{error}\n".encode(errors="replace"))
+        os._exit(student.EXIT_NOT_LOCKED)
+    os.close(request)
+    with open(writer, "wb") as pipe:
+        pipe.write(json.dumps(dataclasses.asdict(plan)).encode())
+    return child
+
+
+def _execute(plan: BoxPlan, request: int, rpc: int) -> None:
+    """Become a fresh interpreter: for libraries that start threads, which no fork would carry over."""
+    for fd in (request, rpc):
+        os.set_inheritable(fd, True)
+    engine = ENGINE if plan.jailed else plan.engine
+    script = os.path.join(engine, "start.py")
+    os.execv(sys.executable, [sys.executable, "-s", script, "student", str(request), str(rpc)])
+
+
+def _reap(child: int, report: int) -> None:
+    """Wait for the student's process, say how it ended, end what it left behind, end."""
+    while True:
+        pid, status, usage = os.wait4(-1, 0)
+        if pid == child:
+            break
+    line = {"status": status, "cpu_s": usage.ru_utime + usage.ru_stime}
+    os.write(report, json.dumps(line).encode() + b"\n")
+    if os.getpid() != 1:
+        family.end_orphans(keep=())
+    os._exit(0)

@@ -1,0 +1,106 @@
+"""The process that the examiner executes: puts the zygote into its namespaces, waits, and leaves nothing behind.
+
+It holds one end of a lifeline; the examiner holds the other and never writes. However the examiner ends, the line
+breaks, and every process, directory and cgroup of ours goes. (A parent-death signal would fire as soon as the
+*thread* that started us ends, which in an examiner may be any.)
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import time
+from typing import Any, Dict, List, NoReturn
+
+from . import control, family, rooms
+from .lockdown import identity, kernel, namespaces
+from .zygote import Zygote
+
+_PATIENCE_S = 3.0
+
+
+def keep(channel_fd: int, lifeline: int) -> NoReturn:
+    """Serve one examiner until it closes the channel or ends. Never returns."""
+    channel = socket.socket(fileno=channel_fd)
+    settings, _ = control.receive(channel)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    base = ""
+    try:
+        tier = settings["tier"]
+        settings["engine"] = os.path.dirname(os.path.abspath(__file__))
+        if tier in ("T0", "T1"):
+            base = settings["base"] = rooms.make_base(tier)
+        identity.adopt_orphans()
+        _enter_namespaces(tier)
+        zygote = _fork_zygote(settings, channel, lifeline)
+    except Exception as error:
+        control.send(channel, {"failed": str(error)})
+        _clean(base, settings["cgroups"])
+        os._exit(1)
+    channel.close()
+    _wait(zygote, lifeline)
+    _clean(base, settings["cgroups"])
+    os._exit(0)
+
+
+def _enter_namespaces(tier: str) -> None:
+    if tier == "T2":
+        namespaces.enter_user_namespace(0, 0)
+    if tier in ("T2", "T3"):
+        kernel.unshare(namespaces.NEWPID)
+
+
+def _fork_zygote(settings: Dict[str, Any], channel: socket.socket, lifeline: int) -> int:
+    me = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    try:
+        identity.die_with_parent(0 if settings["tier"] in ("T2", "T3") else me)
+        os.close(lifeline)
+        zygote = Zygote(settings, channel)
+        try:
+            ready = zygote.prepare()
+        except Exception as error:
+            control.send(channel, {"failed": f"{error}", "threads": isinstance(error, RuntimeError)})
+            os._exit(1)
+        control.send(channel, ready)
+        zygote.serve()
+    except (EOFError, ConnectionError):
+        pass
+    except BaseException as error:
+        os.write(2, f"the fork server failed: {type(error).__name__}: {error}\n".encode())
+        os._exit(1)
+    os._exit(0)
+
+
+def _wait(zygote: int, lifeline: int) -> None:
+    """Until the zygote has ended; it is helped along once the lifeline is broken."""
+    pidfd = os.pidfd_open(zygote)
+    select.select([pidfd, lifeline], [], [])
+    deadline = time.monotonic() + _PATIENCE_S  # it sees its channel close too, and tidies up
+    ended, _, _ = select.select([pidfd], [], [], max(0.0, deadline - time.monotonic()))
+    if not ended:
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+    os.waitpid(zygote, 0)
+    os.close(pidfd)
+
+
+def _clean(base: str, cgroups: List[str]) -> None:
+    family.end_orphans(keep=())
+    if base:
+        rooms.remove(base)
+    for folder in cgroups:
+        _remove_cgroup(folder)
+
+
+def _remove_cgroup(folder: str) -> None:
+    try:
+        for entry in os.scandir(folder):
+            if entry.is_dir(follow_symlinks=False):
+                os.rmdir(entry.path)
+        os.rmdir(folder)
+    except OSError:
+        return  # already removed, or a process in it has not been reaped yet: nothing of value is left

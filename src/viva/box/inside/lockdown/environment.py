@@ -1,0 +1,54 @@
+"""The environment and the standing of the process before it meets student code."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Dict
+
+_KEPT_FROM_LAUNCH = ("LD_LIBRARY_PATH",)
+"""Some interpreters do not start without it; it is the operator's, not the student's."""
+
+
+def variables(work: str, scratch: str) -> Dict[str, str]:
+    """All variables that exist in a box; nothing of the examiner's environment is among them."""
+    kept = {name: os.environ[name] for name in _KEPT_FROM_LAUNCH if name in os.environ}
+    return {
+        **kept,
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "USER": "student",
+        "LOGNAME": "student",
+        "LANG": "C.UTF-8",
+        "PWD": work,
+        "MPLBACKEND": "Agg",
+        "MPLCONFIGDIR": scratch + "/mpl",
+        "IPYTHONDIR": scratch + "/ipython",
+        "XDG_CACHE_HOME": scratch + "/cache",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+
+
+def replace(work: str, scratch: str) -> str:
+    """Clear and refill os.environ; the work directory becomes the current one."""
+    fresh = variables(work, scratch)
+    os.environ.clear()
+    os.environ.update(fresh)
+    os.umask(0o022)
+    os.chdir(work)
+    return "replaced"
+
+
+def default_signals() -> None:
+    """Handlers and masks as a fresh program finds them; Python's own choice for SIGINT and SIGPIPE."""
+    signal.set_wakeup_fd(-1)
+    for name in ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCHLD", "SIGALRM"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])

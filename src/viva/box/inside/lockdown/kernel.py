@@ -1,0 +1,91 @@
+"""The few kernel calls that Python does not wrap: ctypes on the C library, errors as OSError with the step's name."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+from typing import Any, Dict, Union
+
+from . import numbers_aarch64, numbers_x86_64
+
+_TABLES = {"x86_64": numbers_x86_64, "aarch64": numbers_aarch64, "arm64": numbers_aarch64}
+_libc = ctypes.CDLL(None, use_errno=True)
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_NAME = 15
+PR_CAPBSET_DROP = 24
+PR_SET_SECUREBITS = 28
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_GET_NO_NEW_PRIVS = 39
+PR_CAP_AMBIENT = 47
+
+Argument = Union[int, bytes, None, Any]
+
+
+def table() -> Any:
+    """The module of numbers for this machine; raises OSError(ENOSYS) on one that has none."""
+    found = _TABLES.get(platform.machine())
+    if found is None:
+        raise OSError(errno.ENOSYS, f"no system call table for {platform.machine()}; x86_64 and aarch64 have one")
+    return found
+
+
+def numbers() -> Dict[str, int]:
+    """Name -> number for this machine."""
+    found: Dict[str, int] = table().NUMBERS
+    return found
+
+
+def syscall(name: str, *arguments: Argument) -> int:
+    """Call the kernel by name; raises OSError with the call's name."""
+    number = numbers().get(name)
+    if number is None:
+        raise OSError(errno.ENOSYS, f"{name} does not exist on {platform.machine()}")
+    return _check(_libc.syscall(ctypes.c_long(number), *map(_widen, arguments)), name)
+
+
+def prctl(option: int, *arguments: int) -> int:
+    """prctl(2) with missing arguments zero."""
+    padded = [*arguments, 0, 0, 0, 0][:4]
+    return _check(_libc.prctl(ctypes.c_int(option), *[ctypes.c_ulong(a) for a in padded]), f"prctl {option}")
+
+
+def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
+    """mount(2); empty strings are passed as null."""
+    texts = [text.encode() or None for text in (source, target, kind)]
+    _check(_libc.mount(*texts, ctypes.c_ulong(flags), data.encode() or None), f"mount {kind or 'bind'} on {target}")
+
+
+def umount(target: str, flags: int) -> None:
+    """umount2(2)."""
+    _check(_libc.umount2(target.encode(), ctypes.c_int(flags)), f"umount {target}")
+
+
+def unshare(flags: int) -> None:
+    """unshare(2)."""
+    _check(_libc.unshare(ctypes.c_int(flags)), f"unshare {flags:#x}")
+
+
+def setns(fd: int, kind: int) -> None:
+    """setns(2)."""
+    _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
+
+
+def sethostname(name: str) -> None:
+    """sethostname(2)."""
+    _check(_libc.sethostname(name.encode(), ctypes.c_size_t(len(name))), "sethostname")
+
+
+def _widen(argument: Argument) -> Any:
+    return ctypes.c_long(argument) if isinstance(argument, int) else argument
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result

@@ -1,0 +1,67 @@
+"""Resource limits of each process; the sum over all processes is the cgroup's or the watchdog's business."""
+
+from __future__ import annotations
+
+import resource
+from typing import Dict, List, Tuple
+
+_MIB = 1 << 20
+_ROOM_FOR_MAPPINGS = 4 << 30
+"""Address space that is reserved, not used: allocator arenas and thread stacks."""
+
+
+def limits_for(policy: Dict[str, float], data_bytes: int, address_bytes: int) -> List[Tuple[str, int]]:
+    """The limits of one process as (name, value).
+
+    Args:
+        policy: fields of viva.model.Limits.
+        data_bytes: private writable memory that the libraries loaded beforehand take; not the student's.
+        address_bytes: the same for address space.
+    """
+    memory = int(policy["memory_mib"]) * _MIB
+    cpu_s = int(2 * policy["submission_s"]) + 1
+    return [
+        ("RLIMIT_CORE", 0),
+        ("RLIMIT_MSGQUEUE", 0),
+        ("RLIMIT_MEMLOCK", 8 * _MIB),
+        ("RLIMIT_NOFILE", 512),
+        ("RLIMIT_FSIZE", int(policy["disk_mib"]) * _MIB),
+        ("RLIMIT_CPU", cpu_s),
+        ("RLIMIT_DATA", data_bytes + memory),
+        # Shared mappings escape RLIMIT_DATA; address space bounds them loosely.
+        ("RLIMIT_AS", address_bytes + 2 * memory + _ROOM_FOR_MAPPINGS),
+    ]
+
+
+def apply(limits: List[Tuple[str, int]]) -> str:
+    """Set each limit, soft and hard, never above what the host allows."""
+    for name, value in limits:
+        kind = getattr(resource, name, None)
+        if kind is None:
+            continue  # macOS knows no RLIMIT_MSGQUEUE
+        _, hard = resource.getrlimit(kind)
+        bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        # At the soft limit of processor time comes SIGXCPU, which says what happened; at the hard one plain SIGKILL.
+        soft = bounded - 1 if name == "RLIMIT_CPU" and bounded > 1 else bounded
+        resource.setrlimit(kind, (soft, bounded))
+    return "set"
+
+
+def limit_processes(count: int) -> str:
+    """At most `count` processes and threads of this user (and user namespace) at once; root is not bound by it."""
+    apply([("RLIMIT_NPROC", count)])
+    return str(count)
+
+
+def memory_in_use() -> Tuple[int, int]:
+    """(private writable bytes, address space bytes) of this process; (0, 0) where /proc does not say."""
+    values = {"VmData:": 0, "VmSize:": 0}
+    try:
+        with open("/proc/self/status") as file:
+            for line in file:
+                words = line.split()
+                if words and words[0] in values:
+                    values[words[0]] = int(words[1]) * 1024
+    except OSError:
+        pass
+    return values["VmData:"], values["VmSize:"]

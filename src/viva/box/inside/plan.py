@@ -1,0 +1,43 @@
+"""What a box is to be: the request of the examiner, completed by the zygote with what it knows of this host."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, List
+
+
+@dataclasses.dataclass
+class BoxPlan:
+    """Plain data, so that it can be handed to a fresh interpreter as JSON."""
+
+    tier: str
+    policy: Dict[str, Any]
+    """Fields of viva.model.Limits, and `seed`."""
+    uid: int
+    """The user to become in T3 and T1; ignored elsewhere."""
+    engine: str
+    work: str
+    scratch: str
+    view: List[str]
+    """Readable paths for Landlock; in a jail that is the root directory."""
+    hidden: List[str]
+    canary: Dict[str, Any]
+    versions: Dict[str, str]
+    data_bytes: int
+    address_bytes: int
+    has_landlock: bool
+    preload: List[str] = dataclasses.field(default_factory=list)
+    """What a fresh interpreter still has to import; empty in a fork of the zygote."""
+    layers: Dict[str, str] = dataclasses.field(default_factory=dict)
+    """The walls raised so far, in order."""
+    missing: List[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def jailed(self) -> bool:
+        """Whether the box has namespaces of its own."""
+        return self.tier in ("T2", "T3")
+
+    @property
+    def fork(self) -> bool:
+        """Whether the box may start processes."""
+        return bool(self.policy["fork"])

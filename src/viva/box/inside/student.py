@@ -1,0 +1,178 @@
+"""The student's process, from its birth to the moment it first listens: every wall is raised here, in order."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import socket
+import sys
+from typing import Any, Callable, Dict, List, NoReturn, Tuple
+
+from . import probes
+from .lockdown import descriptors, environment, identity, landlock, namespaces, rlimits, seccomp
+from .plan import BoxPlan
+
+Step = Tuple[str, Callable[[BoxPlan, int], str]]
+EXIT_NOT_LOCKED = 70
+_STUDENT_ID = 60001
+"""The user inside a user namespace; outside it is the one who grades."""
+
+
+def enter(plan: BoxPlan, rpc: int, parent: int) -> NoReturn:
+    """Lock this freshly forked process, say hello, serve. Never returns.
+
+    Args:
+        plan: what the box is to be.
+        rpc: the descriptor of the examiner's socket.
+        parent: the pid of the process that must outlive this one, as this process sees it.
+    """
+    try:
+        identity.die_with_parent(parent)
+        os.setsid()
+        environment.default_signals()
+        _lock(plan, rpc)
+        identity.die_with_parent(parent)  # `become` cleared it
+        _serve(plan, rpc)
+    except BaseException as error:
+        _give_up(error)
+
+
+def enter_fresh(request: int, rpc: int) -> NoReturn:
+    """The same for a newly executed interpreter: the plan comes from a pipe and libraries are still to be imported."""
+    try:
+        with open(request, "rb") as pipe:
+            plan = BoxPlan(**json.loads(pipe.read()))
+        parent = os.getppid()
+        if sys.platform == "linux":
+            identity.die_with_parent(parent)
+        environment.default_signals()
+        _lock(plan, rpc)
+        if sys.platform == "linux":
+            identity.die_with_parent(parent)
+        for module in plan.preload:
+            importlib.import_module(module)
+        plan.versions.update(library_versions())
+        _serve(plan, rpc)
+    except BaseException as error:
+        _give_up(error)
+
+
+def library_versions() -> Dict[str, str]:
+    """Versions of what is loaded and decides results."""
+    found = {name: getattr(sys.modules.get(name), "__version__", "") for name in ("numpy", "torch")}
+    return {name: str(version) for name, version in found.items() if version}
+
+
+def _lock(plan: BoxPlan, rpc: int) -> None:
+    for name, step in _STEPS[plan.tier]:
+        try:
+            plan.layers[name] = step(plan, rpc)
+        except Exception as error:
+            raise RuntimeError(f"the layer `{name}` could not be raised: {error}") from error
+
+
+def _serve(plan: BoxPlan, rpc: int) -> NoReturn:
+    worker = importlib.import_module("viva_box.worker")
+
+    hello = {
+        "tier": plan.tier,
+        "layers": plan.layers,
+        "probes": probes.run(plan.canary, plan.tier),
+        "missing": plan.missing,
+        "versions": plan.versions,
+    }
+    policy: Dict[str, Any] = {**plan.policy, "work": plan.work, "scratch": plan.scratch}
+    worker.serve(socket.socket(fileno=rpc), hello, policy)
+    os._exit(0)
+
+
+def _give_up(error: BaseException) -> NoReturn:
+    """One sentence on the output pipe, which the examiner shows; never a half-locked box."""
+    os.write(2, f"{error}\n".encode(errors="replace"))
+    os._exit(EXIT_NOT_LOCKED)
+
+
+def _descriptors(plan: BoxPlan, rpc: int) -> str:
+    descriptors.close_all_but([rpc])
+    return descriptors.check_only([rpc])
+
+
+def _environment(plan: BoxPlan, rpc: int) -> str:
+    return environment.replace(plan.work, plan.scratch)
+
+
+def _rlimits(plan: BoxPlan, rpc: int) -> str:
+    _volunteer_for_the_oom_killer()
+    return rlimits.apply(rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes))
+
+
+def _processes(plan: BoxPlan, rpc: int) -> str:
+    return rlimits.limit_processes(int(plan.policy["processes"]))
+
+
+def _own_user(plan: BoxPlan, rpc: int) -> str:
+    return identity.become(plan.uid)
+
+
+def _own_user_namespace(plan: BoxPlan, rpc: int) -> str:
+    """A second user namespace, so that the number of processes is counted for this box alone."""
+    identity.set_dumpable(True)  # else /proc/self belongs to root and the maps cannot be written
+    namespaces.enter_user_namespace(_STUDENT_ID, _STUDENT_ID)
+    return f"uid {_STUDENT_ID} in a user namespace, {identity.drop_capabilities()}"
+
+
+def _no_new_privileges(plan: BoxPlan, rpc: int) -> str:
+    return identity.no_new_privileges()
+
+
+def _landlock(plan: BoxPlan, rpc: int) -> str:
+    if not plan.has_landlock:
+        plan.missing.append("Landlock (Linux 5.13 or newer, enabled at boot)")
+        return "missing"
+    shared = landlock.CHANGE if plan.jailed else landlock.SHARED_MEMORY
+    rules: List[landlock.Rule] = [(plan.work, landlock.CHANGE), (plan.scratch, landlock.CHANGE)]
+    for path in [*plan.view, plan.engine]:
+        rules += landlock.split_around(path, plan.hidden)
+    optional = [(f"/dev/{name}", landlock.DEVICE) for name in ("null", "zero", "full", "random", "urandom")]
+    optional += [(f"/proc/{name}", landlock.READ) for name in ("self", "cpuinfo", "meminfo", "stat")]
+    if plan.fork or plan.jailed:
+        optional.append(("/dev/shm", shared))
+    return landlock.Ruleset(rules, optional=optional).apply()
+
+
+def _seccomp(plan: BoxPlan, rpc: int) -> str:
+    return seccomp.apply(seccomp.program(fork=plan.fork))
+
+
+def _not_dumpable(plan: BoxPlan, rpc: int) -> str:
+    identity.set_dumpable(False)
+    return "not dumpable"
+
+
+def _volunteer_for_the_oom_killer() -> None:
+    """When the host runs out of memory it ends boxes first, never the examiner."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass  # /proc is hidden, or this is not Linux; the limits below still hold
+
+
+_PROCESS: List[Step] = [("environment", _environment), ("descriptors", _descriptors), ("rlimits", _rlimits)]
+_FILTERS: List[Step] = [("no_new_privs", _no_new_privileges), ("landlock", _landlock), ("seccomp", _seccomp)]
+_ROOT: List[Step] = [
+    *_PROCESS,
+    ("processes", _processes),
+    ("identity", _own_user),
+    *_FILTERS,
+    ("memory", _not_dumpable),
+]
+_STEPS: Dict[str, List[Step]] = {
+    "T0": _PROCESS,
+    "T1": _ROOT,
+    # The count of processes is per user namespace, so the namespace comes first. The process stays dumpable: the
+    # watchdog, an ordinary user here, could not read its memory otherwise; nothing of that user lives in the box.
+    "T2": [*_PROCESS, ("identity", _own_user_namespace), ("processes", _processes), *_FILTERS],
+    "T3": _ROOT,
+}

@@ -1,0 +1,127 @@
+"""What must be visible in a box: the system's programs and libraries, and this interpreter. Nothing else is."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from collections import deque
+from typing import Dict, Iterable, List, Set
+
+_SYSTEM = """
+/usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/share /usr/include
+/usr/local/bin /usr/local/lib /usr/local/lib64 /usr/local/share
+/bin /sbin /lib /lib32 /lib64 /nix/store
+/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/fonts /etc/alternatives /etc/mime.types
+/sys/devices/system/cpu
+"""
+_OF_A_PREFIX = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "etc", "ssl", "pyvenv.cfg")
+"""A prefix itself is not shown: it may be a folder that holds more (a course made into a virtual environment)."""
+_MOST_LINKS = 40
+
+
+def interpreter_paths() -> List[str]:
+    """Paths of the running interpreter, as it names them: executable, libraries, site-packages."""
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    found = {os.path.join(prefix, part) for prefix in prefixes for part in _OF_A_PREFIX}
+    places = sysconfig.get_paths()
+    found.update(places[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    found.update(site.getsitepackages())
+    found.add(sys.executable)
+    found.update(_mapped_files())
+    return sorted(path for path in found if os.path.isabs(path) and os.path.exists(path))
+
+
+def system_paths() -> List[str]:
+    """What programs and shared libraries of the host need; absent ones are left out."""
+    return [path for path in _SYSTEM.split() if os.path.lexists(path)]
+
+
+def _mapped_files() -> Set[str]:
+    """Shared libraries that this process has loaded, wherever a run path found them."""
+    try:
+        with open("/proc/self/maps") as file:
+            mapped = {line.split(None, 5)[5].strip() for line in file if len(line.split(None, 5)) == 6}
+    except OSError:
+        return set()
+    return {path for path in mapped if path.startswith("/") and not path.endswith("(deleted)")}
+
+
+class View:
+    """A set of real paths to show and of symbolic links to repeat on the way to them."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Follow every link of every path.
+
+        Raises:
+            FileNotFoundError: a path does not exist (or loops).
+        """
+        self.links: Dict[str, str] = {}
+        self._real: Set[str] = set()
+        for path in paths:
+            self._real.add(self._follow(path))
+
+    @property
+    def shown(self) -> List[str]:
+        """The real paths, none of them below another, sorted."""
+        return [path for path in sorted(self._real) if not any(parent in self._real for parent in _parents(path))]
+
+    def covers(self, path: str) -> bool:
+        """Whether a real path lies in what is shown."""
+        return path in self._real or any(parent in self._real for parent in _parents(path))
+
+    def own_links(self) -> Dict[str, str]:
+        """Links that lie outside everything shown, so that they must be made again."""
+        return {link: target for link, target in self.links.items() if not self.covers(os.path.dirname(link))}
+
+    def _follow(self, path: str) -> str:
+        pending, current, hops = deque(path.split("/")), "/", 0
+        while pending:
+            part = pending.popleft()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                current = os.path.dirname(current)
+                continue
+            here = os.path.join(current, part)
+            if os.path.islink(here):
+                hops += 1
+                if hops > _MOST_LINKS:
+                    raise FileNotFoundError(f"{path}: too many symbolic links")
+                self.links[here] = target = os.readlink(here)
+                current = "/" if target.startswith("/") else current
+                pending.extendleft(reversed(target.split("/")))
+                continue
+            current = here
+        if not os.path.exists(current):
+            raise FileNotFoundError(f"{path} does not exist (it leads to {current})")
+        return current
+
+
+def _parents(path: str) -> List[str]:
+    found = []
+    while path != "/":
+        path = os.path.dirname(path)
+        found.append(path)
+    return found
+
+
+def forget_editable_installs(keep: Iterable[str]) -> None:
+    """Take finders and paths of editable installs off this interpreter; they point into checkouts.
+
+    Args:
+        keep: extra readable paths; import paths below them stay.
+    """
+    allowed = [*map(os.path.realpath, {*interpreter_paths(), *keep})]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in _module_of(finder)]
+    sys.path_hooks[:] = [hook for hook in sys.path_hooks if "__editable__" not in _module_of(hook)]
+    sys.path[:] = [path for path in sys.path if _lies_in(os.path.realpath(path), allowed)]
+
+
+def _module_of(item: object) -> str:
+    return str(getattr(item, "__module__", "") or type(item).__module__)
+
+
+def _lies_in(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

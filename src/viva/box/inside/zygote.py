@@ -1,0 +1,227 @@
+"""The fork server: libraries warm, one thread, no secret; forks a box for each request of the examiner."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import importlib
+import os
+import platform
+import select
+import signal
+import socket
+import sys
+from typing import Any, Dict, List, Optional
+
+from . import control, family, init, rooms, view
+from .jail import ENGINE, SCRATCH, WORK, Jail
+from .lockdown import identity, landlock, namespaces, rlimits
+from .plan import BoxPlan
+from .student import library_versions
+
+_ALWAYS = """
+encodings.idna traceback linecache tokenize inspect ast dataclasses typing copy math itertools collections functools
+json csv pickle tempfile shutil subprocess contextlib warnings random string re decimal fractions datetime time enum
+numpy numpy.random numpy.linalg numpy.fft numpy.testing
+"""
+"""Imported by nearly every submission, or lazily by what they call: cheap once, dear in each box."""
+_WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
+"""The first optimiser made would import torch._dynamo, about a second, inside the box."""
+
+
+@dataclasses.dataclass
+class _Living:
+    """A box as the zygote knows it."""
+
+    number: int
+    uid: int
+    room: Optional[str]
+
+
+class Zygote:
+    """State of the fork server; `prepare` then `serve`."""
+
+    def __init__(self, settings: Dict[str, Any], channel: socket.socket) -> None:
+        self._settings, self._channel = settings, channel
+        self._tier: str = settings["tier"]
+        self._engine: str = settings["engine"]
+        self._jail: Optional[Jail] = None
+        self._pid_namespace: Optional[namespaces.PidNamespace] = None
+        self._living: Dict[int, _Living] = {}
+        self._memory = (0, 0)
+        self._preload: List[str] = []
+        self._versions: Dict[str, str] = {}
+        self._shown: List[str] = []
+
+    def prepare(self) -> Dict[str, Any]:
+        """Raise the static walls, import, check; returns what the examiner is told.
+
+        Raises:
+            OSError: a wall does not stand, or the interpreter would not be visible behind it.
+            ImportError: a module of `preload` does not exist.
+        """
+        readable = [str(path) for path in self._settings["readable"]]
+        os.umask(0o022)
+        view.forget_editable_installs(readable)
+        if self._tier in ("T2", "T3"):
+            self._jail = Jail(self._engine, readable, self._settings["hidden"])
+            proc = self._jail.build()
+            sys.modules["viva_box"].__path__ = [ENGINE]
+            self._pid_namespace = namespaces.PidNamespace()
+            self._shown = ["/"]
+        else:
+            proc = "the host's"
+            identity.adopt_orphans()
+            self._shown = view.View([*view.system_paths(), *view.interpreter_paths(), *readable]).shown
+        fresh = bool(self._settings["fresh"])
+        if not fresh:
+            self._import()
+        threads = _count_threads()
+        if threads > 1:
+            raise RuntimeError(f"importing {', '.join(self._settings['preload'])} started {threads - 1} thread(s)")
+        self._preload = self._modules() if fresh else []
+        self._versions = {"python": platform.python_version(), "kernel": platform.release(), **library_versions()}
+        self._memory = (0, 0) if fresh else rlimits.memory_in_use()
+        gc.collect()
+        gc.freeze()
+        if self._tier != "T0":
+            identity.set_dumpable(False)
+        return {"ready": True, "proc": proc, "pid": os.getpid(), "landlock": landlock.abi()}
+
+    def _modules(self) -> List[str]:
+        wanted = [*_ALWAYS.split(), *self._settings["preload"]]
+        return [*wanted, *_WITH_TORCH] if "torch" in wanted else wanted
+
+    def _import(self) -> None:
+        # One thread while importing: OpenBLAS starts its workers at import, and threads do not survive a fork.
+        single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        os.environ.update(single, MPLBACKEND="Agg")
+        if self._jail is not None:
+            os.environ.update(HOME=SCRATCH, TMPDIR=SCRATCH, MPLCONFIGDIR=SCRATCH + "/mpl", IPYTHONDIR=SCRATCH + "/ipy")
+        for name in self._modules():
+            importlib.import_module(name)
+        importlib.import_module("viva_box.worker")
+
+    def serve(self) -> None:
+        """Answer requests until the examiner closes the channel; then end every box and return."""
+        reader, writer = os.pipe()
+        for fd in (reader, writer):
+            os.set_blocking(fd, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self._channel, select.POLLIN)
+        poll.register(reader, select.POLLIN)
+        while True:
+            ready = {fd for fd, _ in poll.poll()}
+            if reader in ready:
+                _empty(reader)
+                self._bury()
+            if self._channel.fileno() in ready:
+                try:
+                    message, fds = control.receive(self._channel)
+                except (EOFError, ConnectionError):
+                    break
+                self._answer(message, fds)
+        self._end_everything()
+
+    def _answer(self, message: Dict[str, Any], fds: List[int]) -> None:
+        number = int(message["number"])
+        try:
+            pid = self._spawn(message, fds)
+            pidfd = os.pidfd_open(pid)
+        except Exception as error:
+            control.send(self._channel, {"number": number, "error": f"{type(error).__name__}: {error}"})
+            return
+        finally:
+            for fd in fds:
+                os.close(fd)
+        room = self._living[pid].room
+        control.send(self._channel, {"number": number, "room": room}, [pidfd])
+        os.close(pidfd)
+
+    def _spawn(self, message: Dict[str, Any], fds: List[int]) -> int:
+        number, uid = int(message["number"]), int(message["uid"])
+        room: Optional[str] = None
+        work, scratch = WORK, SCRATCH
+        if self._jail is None:
+            room = os.path.join(self._settings["base"], str(number))
+            work, scratch = rooms.make_room(self._settings["base"], str(number), uid if self._tier == "T1" else -1)
+        plan = BoxPlan(
+            tier=self._tier,
+            policy=message["policy"],
+            uid=uid,
+            engine=ENGINE if self._jail else self._engine,
+            work=work,
+            scratch=scratch,
+            view=self._shown,
+            hidden=[] if self._jail else self._settings["hidden"],
+            canary=self._settings["canary"],
+            versions=self._versions,
+            data_bytes=self._memory[0],
+            address_bytes=self._memory[1],
+            has_landlock=landlock.abi() > 0,
+            preload=self._preload,
+        )
+        wires = init.Wires(fds[0], fds[1], fds[2], fds[3:])
+        me = os.getpid()
+        if self._pid_namespace is None:
+            pid = os.fork()
+        else:
+            with self._pid_namespace:
+                pid = os.fork()
+                if pid == 0:
+                    init.run(plan, wires, self._jail, 0)
+        if pid == 0:
+            init.run(plan, wires, self._jail, me)
+        self._living[pid] = _Living(number, uid, room)
+        return pid
+
+    def _bury(self) -> None:
+        """Reap boxes that ended, end what they left behind, tell the examiner."""
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            box = self._living.pop(pid, None)
+            if box is not None:
+                self._clean_up_after(box)
+                control.send(self._channel, {"number": box.number, "ended": True})
+
+    def _clean_up_after(self, box: _Living) -> None:
+        if self._jail is not None:
+            return  # the pid namespace and the mounts are gone with pid 1
+        if self._tier == "T1":
+            family.sweep_user(box.uid)
+            rooms.remove_shared_memory_of(box.uid)
+        family.end_orphans(keep=self._living)
+        if box.room is not None:
+            rooms.remove(box.room)
+
+    def _end_everything(self) -> None:
+        for pid in self._living:
+            os.kill(pid, signal.SIGKILL)
+        for pid, box in list(self._living.items()):
+            os.waitpid(pid, 0)
+            del self._living[pid]
+            self._clean_up_after(box)
+
+
+def _count_threads() -> int:
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        import threading
+
+        return threading.active_count()
+
+
+def _empty(fd: int) -> None:
+    try:
+        while os.read(fd, 4096):
+            continue
+    except BlockingIOError:
+        return

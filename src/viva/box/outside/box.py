@@ -1,0 +1,236 @@
+"""A box as the examiner sees it: asked one question at a time, watched, ended."""
+
+import contextlib
+import dataclasses
+import os
+import select
+import signal
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from viva.box.inside import wire
+from viva.box.outside.cgroups import BoxCgroup
+from viva.box.outside.ending import reason_of
+from viva.box.outside.hello import Hello
+from viva.box.outside.output import Output
+from viva.box.outside.uids import BorrowedUid
+from viva.model import Limits, Tier
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
+
+if TYPE_CHECKING:
+    from viva.box.outside.zygote import Zygote
+
+_HELLO_S: Final = 60.0
+_LAST_WORDS_S: Final = 5.0
+"""How long a box whose socket broke may take to end by itself, so that its own ending is reported."""
+_REPLIES: Final = ("ok", "raised", "missing", "stop")
+
+
+class Handle:
+    """What belongs to one box on this side of the fork server."""
+
+    def __init__(self, number: int, uid: BorrowedUid | None, cgroup: BoxCgroup | None) -> None:
+        self.number, self.uid, self.cgroup = number, uid, cgroup
+        self.ended = threading.Event()
+        """Set once the box is reaped, all it left behind is gone, and the fork server has said so."""
+        self.pidfd = -1
+        self.room: str | None = None
+        """The directory of its files, where it has no mounts of its own."""
+
+    def kill(self) -> None:
+        """SIGKILL to the first process of the box; in a pid namespace all others end with it."""
+        if self.pidfd >= 0 and not self.ended.is_set():
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def free(self) -> None:
+        """Give everything back; the box has ended."""
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+        if self.cgroup:
+            self.cgroup.remove()
+        if self.uid:
+            self.uid.give_back()
+
+
+class Box:
+    """One student's process tree. Use from one thread at a time; different boxes from any threads."""
+
+    def __init__(self, zygote: "Zygote", handle: Handle, sock: socket.socket, output: Output, report: int) -> None:
+        self._zygote, self._handle, self._socket, self._output = zygote, handle, sock, output
+        self._report = report
+        self._verdict = ""
+        """Why we killed it, when we did."""
+        self._closed = False
+        self._out_of_memory = False
+        self.hello = Hello("none")
+        self.polled_peak_mib = 0.0
+        """The most the watchdog has seen."""
+        self._cgroup_peak_mib = 0.0
+
+    @classmethod
+    def born(cls, zygote: "Zygote", handle: Handle, limits: Limits, seed: int) -> Self:
+        """Ask the fork server for a box and wait for its hello.
+
+        Raises:
+            BoxUnavailable: it could not be made, a wall did not stand, or an attempt to get out succeeded.
+        """
+        sock, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        report, reporting = os.pipe()
+        box = cls(zygote, handle, sock, Output(reading, limits.output_kib), report)
+        cgroups = handle.cgroup.descriptors if handle.cgroup else []
+        try:
+            policy = {**dataclasses.asdict(limits), "seed": seed}
+            descriptors = [theirs.fileno(), writing, reporting, *cgroups]
+            answer, handle.pidfd = zygote.request(handle, policy, descriptors)
+            handle.room = answer["room"]
+        except BaseException:
+            handle.ended.set()
+            box.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(writing)
+            os.close(reporting)
+            if handle.cgroup:
+                handle.cgroup.close_descriptors()
+        zygote.reactor.watch(box._output, box._drain)
+        zygote.watchdog.guard(box, limits)
+        try:
+            box._greet()
+        except BaseException:
+            box.close()
+            raise
+        return box
+
+    def _greet(self) -> None:
+        try:
+            self.hello = Hello.from_wire(wire.receive(self._socket, time.monotonic() + _HELLO_S))
+        except (EOFError, OSError, wire.WireError) as error:
+            self._handle.ended.wait(_LAST_WORDS_S)
+            said = self.printed().decode(errors="replace").strip().splitlines()
+            why = said[-1] if said else str(error) or "it ended without a word"
+            raise BoxUnavailable(f"the box did not come up: {why}") from error
+        found = self.hello.open_probes
+        if found and self._zygote.tier > Tier.T0:
+            raise BoxUnavailable(
+                f"a box of tier {self._zygote.tier} was destroyed because a wall did not hold: "
+                + "; ".join(f"{name} ({text})" for name, text in found.items())
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked; may still be True for a moment after it has died."""
+        return not (self._closed or self._verdict or self._handle.ended.is_set() or self._is_gone())
+
+    def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
+        """Send one request and return the raw reply.
+
+        Args:
+            op: the operation, as viva.box.inside.worker names it.
+            timeout_s: wall seconds for the request and the whole reply together.
+            **fields: what the operation needs; plain values, arrays, Refs.
+
+        Raises:
+            BoxTimeout: no whole reply in time; the box was killed.
+            BoxDied: the box ended; says how.
+            ProtocolViolation: the reply was no message of ours; the box was killed.
+        """
+        if self._closed or self._verdict:
+            raise BoxDied(self._verdict or "the box is closed")
+        deadline = time.monotonic() + timeout_s
+        try:
+            self._socket.settimeout(timeout_s)
+            wire.send(self._socket, {"op": op, **fields})
+            reply = wire.receive(self._socket, deadline)
+        except TimeoutError as error:
+            self._end("no answer in time")
+            raise BoxTimeout(f"no answer within {timeout_s:g} s; the box was killed") from error
+        except (EOFError, ConnectionError) as error:
+            raise self._death() from error
+        except wire.WireError as error:
+            raise self._violation(str(error)) from error
+        if not isinstance(reply, dict) or not any(key in reply for key in _REPLIES):
+            raise self._violation("the reply has none of the known forms")
+        return reply
+
+    def printed(self) -> bytes:
+        """What the box wrote to its stdout and stderr descriptors so far, the first `output_kib` of it."""
+        return self._output.bytes()
+
+    @property
+    def peak_memory_mib(self) -> float:
+        """Most memory the whole box used at once; 0.0 where nothing on this host can say."""
+        cgroup = self._handle.cgroup
+        if cgroup and not self._closed:
+            self._cgroup_peak_mib = cgroup.peak_mib
+        return self._cgroup_peak_mib or self.polled_peak_mib
+
+    @property
+    def handle(self) -> Handle:
+        """For the watchdog."""
+        return self._handle
+
+    def kill(self) -> None:
+        """End it now; every later question raises BoxDied."""
+        self._end("the examiner ended it")
+
+    def end_for(self, limit: str) -> None:
+        """A limit that we watch was passed: end it, and say so when asked."""
+        self._end(limit)
+
+    def close(self) -> None:
+        """End it, wait until nothing of it is left, free what belongs to it. May be called again."""
+        if self._closed:
+            return
+        self._handle.kill()
+        self._zygote.watchdog.dismiss(self)
+        if not self._handle.ended.wait(20):
+            raise BoxError("a box could not be ended within 20 s; the host is overloaded or a process is stuck")
+        self._output.drain()
+        _ = self.peak_memory_mib
+        self._closed = True
+        self._zygote.reactor.forget(self._output)
+        self._output.close()
+        self._socket.close()
+        os.close(self._report)
+        self._handle.free()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _end(self, verdict: str) -> None:
+        self._verdict = self._verdict or verdict
+        self._handle.kill()
+
+    def _drain(self) -> bool:
+        more = self._output.drain()
+        if self._output.flooded and not self._verdict:
+            self._end("too much output")
+        return more
+
+    def _is_gone(self) -> bool:
+        readable, _, _ = select.select([self._handle.pidfd], [], [], 0)
+        return bool(readable)
+
+    def _death(self) -> BoxDied:
+        if not self._handle.ended.wait(_LAST_WORDS_S if not self._verdict else 0.0):
+            self._end("it closed the connection to the examiner")
+        if not self._verdict:
+            with contextlib.suppress(BlockingIOError):
+                os.set_blocking(self._report, False)
+                report = os.read(self._report, 4096)
+            cgroup = self._handle.cgroup
+            self._verdict = reason_of(report, out_of_memory=bool(cgroup and cgroup.out_of_memory))
+        return BoxDied(self._verdict)
+
+    def _violation(self, what: str) -> ProtocolViolation:
+        self._end(f"protocol violation: {what}")
+        return ProtocolViolation(f"the box sent no message of ours and was killed: {what}")

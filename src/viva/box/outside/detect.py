@@ -1,0 +1,51 @@
+"""Finds the tiers of this host by doing each step, in processes that are thrown away."""
+
+import functools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from viva.box.inside import control
+from viva.box.outside.cgroups import CgroupParent
+from viva.box.outside.tiers import TierReport
+from viva.model import Tier
+from viva.model.errors import BoxUnavailable
+
+_TRIAL_S: Final = 60.0
+
+
+@functools.cache
+def detect_tiers(python: str = sys.executable) -> list[TierReport]:
+    """Every tier, best first, with what holds and what is missing; asked once per process and interpreter.
+
+    Raises:
+        BoxUnavailable: the interpreter cannot be run.
+    """
+    start = Path(control.__file__).parent / "start.py"
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        trial = subprocess.run(
+            [python, "-s", str(start), "detect"],
+            env=environment,
+            cwd="/",
+            capture_output=True,
+            timeout=_TRIAL_S,
+            check=True,
+        )
+        found = json.loads(trial.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", None) or b""
+        last = said.decode(errors="replace")[-300:]
+        raise BoxUnavailable(f"{python} cannot try the walls: {error} {last}") from error
+    cgroup = _has_cgroup()
+    return [TierReport.from_trial(tier, found.get(str(tier), {}), cgroup=cgroup) for tier in sorted(Tier, reverse=True)]
+
+
+def _has_cgroup() -> bool:
+    parent = CgroupParent.find() if sys.platform == "linux" else None
+    if parent is None:
+        return False
+    parent.remove()
+    return True

@@ -1,0 +1,61 @@
+"""What a box prints on its descriptors: drained so that it never blocks, kept up to a limit, counted beyond it."""
+
+import contextlib
+import os
+import threading
+from typing import Final
+
+_CHUNK: Final = 1 << 16
+_FLOOD: Final = 200
+"""So many times the kept amount ends the box."""
+
+
+class Output:
+    """One pipe's bytes; drained by the fork server's reactor and by whoever asks for them."""
+
+    def __init__(self, fd: int, kept_kib: int) -> None:
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._kept = bytearray()
+        self._limit = kept_kib * 1024
+        self._seen = 0
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def fileno(self) -> int:
+        """For a selector."""
+        return self._fd
+
+    def drain(self, most: int = 64) -> bool:
+        """Read up to `most` chunks of what is there; False once every writer has gone."""
+        with self._lock:
+            if self._closed:
+                return False
+            for _ in range(most):
+                try:
+                    data = os.read(self._fd, _CHUNK)
+                except BlockingIOError:
+                    return True
+                if not data:
+                    return False
+                self._seen += len(data)
+                self._kept += data[: max(0, self._limit - len(self._kept))]
+            return True
+
+    @property
+    def flooded(self) -> bool:
+        """Whether more has come than any honest program prints."""
+        return self._seen > _FLOOD * self._limit
+
+    def bytes(self) -> bytes:
+        """The first `kept_kib` of everything printed so far."""
+        self.drain()
+        with self._lock:
+            return bytes(self._kept)
+
+    def close(self) -> None:
+        """Close the pipe; what was kept stays readable."""
+        with self._lock, contextlib.suppress(OSError):
+            if not self._closed:
+                self._closed = True
+                os.close(self._fd)

@@ -1,0 +1,69 @@
+"""One thread for each fork server: hears its messages, drains what boxes print, ticks ten times a second."""
+
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+_TICK_S: Final = 0.1
+
+
+class Reactor:
+    """Calls back when a descriptor can be read; never after `forget` has returned."""
+
+    def __init__(self, name: str) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._lock = threading.RLock()
+        self._ticks: list[Callable[[], None]] = []
+        self._waker, self._woken = socket.socketpair()
+        self._selector.register(self._woken, selectors.EVENT_READ, None)
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def watch(self, source: Any, callback: Callable[[], bool]) -> None:
+        """Call back whenever `source` can be read (or is at its end) until it answers False."""
+        with self._lock:
+            self._selector.register(source, selectors.EVENT_READ, callback)
+
+    def forget(self, source: Any) -> None:
+        """Stop watching; `source` may be closed afterwards."""
+        with self._lock:
+            if source in self._selector.get_map():
+                self._selector.unregister(source)
+
+    def every_tick(self, callback: Callable[[], None]) -> None:
+        """Call ten times a second from now on."""
+        with self._lock:
+            self._ticks.append(callback)
+        self._waker.send(b"!")
+
+    def close(self) -> None:
+        """Stop the thread and free its descriptors."""
+        self._closing = True
+        self._waker.send(b"!")
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+        self._selector.close()
+        self._waker.close()
+        self._woken.close()
+
+    def _run(self) -> None:
+        while not self._closing:
+            events = self._selector.select(_TICK_S if self._ticks else None)
+            for key, _ in events:
+                with self._lock:
+                    self._dispatch(key)
+            for tick in list(self._ticks):
+                tick()
+
+    def _dispatch(self, key: selectors.SelectorKey) -> None:
+        if key.fileobj is self._woken:
+            self._woken.recv(64)
+            return
+        current = self._selector.get_map().get(key.fileobj)
+        if current is None or current.data is not key.data:
+            return  # forgotten between the event and now
+        if not key.data():
+            self._selector.unregister(key.fileobj)
