@@ -1,0 +1,56 @@
+"""Where the course is: as told, by VIVA_COURSE, or upwards from where the command runs; never inside a submission."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from viva.course.load import GRADER_YAML
+from viva.model.errors import CourseError, UsageError
+
+
+def find_course(explicit: Path | None, environ: Mapping[str, str], start: Path) -> Path:
+    """The folder of grader.yaml.
+
+    Args:
+        explicit: what `--course` says: the folder, or grader.yaml itself.
+        environ: may hold VIVA_COURSE, which means the same.
+        start: where to look first if neither says anything, then in each folder above.
+
+    Raises:
+        CourseError: there is none.
+    """
+    if explicit is not None:
+        return _told(explicit, "--course")
+    if environ.get("VIVA_COURSE"):
+        return _told(Path(environ["VIVA_COURSE"]), "VIVA_COURSE")
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        if (folder / GRADER_YAML).is_file():
+            return folder
+    raise CourseError(
+        f"No course was found: there is no grader.yaml in {start} or above it; "
+        "say where it is with --course DIR or VIVA_COURSE, or make one with `viva init DIR`."
+    )
+
+
+def keep_apart(root: Path, submissions: Iterable[Path]) -> None:
+    """Refuse a course that lies inside a submission: a student could have handed it in.
+
+    Raises:
+        UsageError: a submission is the course's folder or holds it.
+    """
+    course = root.resolve()
+    for path in submissions:
+        if path.is_dir() and course.is_relative_to(path.resolve()):
+            raise UsageError(
+                f"The course {root} lies inside the submission {path}, so the student could have written it; "
+                "say which course to use with --course DIR."
+            )
+
+
+def _told(path: Path, by: str) -> Path:
+    folder = path.parent if path.name == GRADER_YAML else path
+    if not folder.is_dir():
+        raise CourseError(f"{by} says {path}, which is no folder.")
+    if not (folder / GRADER_YAML).is_file():
+        raise CourseError(f"{by} says {path}, but there is no grader.yaml in it.")
+    return folder.absolute()

@@ -1,0 +1,62 @@
+"""The course secret: from an environment variable or a file that only its owner can read."""
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from viva.model.errors import CourseError
+
+LEAST: Final = 16
+"""Bytes. A shorter secret could be found by trying, and with it every hidden input."""
+
+_MAKE_VARIABLE: Final = "make one with: export {name}=\"$(python3 -c 'import secrets; print(secrets.token_hex(32))')\""
+_MAKE_FILE: Final = "make one with: (umask 077; python3 -c 'import secrets; print(secrets.token_hex(32))' > {path})"
+_KEEP: Final = "keep it for the whole term, because other secrets draw other questions"
+
+
+def resolve(source: str, environ: Mapping[str, str], root: Path) -> bytes:
+    """The bytes that `env:NAME` or `file:PATH` (relative to `root`) stands for, without white space around them.
+
+    Raises:
+        CourseError: it is missing, too short, or a file that others can read.
+    """
+    kind, _, where = source.partition(":")
+    if kind == "env":
+        return _from_environment(where, environ)
+    return _from_file(root / Path(where).expanduser())
+
+
+def resolve_or_public(source: str, environ: Mapping[str, str], root: Path, title: str) -> bytes:
+    """The secret, or a well-known value where there is none; one that is there but wrong stays an error."""
+    kind, _, where = source.partition(":")
+    absent = not environ.get(where) if kind == "env" else not (root / Path(where).expanduser()).exists()
+    return f"viva: no secret: {title}".encode() if absent else resolve(source, environ, root)
+
+
+def _from_environment(name: str, environ: Mapping[str, str]) -> bytes:
+    value = environ.get(name, "").strip()
+    how = f"{_MAKE_VARIABLE.format(name=name)}; {_KEEP}"
+    if not value:
+        raise CourseError(f"The course's secret is not set (environment variable {name}); {how}.")
+    return _long_enough(value.encode("utf-8", "surrogateescape"), f"the environment variable {name}", how)
+
+
+def _from_file(path: Path) -> bytes:
+    how = f"{_MAKE_FILE.format(path=path)}; {_KEEP}"
+    try:
+        value = path.read_bytes()
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise CourseError(f"The course's secret does not exist ({path}); {how}.") from None
+    except OSError as error:
+        raise CourseError(f"The course's secret cannot be read ({path}: {error.strerror}); {how}.") from None
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise CourseError(f"The course's secret can be read by other users; run: chmod 600 {path}")
+    return _long_enough(value.strip(), str(path), how)
+
+
+def _long_enough(value: bytes, where: str, how: str) -> bytes:
+    if len(value) < LEAST:
+        raise CourseError(f"The course's secret in {where} has {len(value)} bytes, and {LEAST} are the least; {how}.")
+    return value

@@ -1,0 +1,118 @@
+"""A course and its assignments as the rest of the engine sees them: checked, with paths that exist."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from viva.course import secret as secrets
+from viva.model import Limits, Tier
+from viva.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from viva.course.rubric import Rubric
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a student hands in: patterns of file names; None where the assignment wants no such file."""
+
+    notebook: str | None = "*.ipynb"
+    module: str | None = "solution.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One assignment of a course."""
+
+    name: str
+    """The name of its folders: letters, digits, `_`, `-`, `.`."""
+    folder: Path
+    """assignments/<name>: assignment.yaml, handout, starter, rubric."""
+    title: str
+    version: int
+    """In every score's signature; a new version draws other random inputs."""
+    submission: Handed
+    load: str
+    """"run", or "definitions" for notebooks that would download and train for hours."""
+    points: Fraction | None
+    """What the tests must add up to; None where assignment.yaml does not say."""
+    preload: tuple[str, ...]
+    """Modules imported once, before any submission."""
+    limits: Limits
+    data: tuple[Path, ...]
+    """Files that the submission may read: existing regular files."""
+    data_names: tuple[str, ...]
+    """The same files by the relative path that the student's code opens: `data/corpus.txt`."""
+    forbid: tuple[str, ...]
+    """Modules and names that a submission may not import."""
+    due: datetime | None
+    """With a time zone."""
+    min_tier: Tier | None
+    python: Path | None
+    """The interpreter of the box; None for viva's own."""
+    graders: Path
+    """graders/<name>: test_*.py, key.py, inside.py; may not exist yet."""
+    starter: Path
+    """assignments/<name>/starter; may not exist."""
+
+    def rubric(self) -> "Rubric":
+        """How prose is marked.
+
+        Raises:
+            CourseError: rubric.yaml is wrong.
+        """
+        from viva.course.rubric import load_rubric
+
+        return load_rubric(self.folder / "rubric.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A course: grader.yaml and what lies beside it."""
+
+    root: Path
+    """The folder of grader.yaml, absolute."""
+    title: str
+    assignments: tuple[str, ...]
+    """Names, in the order of grader.yaml."""
+    min_tier: Tier | None
+    """The weakest isolation that grading accepts; None where grader.yaml does not say."""
+    records: str | None
+    workers: int
+    """Submissions graded at once; 0 for one per core."""
+    secret_source: str
+    """`env:NAME` or `file:PATH`; never the secret itself."""
+    _loaded: dict[str, Assignment] = field(default_factory=dict, repr=False, compare=False)
+
+    def assignment(self, name: str) -> Assignment:
+        """The assignment called `name`, read once.
+
+        Raises:
+            UsageError: the course has no such assignment.
+            CourseError: its assignment.yaml is missing or wrong.
+        """
+        if name not in self._loaded:
+            if name not in self.assignments:
+                from viva.course.read import suggest
+
+                there = f"{self.root / 'grader.yaml'} lists no assignment `{name}`"
+                raise UsageError(f"{there}{suggest(name, self.assignments)}")
+            from viva.course.load import load_assignment
+
+            self._loaded[name] = load_assignment(self.root, name)
+        return self._loaded[name]
+
+    def secret(self, environ: Mapping[str, str]) -> bytes:
+        """The secret from which every random draw is derived.
+
+        Raises:
+            CourseError: it is missing or too short; the sentence says how to make one.
+        """
+        return secrets.resolve(self.secret_source, environ, self.root)
+
+    def secret_or_public(self, environ: Mapping[str, str]) -> bytes:
+        """The secret, or where there is none (a student's own machine) a value that everybody knows."""
+        return secrets.resolve_or_public(self.secret_source, environ, self.root, self.title)
