@@ -9,7 +9,19 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "src" / "viva"
 # From top to bottom; a room may import itself and the rooms after it.
-ROOMS = ["cli", "verify", "batch", "grading", "examine", "box.outside", "intake", "course", "formats", "box.inside", "model"]
+ROOMS = [
+    "cli",
+    "verify",
+    "batch",
+    "grading",
+    "examine",
+    "box.outside",
+    "intake",
+    "course",
+    "formats",
+    "box.inside",
+    "model",
+]
 # The only module of the box that the examiner's side speaks with: both ends of one wire.
 SHARED_WITH_OUTSIDE = {"viva.box.inside.wire"}
 INSIDE_MAY_USE = {"numpy", "msgpack", "torch", "IPython", "traitlets", "matplotlib", "matplotlib_inline"}

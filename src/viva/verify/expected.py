@@ -69,12 +69,16 @@ def key_submission(course: Course, assignment: Assignment) -> Submission:
 def _known(name: str, verdict: str, path: Path, stated: dict[str, Any]) -> Known:
     unknown = set(stated) - _KEYS
     if unknown:
-        raise CourseError(f"expected.yaml: {name}: unknown key {sorted(unknown)[0]!r}; allowed: {', '.join(sorted(_KEYS))}.")
+        raise CourseError(
+            f"expected.yaml: {name}: unknown key {sorted(unknown)[0]!r}; allowed: {', '.join(sorted(_KEYS))}."
+        )
     score = stated.get("score")
     try:
         exact = None if score is None else Fraction(str(score))
     except ValueError:
-        raise CourseError(f"expected.yaml: {name}: score is {score!r}; expected points such as 87.5 or 175/2.") from None
+        raise CourseError(
+            f"expected.yaml: {name}: score is {score!r}; expected points such as 87.5 or 175/2."
+        ) from None
     failing = stated.get("failing")
     return Known(
         name=name,

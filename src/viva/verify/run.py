@@ -53,5 +53,6 @@ def _points(assignment: Assignment, total: Fraction) -> Finding:
     if assignment.points is None or total == assignment.points:
         return Finding("points", ())
     return Finding(
-        "points", (f"the tests add up to {total} points, but assignment.yaml says {assignment.points}: change one of them",)
+        "points",
+        (f"the tests add up to {total} points, but assignment.yaml says {assignment.points}: change one of them",),
     )

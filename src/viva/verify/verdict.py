@@ -52,7 +52,9 @@ def _of_folder(known: Known, score: Score) -> list[str]:
         case "timeout" if Status.TIMEOUT not in statuses and not score.notes:
             return ["no test ended in a timeout"]
         case "starter" if known.score is None and score.earned > 0:
-            return [f"the starter gets {_points(score.earned)} points; state its score in expected.yaml if that is meant"]
+            return [
+                f"the starter gets {_points(score.earned)} points; state its score in expected.yaml if that is meant"
+            ]
     return []
 
 
