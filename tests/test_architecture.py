@@ -22,8 +22,9 @@ ROOMS = [
     "box.inside",
     "model",
 ]
-# The only module of the box that the examiner's side speaks with: both ends of one wire.
-SHARED_WITH_OUTSIDE = {"viva.box.inside.wire"}
+# The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker and to the
+# fork server.
+SHARED_WITH_OUTSIDE = {"viva.box.inside.wire", "viva.box.inside.control"}
 INSIDE_MAY_USE = {"numpy", "msgpack", "torch", "IPython", "traitlets", "matplotlib", "matplotlib_inline"}
 
 

@@ -145,9 +145,11 @@ def _seccomp(plan: BoxPlan, rpc: int) -> str:
     return seccomp.apply(seccomp.program(fork=plan.fork))
 
 
-def _not_dumpable(plan: BoxPlan, rpc: int) -> str:
-    identity.set_dumpable(False)
-    return "not dumpable"
+def _privacy(plan: BoxPlan, rpc: int) -> str:
+    """Where no cgroup limits memory the watchdog must be able to read how much there is."""
+    dumpable = "cgroup" not in plan.layers
+    identity.set_dumpable(dumpable)
+    return "readable by the watchdog" if dumpable else "not dumpable"
 
 
 def _volunteer_for_the_oom_killer() -> None:
@@ -160,19 +162,17 @@ def _volunteer_for_the_oom_killer() -> None:
 
 
 _PROCESS: List[Step] = [("environment", _environment), ("descriptors", _descriptors), ("rlimits", _rlimits)]
-_FILTERS: List[Step] = [("no_new_privs", _no_new_privileges), ("landlock", _landlock), ("seccomp", _seccomp)]
-_ROOT: List[Step] = [
-    *_PROCESS,
-    ("processes", _processes),
-    ("identity", _own_user),
-    *_FILTERS,
-    ("memory", _not_dumpable),
+_FILTERS: List[Step] = [
+    ("memory", _privacy),
+    ("no_new_privs", _no_new_privileges),
+    ("landlock", _landlock),
+    ("seccomp", _seccomp),
 ]
+_ROOT: List[Step] = [*_PROCESS, ("processes", _processes), ("identity", _own_user), *_FILTERS]
 _STEPS: Dict[str, List[Step]] = {
     "T0": _PROCESS,
     "T1": _ROOT,
-    # The count of processes is per user namespace, so the namespace comes first. The process stays dumpable: the
-    # watchdog, an ordinary user here, could not read its memory otherwise; nothing of that user lives in the box.
+    # The count of processes is per user namespace, so the namespace comes first.
     "T2": [*_PROCESS, ("identity", _own_user_namespace), ("processes", _processes), *_FILTERS],
     "T3": _ROOT,
 }

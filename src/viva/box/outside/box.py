@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from viva.box.inside import wire
+import viva.box.inside.wire as wire
 from viva.box.outside.cgroups import BoxCgroup
 from viva.box.outside.ending import reason_of
 from viva.box.outside.hello import Hello

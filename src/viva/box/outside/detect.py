@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from viva.box.inside import control
+import viva.box.inside.control as control
 from viva.box.outside.cgroups import CgroupParent
 from viva.box.outside.tiers import TierReport
 from viva.model import Tier

@@ -61,8 +61,9 @@ class Watchdog:
         first = processes.pid_of(handle.pidfd)
         family = processes.family(first) if first else []
         if not handle.cgroup:
+            user = handle.uid.uid if handle.uid else None
             resident = processes.resident_bytes(family)
-            used = processes.proportional_bytes(family) if resident > limits.memory_mib * _MIB else resident
+            used = processes.proportional_bytes(family, user) if resident > limits.memory_mib * _MIB else resident
             box.polled_peak_mib = max(box.polled_peak_mib, used / _MIB)
             if used > limits.memory_mib * _MIB:
                 box.end_for("memory limit")

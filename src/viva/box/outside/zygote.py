@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import viva
-from viva.box.inside import control
+import viva.box.inside.control as control
 from viva.box.outside.box import Box, Handle
 from viva.box.outside.canary import Canary
 from viva.box.outside.cgroups import CgroupParent
