@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+
 from viva.grading import agree, agree_number, agree_on, number, visibility, weight
 
 Tokens = Sequence[str]
+
+split = str.split
 
 FERRY = "on the morning the ferry to the island leaves at eight sharp".split()
 TIMETABLES = [
@@ -24,7 +27,11 @@ BY_HAND = {
     "P3": (8 / 10, 9 / 11, {}),
     "P4": (7 / 9, 8 / 10, {}),
     "BP": (1.0, 1.0, {"the length of the longest reference was used": math.exp(1 - 16 / 12)}),
-    "BLEU": ((7 / 15) ** 0.25, (12 / 13 * 10 / 12 * 9 / 11 * 8 / 10) ** 0.25, {"the arithmetic mean was taken": 0.828157}),
+    "BLEU": (
+        (7 / 15) ** 0.25,
+        (12 / 13 * 10 / 12 * 9 / 11 * 8 / 10) ** 0.25,
+        {"the arithmetic mean was taken": 0.828157},
+    ),
 }
 
 
@@ -36,7 +43,7 @@ def test_bleu_by_hand(submission: Any, quantity: str) -> None:
     words, with_full_stop, mistakes = BY_HAND[quantity]
     both = (words, with_full_stop)  # whether the full stop is a token was never said
     accepted = [*both, *(100 * value for value in both)]  # sacrebleu prints per cent
-    agree_number(submission.answers["1.4"][quantity], words, rtol=6e-4, accept=accepted, hints=mistakes)
+    agree_number(submission.answers[f"1.4.{quantity}"], words, rtol=6e-4, accept=accepted, hints=mistakes)
 
 
 @number("1.4")
@@ -55,7 +62,9 @@ def test_modified_precision(student: Any, key: Any) -> None:
             "the counts of the references are added up": clipped_at_the_sum(candidate, references, n),
         }
         actual = student.modified_precision(candidate, references, n)
-        agree_ratio(actual, expected, hints, f"modified_precision({brief(candidate)}, {len(references)} references, {n})")
+        agree_ratio(
+            actual, expected, hints, f"modified_precision({brief(candidate)}, {len(references)} references, {n})"
+        )
 
 
 @number("1.4")
@@ -69,11 +78,18 @@ def test_brevity_penalty(student: Any, key: Any) -> None:
             "the shortest reference was used, not the closest in length": penalty(c, min(lengths)),
             "the longest reference was used, not the closest in length": penalty(c, max(lengths)),
             "the mean length of the references was used, not the closest": penalty(c, sum(lengths) / len(lengths)),
-            "the ratio is upside down: exp(1 - r/c), with c the candidate's length": math.exp(1 - c / closest(c, lengths)),
+            "the ratio is upside down: exp(1 - r/c), with c the candidate's length": math.exp(
+                1 - c / closest(c, lengths)
+            ),
             "a long candidate is rewarded: the penalty is never above 1": math.exp(1 - closest(c, lengths) / c),
         }
         name = f"brevity_penalty of {c} tokens against references of {', '.join(map(str, lengths))}"
-        agree(student.brevity_penalty(candidate, references), key.brevity_penalty(candidate, references), hints=hints, name=name)
+        agree(
+            student.brevity_penalty(candidate, references),
+            key.brevity_penalty(candidate, references),
+            hints=hints,
+            name=name,
+        )
 
 
 @number("1.4")
@@ -88,7 +104,9 @@ def test_bleu(student: Any, key: Any) -> None:
         "the mean is arithmetic, not geometric": lambda c, r, n: arithmetic(key, c, r, n),
         "the brevity penalty is missing": lambda c, r, n: key.bleu(c, r, n) / key.brevity_penalty(c, r),
     }
-    agree_on(student.bleu, key.bleu, words, words.map(lambda reference: [reference]), st.just(2), examples=15, hints=hints)
+    agree_on(
+        student.bleu, key.bleu, words, words.map(lambda reference: [reference]), st.just(2), examples=15, hints=hints
+    )
 
 
 @number("1.4")
@@ -100,7 +118,10 @@ def test_bleu_on_random_sentences(student: Any, key: Any, rng: np.random.Generat
         candidate, references = damaged_copies(rng, size)
         n = int(rng.integers(1, 5))
         agree_ratio(
-            student.modified_precision(candidate, references, n), key.modified_precision(candidate, references, n), {}, "precision"
+            student.modified_precision(candidate, references, n),
+            key.modified_precision(candidate, references, n),
+            {},
+            "precision",
         )
         agree(student.brevity_penalty(candidate, references), key.brevity_penalty(candidate, references))
         agree(student.bleu(candidate, references), key.bleu(candidate, references), atol=1e-9)
@@ -122,7 +143,7 @@ def brief(candidate: Tokens) -> str:
 
 
 def damaged_copies(rng: np.random.Generator, size: int) -> tuple[list[str], list[list[str]]]:
-    """A candidate and one to three references like it, no two of which are equally close in length (no tie to break)."""
+    """A candidate and one to three references like it, no two equally close in length (no tie to break)."""
     candidate = [str(token) for token in rng.choice(list("abcd"), size)]
     references = []
     for distance in rng.permutation(4)[: rng.integers(1, 4)]:
@@ -165,7 +186,9 @@ def penalty(c: float, r: float) -> float:
     return 1.0 if c > r else math.exp(1 - r / c)
 
 
-def combined(precision: Callable[..., tuple[int, int]], candidate: Tokens, references: Sequence[Tokens], max_n: int) -> float:
+def combined(
+    precision: Callable[..., tuple[int, int]], candidate: Tokens, references: Sequence[Tokens], max_n: int
+) -> float:
     """BLEU with another idea of precision."""
     ratios = [precision(candidate, references, n) for n in range(1, max_n + 1)]
     if any(matches == 0 for matches, _ in ratios):

@@ -1,0 +1,184 @@
+"""Questions 2.1 and 2.2: scaled dot-product attention, its scale, and matrices of their own for queries and keys."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from viva.grading import agree, agree_formula, number, visibility, weight
+
+Array = NDArray[np.float64]
+
+
+@number("2.1")
+@weight(3)
+def test_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Attention is softmax(QKᵀ/√d_k)V, with softmax over the keys."""
+    small = (np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[1.0, 1.0], [3.0, 0.0]]), np.array([[1.0], [10.0]]))
+    for Q, K, V in [small, normal(rng, 3, 5, 4, 2), normal(rng, 4, 4, 9, 4), normal(rng, 1, 6, 3, 1)]:
+        d = Q.shape[1]
+        hints = {
+            "the scale 1/√d_k is missing": key.scaled_dot_product_attention(Q * np.sqrt(d), K, V),
+            "the scores are divided by d_k, not by its square root": key.scaled_dot_product_attention(
+                Q / np.sqrt(d), K, V
+            ),
+            "softmax is taken over the queries (axis 0), not over the keys": softmax(scores_of(Q, K), axis=0) @ V,
+            "softmax is taken over all scores at once": softmax(scores_of(Q, K), axis=None) @ V,
+            "these are the weights; multiply them with V": softmax(scores_of(Q, K), axis=1),
+        }
+        name = f"attention of {len(Q)} queries and {len(K)} keys with d_k = {d}"
+        actual = output_of(student.scaled_dot_product_attention(Q, K, V))
+        agree(actual, key.scaled_dot_product_attention(Q, K, V), hints=hints, name=name)
+
+
+@number("2.1")
+@weight(2)
+def test_attention_with_a_mask(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Masked keys (1 in the mask) get no weight, and the weights of the others still sum to 1."""
+    for n, m in [(3, 4), (5, 5)]:
+        Q, K, V = normal(rng, n, m, 4, 3)
+        mask = half_masked(rng, n, m)
+        weights = softmax(scores_of(Q, K), axis=1)
+        hints = {
+            "the mask is read the other way round: 1 means masked": key.scaled_dot_product_attention(Q, K, V, 1 - mask),
+            "the mask is not used": key.scaled_dot_product_attention(Q, K, V),
+            "masked weights are set to 0 after softmax, so the others do not sum to 1": (weights * (1 - mask)) @ V,
+            "masked scores are set to 0, which is no small score": softmax(scores_of(Q, K) * (1 - mask), axis=1) @ V,
+        }
+        actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
+        expected = key.scaled_dot_product_attention(Q, K, V, mask)
+        agree(actual, expected, hints=hints, name=f"attention with a mask of shape {mask.shape}")
+
+
+@number("2.1")
+@weight(1)
+def test_attention_with_large_scores(student: Any, key: Any) -> None:
+    """Scores of a thousand overflow exp, unless the largest is subtracted first."""
+    Q, K, V = 60 * np.eye(3), 40 * np.ones((4, 3)) + np.arange(12).reshape(4, 3) / 100, np.eye(4)
+    actual = output_of(student.scaled_dot_product_attention(Q, K, V))
+    agree(actual, key.scaled_dot_product_attention(Q, K, V), name="attention with scores of about 1,400")
+
+
+@number("2.1")
+@weight(2)
+@visibility("after_published")
+def test_attention_on_random_matrices(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Random shapes; weights sum to 1; keys and values in another order give the same output."""
+    for _ in range(4):
+        n, m, d, dv = (int(size) for size in rng.integers(1, 12, 4))
+        Q, K, V = normal(rng, n, m, d, dv)
+        actual = output_of(student.scaled_dot_product_attention(Q, K, V))
+        agree(actual, key.scaled_dot_product_attention(Q, K, V))
+        order = rng.permutation(m)
+        agree(output_of(student.scaled_dot_product_attention(Q, K[order], V[order])), actual)
+        weights = output_of(student.scaled_dot_product_attention(Q, K, np.eye(m)))
+        agree(np.sum(weights, axis=1), np.ones(n), name="the sum of the weights")
+        mask = half_masked(rng, n, m + 1)[:, :m] if m > 1 else np.zeros((n, m), dtype=np.int64)
+        mask[:, 0] = 0  # no query without a visible key
+        masked = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
+        agree(masked, key.scaled_dot_product_attention(Q, K, V, mask))
+
+
+@number("2.1")
+@weight(2)
+def test_attention_scores(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """With one matrix for queries and keys the scores are symmetric; with two they need not be."""
+    for n, d, d_k, shared in [(3, 2, 2, True), (3, 2, 2, False), (5, 4, 3, True), (5, 4, 3, False)]:
+        X, W_Q = rng.standard_normal((n, d)), rng.standard_normal((d, d_k))
+        W_K = W_Q if shared else rng.standard_normal((d, d_k))
+        expected = key.attention_scores(X, W_Q, W_K)
+        hints = {
+            "rows and columns are swapped: row i holds the scores of query i": expected.T,
+            "the scale 1/√d_k is missing": expected * np.sqrt(d_k),
+            "these are the weights; the scores are what softmax is applied to": softmax(expected, axis=1),
+            "W_Q is used for the keys as well": key.attention_scores(X, W_Q, W_Q),
+        }
+        name = f"attention_scores with {'W_Q = W_K' if shared else 'distinct W_Q and W_K'}"
+        agree(student.attention_scores(X, W_Q, W_K), expected, hints=hints, name=name)
+
+
+@number("2.2")
+@weight(1)
+@pytest.mark.parametrize("moment", ["mean", "variance"])
+def test_moments_by_hand(submission: Any, key: Any, moment: str) -> None:
+    """Mean and variance of q·k as formulas in h, mu and sigma."""
+    mistakes = {
+        "mean": {"this is the mean of one product; there are h of them": "mu**2"},
+        "variance": {
+            "this holds for mu = 0 only": "h*sigma**4",
+            "the product of two variances is the variance of the product only for mean 0": "h*(sigma**2+mu**2)**2",
+            "a factor 2 is missing: both q and k vary": "h*(sigma**4+mu**2*sigma**2)",
+            "this is the variance of one product; there are h of them": "sigma**4+2*mu**2*sigma**2",
+        },
+    }
+    variables = {"h": (1.0, 64.0), "mu": (-2.0, 2.0), "sigma": (0.1, 3.0)}
+    number_of_question = f"2.2.{moment}"
+    agree_formula(
+        submission.answers[number_of_question], key.answers[number_of_question], variables, hints=mistakes[moment]
+    )
+
+
+@number("2.2")
+@weight(1)
+def test_qk_moments(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """qk_moments(mu, sigma, h) is the pair of mean and variance of q·k."""
+    for mu, sigma, h in [
+        (0.0, 1.0, 64),
+        (1.0, 1.0, 1),
+        (0.7, 1.3, 16),
+        (*rng.uniform(0.2, 2, 2), int(rng.integers(2, 99))),
+    ]:
+        hints = {
+            "the variance holds for mu = 0 only": (h * mu**2, h * sigma**4),
+            "this is the standard deviation, not the variance": (h * mu**2, key.qk_moments(mu, sigma, h)[1] ** 0.5),
+            "sigma is the standard deviation, not the variance": key.qk_moments(mu, sigma**0.5, h),
+        }
+        name = f"qk_moments({mu:.3g}, {sigma:.3g}, {h})"
+        agree(student.qk_moments(mu, sigma, h), key.qk_moments(mu, sigma, h), hints=hints, name=name)
+
+
+@number("2.2")
+@weight(1)
+@visibility("after_published")
+def test_the_scale_keeps_softmax_from_saturating(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Σ α(1-α) of 16 keys stays near 0.87 as d_k grows; without the scale it falls to 0.05."""
+    for d in (4, 64, 1024):
+        Q, K = rng.standard_normal((8, d)), rng.standard_normal((16, d))
+        weights = output_of(student.scaled_dot_product_attention(Q, K, np.eye(16)))
+        sensitivity = float(np.mean(key.softmax_sensitivity(weights)))
+        assert sensitivity > 0.7, f"with d_k = {d} the softmax is saturated: Σ α(1-α) is {sensitivity:.2f}"
+
+
+def normal(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array]:
+    """Q (n, d), K (m, d), V (m, dv)."""
+    return rng.standard_normal((n, d)), rng.standard_normal((m, d)), rng.standard_normal((m, dv))
+
+
+def half_masked(rng: np.random.Generator, n: int, m: int) -> NDArray[np.int64]:
+    """(n, m), each row with at least one masked and one visible key, so that either reading of it is defined."""
+    mask = rng.integers(2, size=(n, m))
+    first, second = rng.permuted(np.tile(np.arange(m), (n, 1)), axis=1)[:, :2].T
+    mask[np.arange(n), first], mask[np.arange(n), second] = 0, 1
+    return mask
+
+
+def output_of(returned: Any) -> Any:
+    """Many implementations return (output, weights); the output is what is asked for."""
+    if isinstance(returned, tuple) and len(returned) == 2 and np.ndim(returned[0]) == 2:
+        return returned[0]
+    return returned
+
+
+# For the known mistakes.
+
+
+def scores_of(Q: Array, K: Array) -> Array:
+    scores: Array = Q @ K.T / np.sqrt(Q.shape[1])
+    return scores
+
+
+def softmax(scores: Array, axis: int | None) -> Array:
+    exponentials = np.exp(scores - scores.max())
+    weights: Array = exponentials / exponentials.sum(axis=axis, keepdims=True)
+    return weights

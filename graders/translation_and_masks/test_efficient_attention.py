@@ -1,0 +1,153 @@
+"""Questions 2.3 and 2.4: linear attention and group attention."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, agree_formula, number, weight
+
+Array = NDArray[np.float64]
+
+LONG = 20_000
+"""Tokens at which a (query, key) matrix no longer fits into the memory that a submission has."""
+
+
+@number("2.3")
+@weight(1)
+def test_linear_attention_up_to_scale(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Linear attention applies the feature map to Q and K and sums over the keys first (normalised or not)."""
+    feature_map = inside.elu_plus_one
+    for n, m, d, dv in [(2, 3, 2, 2), (5, 4, 3, 6)]:
+        Q, K, V = random_matrices(rng, n, m, d, dv)
+        V = np.abs(V)  # so that a row of the output has a positive sum
+        actual = student.linear_attention(Q, K, V, feature_map)
+        expected = key.kernel_attention(Q, K, V)
+        agree(np.shape(actual), (n, dv), name="the shape of linear_attention's output")
+        hints = {
+            "this is softmax attention": rows_scaled(key.scaled_dot_product_attention(Q, K, V)),
+            "the feature map is not applied to the queries": rows_scaled(Q @ (elu_plus_one(K).T @ V)),
+            "the feature map is not applied to the keys": rows_scaled(elu_plus_one(Q) @ (K.T @ V)),
+        }
+        agree(
+            rows_scaled(actual),
+            rows_scaled(expected),
+            hints=hints,
+            name="linear_attention, each row divided by its sum,",
+        )
+
+
+@number("2.3")
+@weight(2)
+def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Linear attention divides each row by φ(q)·Σφ(k), so that it is a weighted mean of the values."""
+    for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5)]:
+        Q, K, V = random_matrices(rng, n, m, d, dv)
+        hints = {
+            "the normaliser φ(Q)(φ(K)ᵀ1) is missing": key.kernel_attention(Q, K, V, normalised=False),
+            "the sum is divided by the number of keys, not by φ(q)·Σφ(k)": key.kernel_attention(
+                Q, K, V, normalised=False
+            )
+            / m,
+            "this is softmax attention": key.scaled_dot_product_attention(Q, K, V),
+        }
+        actual = student.linear_attention(Q, K, V, inside.elu_plus_one)
+        agree(actual, key.kernel_attention(Q, K, V), hints=hints, name=f"linear_attention of {n} queries and {m} keys")
+    phi_q, phi_k = Q**2 + 1, K**2 + 1
+    expected = (phi_q @ phi_k.T) @ V / (phi_q @ phi_k.sum(axis=0))[:, None]
+    hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V)}
+    actual = student.linear_attention(Q, K, V, inside.squared_plus_one)
+    agree(actual, expected, hints=hints, name="linear_attention with the feature map x² + 1")
+
+
+@number("2.3")
+@weight(1)
+def test_causal_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """In the causal variant position i sums over the keys up to i."""
+    for n, d, dv in [(3, 2, 1), (8, 4, 3)]:
+        Q, K, V = random_matrices(rng, n, n, d, dv)
+        sums = np.cumsum(elu_plus_one(K)[:, :, None] * V[:, None, :], axis=0)  # (n, d, dv)
+        hints = {
+            "every position sees the future": key.kernel_attention(Q, K, V),
+            "the normaliser is missing": np.einsum("nd,ndv->nv", elu_plus_one(Q), sums),
+            "the normaliser sums over all keys, not over those up to i": np.einsum("nd,ndv->nv", elu_plus_one(Q), sums)
+            / (elu_plus_one(Q) @ elu_plus_one(K).sum(axis=0))[:, None],
+        }
+        actual = student.causal_linear_attention(Q, K, V, inside.elu_plus_one)
+        expected = key.kernel_attention(Q, K, V, causal=True)
+        agree(actual, expected, hints=hints, name=f"causal_linear_attention of {n} tokens")
+
+
+@number("2.3")
+@weight(1)
+def test_linear_attention_of_a_long_text(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """20,000 tokens: time and memory grow with n, so no matrix of n × n scores is made."""
+    Q, K, V = random_matrices(rng, LONG, LONG, 2, 2)
+    call = student.linear_attention.call(Q, K, V, inside.elu_plus_one)
+    assert call.raised is None or call.raised.limit not in ("memory", "time"), (
+        f"linear_attention of {LONG:,} tokens ran out of {call.raised.limit}: "
+        "multiply φ(K)ᵀ with V first, so that no (query, key) matrix is needed."
+    )
+    if call.raised is not None:
+        raise call.raised
+    rows, expected = [0, 1, LONG // 2, LONG - 1], key.kernel_attention(Q, K, V)
+    agree(np.shape(call.value), (LONG, 2), name=f"the shape of linear_attention's output for {LONG:,} tokens")
+    agree(np.asarray(call.value)[rows], expected[rows], rtol=1e-3, name="linear_attention of a long text")
+
+
+@number("2.4")
+@weight(2)
+def test_group_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Group attention is attention inside each of G consecutive groups of equal size."""
+    for n, groups in [(6, 2), (6, 3), (8, 1), (5, 5), (int(4 * rng.integers(2, 6)), 4)]:
+        Q, K, V = random_matrices(rng, n, n, 3, 2)
+        order = np.arange(n).reshape(-1, groups).T.ravel()  # every G-th token together
+        strided = np.empty((n, 2))
+        strided[order] = key.group_attention(Q[order], K[order], V[order], groups)
+        hints = {
+            "every token attends to all groups": key.scaled_dot_product_attention(Q, K, V),
+            "the groups take every G-th token; they should be consecutive": strided,
+            "the scale 1/√d_k is missing": key.group_attention(Q * np.sqrt(3), K, V, groups),
+            "`groups` is taken as the size of a group": key.group_attention(Q, K, V, n // groups),
+        }
+        actual, expected = student.group_attention(Q, K, V, groups), key.group_attention(Q, K, V, groups)
+        agree(actual, expected, hints=hints, name=f"group_attention of {n} tokens in {groups} groups")
+
+
+@number("2.4")
+@weight(1)
+def test_groups_of_unequal_size_are_refused(student: Any) -> None:
+    """Tokens that cannot be divided into equal groups raise an error instead of a wrong result."""
+    ones = np.ones((5, 2))
+    call = student.group_attention.call(ones, ones, ones, 2)
+    assert call.raised is not None, "group_attention of 5 tokens in 2 groups returned a value; raise a ValueError."
+    if call.raised.limit is not None or call.raised.type_name == "NotImplementedError":
+        raise call.raised
+
+
+@number("2.4")
+@weight(1)
+def test_number_of_scores_by_hand(submission: Any, key: Any) -> None:
+    """How many scores group attention computes, as a formula in n and G."""
+    hints = {
+        "this is full attention": "n**2",
+        "this is one group; there are G of them": "(n/G)**2",
+        "each of the G groups has n/G tokens, not G": "n*G",
+    }
+    agree_formula(submission.answers["2.4"], key.answers["2.4"], {"n": (8.0, 512.0), "G": (2.0, 8.0)}, hints=hints)
+
+
+def random_matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array]:
+    """Q (n, d), K (m, d), V (m, dv)."""
+    return rng.standard_normal((n, d)), rng.standard_normal((m, d)), rng.standard_normal((m, dv))
+
+
+def rows_scaled(matrix: Any) -> Any:
+    """Each row divided by its sum: a factor per row, such as a missing normaliser, disappears."""
+    values = np.asarray(matrix)
+    with np.errstate(all="ignore"):
+        return values / values.sum(axis=1, keepdims=True)
+
+
+def elu_plus_one(x: Array) -> Array:
+    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))

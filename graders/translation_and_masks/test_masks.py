@@ -1,0 +1,142 @@
+"""Questions 3.2, 3.3 and 3.4: who may attend to whom."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from viva.grading import agree, agree_choice, agree_table, number, visibility, weight
+from viva.model.errors import StudentRaised
+
+Mask = NDArray[np.int64]
+
+SOURCE = "Ada Byron [MASK] long letters".split(" ")
+TARGET = "She was [MASK] poetry".split(" ")
+LENGTHS = [(5, 4), (1, 1), (0, 3), (3, 0)]
+
+
+@number("3.2")
+@weight(2)
+@pytest.mark.parametrize("model", ["encoder", "decoder", "encoder-decoder", "summariser"])
+def test_which_model_uses_which_mask(submission: Any, key: Any, model: str) -> None:
+    """Which of the three masks each model's self-attention uses."""
+    agree_choice(submission.answers[f"3.2.{model}"], key.answers[f"3.2.{model}"])
+
+
+@number("3.3")
+@weight(6)
+@pytest.mark.parametrize("kind", ["unidirectional", "bidirectional", "sequence_to_sequence"])
+def test_mask_tables(submission: Any, key: Any, kind: str) -> None:
+    """The three tables for the sentence of question 3.3; each of the 81 cells counts."""
+    agree_table(submission.answers[f"3.3.{kind}"], key.answers[f"3.3.{kind}"], up_to=("polarity",))
+
+
+@number("3.4")
+@weight(2)
+def test_unidirectional_mask(student: Any, key: Any) -> None:
+    """Each token sees itself and what stands before it."""
+    for n_source, n_target in LENGTHS:
+        source, target = segments(n_source, n_target)
+        expected = key.mask_for_unidirectional_lm(source, target)
+        hints = {
+            "the mask is transposed: it hides the past and shows the future": expected.T,
+            "tokens cannot see themselves: the diagonal must be visible": np.triu(np.ones_like(expected)),
+            "only the target is included": key.mask_for_unidirectional_lm([], target),
+            "only the source is included": key.mask_for_unidirectional_lm(source, []),
+            "nothing is masked": np.zeros_like(expected),
+            **mask_tokens_hidden(expected, [*source, *target]),
+        }
+        actual = mask_of(student.mask_for_unidirectional_lm, source, target)
+        agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("unidirectional", n_source, n_target))
+
+
+@number("3.4")
+@weight(2)
+def test_bidirectional_mask(student: Any, key: Any) -> None:
+    """Every token sees every token."""
+    for n_source, n_target in LENGTHS:
+        source, target = segments(n_source, n_target)
+        expected = key.mask_for_bidirectional_lm(source, target)
+        hints = {
+            "the future is masked, as in a unidirectional model": key.mask_for_unidirectional_lm(source, target),
+            "source and target cannot see each other": blocks(n_source, n_target, 0, 1, 1, 0),
+            "tokens cannot see themselves: the diagonal must be visible": np.eye(len(expected), dtype=np.int64),
+            **mask_tokens_hidden(expected, [*source, *target]),
+        }
+        actual = mask_of(student.mask_for_bidirectional_lm, source, target)
+        agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("bidirectional", n_source, n_target))
+
+
+@number("3.4")
+@weight(3)
+def test_sequence_to_sequence_mask(student: Any, key: Any) -> None:
+    """The source sees itself; each target token sees the source and its own past."""
+    for n_source, n_target in LENGTHS:
+        source, target = segments(n_source, n_target)
+        expected = key.mask_for_seq2seq_lm(source, target)
+        future = np.triu(np.ones((n_target, n_target), dtype=np.int64), 1)
+        hints = {
+            "the source can see the target": blocks(n_source, n_target, 0, 0, 0, future),
+            "the target cannot see the source": blocks(n_source, n_target, 0, 1, 1, future),
+            "the target can see its own future": blocks(n_source, n_target, 0, 1, 0, 0),
+            "the source is read from left to right; it should see all of itself": key.mask_for_unidirectional_lm(
+                source, target
+            ),
+            "the mask is transposed: row i says what token i may look at": expected.T,
+            "source and target have changed places": key.mask_for_seq2seq_lm(target, source),
+            **mask_tokens_hidden(expected, [*source, *target]),
+        }
+        actual = mask_of(student.mask_for_seq2seq_lm, source, target)
+        agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("seq2seq", n_source, n_target))
+
+
+@number("3.4")
+@weight(3)
+@visibility("after_published")
+def test_masks_of_random_lengths(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """The three masks for random lengths from 0 to 12."""
+    for n_source, n_target in [(1, 12), (12, 1), *rng.integers(1, 13, size=(4, 2)).tolist()]:
+        source, target = segments(n_source, n_target)
+        for kind in ("unidirectional", "bidirectional", "seq2seq"):
+            name = f"mask_for_{kind}_lm"
+            actual = mask_of(getattr(student, name), source, target)
+            agree(actual, getattr(key, name)(source, target), up_to=("polarity",))
+
+
+def segments(n_source: int, n_target: int) -> tuple[list[str], list[str]]:
+    """Source and target tokens of the lengths asked for."""
+    return (SOURCE * 3)[:n_source], (TARGET * 3)[:n_target]
+
+
+def mask_of(function: Any, source: list[str], target: list[str]) -> Any:
+    """Segments are lists of tokens; a function that splits strings itself is right as well."""
+    try:
+        return function(source, target)
+    except StudentRaised as with_lists:
+        try:
+            return function(" ".join(source), " ".join(target))
+        except StudentRaised:
+            raise with_lists from None
+
+
+def asked(kind: str, n_source: int, n_target: int) -> str:
+    """The call as the message shows it."""
+    return f"mask_for_{kind}_lm of {n_source} source and {n_target} target tokens"
+
+
+def blocks(n_source: int, n_target: int, within: int, to_target: int, to_source: int, target: int | Mask) -> Mask:
+    """A mask by its four blocks: source → source, source → target, target → source, target → target."""
+    mask = np.zeros((n_source + n_target, n_source + n_target), dtype=np.int64)
+    mask[:n_source, :n_source] = within
+    mask[:n_source, n_source:] = to_target
+    mask[n_source:, :n_source] = to_source
+    mask[n_source:, n_source:] = target
+    return mask
+
+
+def mask_tokens_hidden(expected: Mask, tokens: list[str]) -> dict[str, Mask]:
+    """The mistake to treat the token [MASK] as something that must not be attended to."""
+    hidden = expected.copy()
+    hidden[:, [index for index, token in enumerate(tokens) if token == "[MASK]"]] = 1
+    return {"the tokens [MASK] are hidden; a mask depends on the positions alone": hidden}

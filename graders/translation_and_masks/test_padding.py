@@ -1,0 +1,98 @@
+"""Questions 1.1 and 1.2: padding, and batches of similar length."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from viva.grading import agree, number, visibility, weight
+
+ROWS = [[5, 11, 3, 17, 8], [9, 2], [4, 6, 12]]
+
+
+@number("1.1")
+@weight(1)
+def test_padding_by_hand(submission: Any, key: Any) -> None:
+    """The three sequences of question 1.1, padded with 0 to one length, by hand."""
+    rows = rows_of(submission.answers["1.1"])
+    try:
+        agree(rows, key.pad_batch(ROWS, 0, "left"))  # the question names no side
+    except AssertionError:
+        agree(rows, key.pad_batch(ROWS), name="your answer to 1.1")
+
+
+@number("1.1")
+@weight(1)
+def test_pad_batch(student: Any, key: Any) -> None:
+    """A batch is padded to its longest sequence, on the side and with the number asked for."""
+    for sequences, pad, side in [
+        (ROWS, 0, "right"),
+        (ROWS, 0, "left"),
+        (ROWS, -1, "right"),
+        ([[7, 7, 7], [7, 7, 7]], 0, "right"),
+        ([[], [3]], 0, "right"),
+    ]:
+        other = "left" if side == "right" else "right"
+        hints = {
+            f"the pads stand on the {other}": key.pad_batch(sequences, pad, other),
+            "the argument `pad` is not used": key.pad_batch(sequences, 0, side),
+        }
+        name = f'pad_batch({sequences}, {pad}, "{side}")'
+        agree(student.pad_batch(sequences, pad, side), key.pad_batch(sequences, pad, side), hints=hints, name=name)
+
+
+@number("1.1")
+@weight(1)
+@visibility("after_published")
+def test_pad_batch_on_random_sequences(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Random sequences, on both sides, with random pads."""
+    for side in ("right", "left", "right", "left"):
+        sequences = [rng.integers(1, 1000, int(size)).tolist() for size in rng.integers(1, 12, int(rng.integers(1, 6)))]
+        pad = int(rng.integers(-5, 1))
+        agree(student.pad_batch(sequences, pad, side), key.pad_batch(sequences, pad, side))
+
+
+@number("1.2")
+@weight(2)
+def test_length_sorted_batches(student: Any) -> None:
+    """Every index is in one batch, the batches are full, and the longest sequences come first."""
+    for lengths, batch_size in [([6, 3, 4, 9, 1, 9, 2], 3), ([5, 8], 4), ([2, 2, 7, 2], 1), ([1, 2, 3, 4, 5, 6], 2)]:
+        check_batches(student.length_sorted_batches(lengths, batch_size), lengths, batch_size)
+
+
+@number("1.2")
+@weight(1)
+@visibility("after_published")
+def test_the_first_batch_is_the_largest(student: Any, rng: np.random.Generator) -> None:
+    """Random lengths: the first batch needs the most memory, so if it fits, all of them do."""
+    for _ in range(4):
+        lengths, batch_size = rng.integers(1, 60, int(rng.integers(1, 40))).tolist(), int(rng.integers(1, 9))
+        batches = student.length_sorted_batches(lengths, batch_size)
+        check_batches(batches, lengths, batch_size)
+        cost = [len(batch) * max(lengths[int(index)] for index in batch) for batch in batches]
+        assert cost[0] == max(cost), "The first batch is not the one with the most tokens, pads included."
+
+
+def check_batches(batches: Sequence[Sequence[Any]], lengths: Sequence[int], batch_size: int) -> None:
+    """Raise with a sentence for the student unless the batches are as the question asks; ties may be in any order."""
+    asked = f"length_sorted_batches({list(lengths)}, {batch_size})" if len(lengths) < 8 else "length_sorted_batches"
+    indices = [[int(index) for index in batch] for batch in batches]
+    flat = sorted(index for batch in indices for index in batch)
+    returned_lengths = flat == sorted(lengths) and flat != list(range(len(lengths)))
+    assert not returned_lengths, f"{asked} returned the lengths; return the indices of the sequences (0, 1, …)."
+    assert flat == list(range(len(lengths))), f"{asked} does not hold every index 0 … {len(lengths) - 1} exactly once."
+    sizes = [len(batch) for batch in indices]
+    assert max(sizes) <= batch_size, f"{asked} has a batch of {max(sizes)} sequences; expected at most {batch_size}."
+    assert set(sizes[:-1]) <= {batch_size}, f"{asked} has batches of {sizes}; only the last one may be smaller."
+    longest, shortest = ([f(lengths[i] for i in batch) for batch in indices] for f in (max, min))
+    in_order = all(before >= after for before, after in zip(shortest, longest[1:], strict=False))
+    assert in_order, f"{asked}: the longest sequences must come first; the longest of each batch are {longest}."
+
+
+def rows_of(answer: Any) -> Any:
+    """A matrix written as text becomes rows of numbers; anything else stays as it is."""
+    if not isinstance(answer, str):
+        return answer
+    rows = [re.findall(r"-?\d{1,9}", line) for line in re.split(r"[\n;\]]", answer)]
+    return [[int(entry) for entry in row] for row in rows if row]

@@ -1,0 +1,117 @@
+"""Question 1.3: greedy and beam search."""
+
+import itertools
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from viva.grading import agree, agree_number, number, visibility, weight
+
+Nodes = list[tuple[list[str], dict[str, float]]]
+
+OTHER = {"G": 0.4, "H": 0.35, "I": 0.25}
+TREE: Nodes = [
+    ([], {"A": 0.5, "B": 0.4, "C": 0.1}),
+    (["A"], {"D": 0.4, "E": 0.35, "F": 0.25}),
+    (["B"], {"D": 0.9, "E": 0.06, "F": 0.04}),
+    (["C"], {"D": 0.5, "E": 0.3, "F": 0.2}),
+    (["A", "D"], {"G": 0.55, "H": 0.3, "I": 0.15}),
+    (["A", "E"], {"G": 0.9, "H": 0.06, "I": 0.04}),
+    (["B", "D"], {"G": 0.5, "H": 0.26, "I": 0.24}),
+    *(([first, second], OTHER) for first, second in ("AF", "BE", "BF", "CD", "CE", "CF")),
+]
+
+
+@number("1.3")
+@weight("1/2")
+def test_greedy_search_by_hand(submission: Any, key: Any) -> None:
+    """The path that greedy search takes through the tree of question 1.3."""
+    agree(paths_in(submission.answers["1.3.greedy"]), [key.answers["1.3.greedy"]], name="your answer to 1.3.greedy")
+
+
+@number("1.3")
+@weight(1)
+def test_beam_search_by_hand(submission: Any, key: Any) -> None:
+    """The two paths that beam search with k = 2 ends with."""
+    hints = {"these are the two best paths of the whole tree, but beam search dropped A E after step 2": ["BDG", "AEG"]}
+    found = sorted(paths_in(submission.answers["1.3.beam"]))
+    expected = sorted(key.answers["1.3.beam"])
+    agree(found, expected, hints={hint: sorted(paths) for hint, paths in hints.items()}, name="your answer to 1.3.beam")
+
+
+@number("1.3")
+@weight("1/2")
+def test_probability_by_hand(submission: Any, key: Any) -> None:
+    """The probability of the best path that beam search finds."""
+    best = key.answers["1.3.probability"]
+    hints = {"this is the path of greedy search": 0.11, "the last step is missing": 0.36}
+    agree_number(submission.answers["1.3.probability"], best, atol=5e-4, accept=[math.log(best)], hints=hints)
+
+
+@number("1.3")
+@weight(1)
+def test_greedy_search(student: Any, key: Any, inside: Any) -> None:
+    """Greedy search takes the most probable token at every step."""
+    for nodes, steps in [(TREE, 3), (TREE, 2), (TREE, 1)]:
+        step = inside.step_function.keep(nodes)
+        [expected] = key.best_paths(nodes, 1, steps)
+        agree_hypotheses([student.greedy_search(step, steps)], [expected], f"greedy_search with {steps} steps")
+
+
+@number("1.3")
+@weight(2)
+def test_beam_search(student: Any, key: Any, inside: Any) -> None:
+    """Beam search keeps the k most probable hypotheses at every step, best first."""
+    step = inside.step_function.keep(TREE)
+    for beam_size, steps in [(2, 3), (1, 3), (3, 2), (9, 2), (27, 3)]:
+        name = f"beam_search with k = {beam_size} and {steps} steps"
+        expected = key.best_paths(TREE, beam_size, steps)
+        agree_hypotheses(student.beam_search(step, beam_size, steps), expected, name)
+
+
+@number("1.3")
+@weight(2)
+@visibility("after_published")
+def test_beam_search_on_random_trees(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random trees; a beam as wide as the tree finds every path, a narrow one what it can."""
+    for vocabulary, steps in [("abc", 3), ("wxyz", 2), ("ab", 4)]:
+        nodes = random_tree(rng, vocabulary, steps)
+        step = inside.step_function.keep(nodes)
+        for beam_size in (1, 2, 3, len(vocabulary) ** steps):
+            expected = key.best_paths(nodes, beam_size, steps)
+            agree_hypotheses(student.beam_search(step, beam_size, steps), expected, f"beam_search, k = {beam_size}")
+        agree_hypotheses([student.greedy_search(step, steps)], key.best_paths(nodes, 1, steps), "greedy_search")
+
+
+def agree_hypotheses(actual: Any, expected: list[tuple[tuple[str, ...], float]], name: str) -> None:
+    """Tokens may be a string or any sequence; a score may be the log-probability or the probability."""
+    assert isinstance(actual, list | tuple), f"{name} returned {type(actual).__name__}; expected hypotheses."
+    assert all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in actual), (
+        f"{name}: expected each hypothesis as a pair (tokens, log-probability)."
+    )
+    found = ["".join(map(str, tokens)) for tokens, _ in actual]
+    agree(found, ["".join(tokens) for tokens, _ in expected], name=f"the token sequences of {name}")
+    scores = np.array([score for _, score in actual], dtype=float)
+    if (scores > 0).all():
+        agree(scores, [math.exp(score) for _, score in expected], name=f"the probabilities of {name}")
+    else:
+        agree(scores, [score for _, score in expected], name=f"the log-probabilities of {name}")
+
+
+def random_tree(rng: np.random.Generator, vocabulary: str, depth: int) -> Nodes:
+    """Every prefix shorter than `depth` with random probabilities for the next token; ties have probability zero."""
+    return [
+        (list(prefix), dict(zip(vocabulary, rng.dirichlet(np.ones(len(vocabulary))).tolist(), strict=True)))
+        for length in range(depth)
+        for prefix in itertools.product(vocabulary, repeat=length)
+    ]
+
+
+def paths_in(answer: Any) -> list[str]:
+    """Paths as written by hand ("B D G", ["B", "D", "G"], "BDG & ADG", {1: "B→D→G", …}) as strings of three letters."""
+    text = repr(list(answer.values()) if isinstance(answer, Mapping) else answer)
+    letters = re.findall("[A-I]", text if re.search("[A-I]", text) else text.upper())
+    return ["".join(letters[start : start + 3]) for start in range(0, len(letters), 3)]
