@@ -1,0 +1,6 @@
+"""Comparing what the student's code returned with what the key returns: pure functions over plain values."""
+
+from viva.examine.compare.agree import agree
+from viva.examine.compare.disagreement import Disagreement
+
+__all__ = ["Disagreement", "agree"]

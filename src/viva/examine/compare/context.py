@@ -1,0 +1,39 @@
+"""How one comparison is meant: tolerances asked for by the author, and what does not count as a difference."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, final
+
+SYMMETRIES: Final = ("polarity", "sign", "order", "spaces")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The author's wishes for one `agree`."""
+
+    rtol: float | None = None
+    atol: float | None = None
+    polarity: bool = False
+    """Masks agree whatever their convention: 1 masked, 1 visible, bool, or 0 and -inf."""
+    sign: bool = False
+    """A number or array agrees with its negative."""
+    order: bool = False
+    """The outermost list agrees with any reordering of its items."""
+    spaces: bool = False
+    """Texts agree when only the white space between their words differs."""
+
+    @classmethod
+    def of(cls, rtol: float | None, atol: float | None, up_to: str | Collection[str]) -> "Context":
+        """Check what the author wrote.
+
+        Raises:
+            ValueError: an unknown symmetry, a negative or undefined tolerance.
+        """
+        chosen = {up_to} if isinstance(up_to, str) else set(up_to)
+        if unknown := sorted(chosen.difference(SYMMETRIES)):
+            raise ValueError(f"up_to={unknown[0]!r}: expected some of {', '.join(SYMMETRIES)}.")
+        for name, value in (("rtol", rtol), ("atol", atol)):
+            if value is not None and not value >= 0:
+                raise ValueError(f"{name}={value!r}: expected a number, zero or more.")
+        return cls(rtol, atol, **dict.fromkeys(chosen, True))

@@ -1,0 +1,29 @@
+"""Known mistakes that the author has named: which of them does the answer equal?"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from viva.model.errors import BoxError, GraderError
+
+
+def known_mistakes(hints: Mapping[str, Any] | None, agrees: Callable[[Any], bool]) -> tuple[list[str], list[str]]:
+    """The names of the known mistakes that the answer equals, and notes to the author about hints that failed.
+
+    Args:
+        hints: name -> value, or a function of no arguments that computes it.
+        agrees: whether the answer agrees with a value.
+
+    Raises:
+        BoxError: a hint asked the box, and the box ended.
+    """
+    named, notes = [], []
+    for name, hint in (hints or {}).items():
+        try:
+            if agrees(hint() if callable(hint) else hint):
+                named.append(name)
+        except (BoxError, GraderError):
+            raise
+        except Exception as error:
+            # The answer is wrong with or without its hint: the student's result must not depend on the author's slip.
+            notes.append(f"the hint {name!r} raised {type(error).__name__}: {error}")
+    return named, notes

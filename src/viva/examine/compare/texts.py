@@ -1,0 +1,45 @@
+"""One text against another."""
+
+from typing import Any, Final
+
+from viva.examine.compare.context import Context
+from viva.examine.compare.disagreement import Difference
+from viva.examine.compare.show import describe, show
+
+_AROUND: Final = 12
+_SHORT: Final = 40
+
+
+def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Difference | None:
+    """None if the texts are the same; numbers are no texts, and texts no numbers."""
+    if not isinstance(actual, type(expected)):
+        advice = " Is a `return` missing? (Printing a value does not return it.)" if actual is None else ""
+        return Difference(f"is {describe(actual)}; expected {describe(expected)}.{advice}", "", actual, expected)
+    if actual == expected or (context.spaces and actual.split() == expected.split()):
+        return None
+    text = f"is {show(actual)}; expected {show(expected)}.{_almost(actual, expected)}"
+    if max(len(actual), len(expected)) > _SHORT:
+        at = _first_difference(actual, expected)
+        start = max(0, at - _AROUND)
+        seen, wanted = actual[start : at + _AROUND], expected[start : at + _AROUND]
+        text = f"differs from the expected text at character {at}: {seen!r}, expected {wanted!r}."
+        text += _almost(actual, expected)
+    return Difference(text, "", actual, expected)
+
+
+def _almost(actual: Any, expected: Any) -> str:
+    if len(actual) > 4 * len(expected) + 1000:
+        return ""
+    if actual.split() == expected.split():
+        return " Only white space differs."
+    if actual.lower() == expected.lower():
+        return " Only upper and lower case differ."
+    return ""
+
+
+def _first_difference(actual: Any, expected: Any) -> int:
+    shorter = min(len(actual), len(expected))
+    for at in range(shorter):
+        if actual[at] != expected[at]:
+            return at
+    return shorter
