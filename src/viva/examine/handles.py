@@ -125,13 +125,18 @@ class Caller:
     def __float__(self) -> float:
         self._refuse("The number")
 
-    __int__ = __index__ = __float__  # type: ignore[assignment]  # all of them only raise
+    __int__ = __index__ = __float__
 
     def __add__(self, other: object) -> NoReturn:
         self._refuse("The arithmetic")
 
     __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
-    __matmul__ = __rmatmul__ = __neg__ = __abs__ = __add__  # type: ignore[assignment]
+    __matmul__ = __rmatmul__ = __add__
+
+    def __neg__(self) -> NoReturn:
+        self._refuse("The arithmetic")
+
+    __abs__ = __pos__ = __neg__
     __hash__ = object.__hash__
 
 
@@ -193,7 +198,7 @@ class Handle(Caller):
     @property
     def type_name(self) -> str:
         """The class name that the student's process claims."""
-        return self._ref.type_name
+        return str(self._ref.type_name)
 
     @property
     def ref(self) -> Ref:

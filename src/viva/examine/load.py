@@ -96,8 +96,8 @@ class Loader:
         return next((f.data for f in self.submission.files if f.path == path), None)
 
     def _put(self, ask: Ask, timeout_s: float) -> dict[str, bytes]:
-        for path in self._assignment.data:
-            ask("put", timeout_s=timeout_s, path=path.name, data=path.read_bytes())
+        for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
+            ask("put", timeout_s=timeout_s, path=name, data=path.read_bytes())
         for file in self.submission.files:
             ask("put", timeout_s=timeout_s, path=file.path, data=file.data)
         return {f.path: f.data for f in self.submission.files}
@@ -141,10 +141,10 @@ class Loader:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
             return
         for item in reply.get("errors") or ():
-            error = StudentRaised.from_wire(item)
+            raised = StudentRaised.from_wire(item)
             line = item.get("line")
             where = f"{path} line {line}" if isinstance(line, int) else path
-            report.problems.append(LoadProblem(where, str(error), error.missing_module, error))
+            report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
         report.skipped += [f"{path}: {text}"[:300] for text in reply.get("skipped") or ()]
 
     def _load_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
@@ -170,8 +170,8 @@ class Loader:
         for cell in cells:
             where = f"cell {cell.get('number')} of {path}"
             if cell.get("raised"):
-                error = StudentRaised.from_wire(cell["raised"])
-                report.problems.append(LoadProblem(where, str(error), error.missing_module, error))
+                raised = StudentRaised.from_wire(cell["raised"])
+                report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
             elif cell.get("status") == "timeout":
                 report.problems.append(LoadProblem(where, "did not finish in time"))
             elif cell.get("status") == "skipped":

@@ -43,7 +43,7 @@ class ExaminerProcess:
     """One examiner; replaced by a fresh one after it crashed or hung."""
 
     def __init__(self, course: Course, assignment: Assignment, tier: Tier, secret: bytes, *, ready: int = 2) -> None:
-        self._start = {
+        self._start: dict[str, Any] = {
             "course": str(course.root),
             "assignment": assignment.name,
             "tier": int(tier),

@@ -93,8 +93,9 @@ class BoxSession:
             except (BoxTimeout, BoxDied, ProtocolViolation) as error:
                 self._drop()
                 if attempt == LOAD_TRIES:
-                    self.report = LoadReport(failure=LoadFailed(error))
-                    raise self.report.failure from error
+                    failure = LoadFailed(error)
+                    self.report = LoadReport(failure=failure)
+                    raise failure from error
             else:
                 self.report = self.report or report
                 return
