@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from viva.course.read import read_model
-from viva.course.schema import AssignmentFile, CourseFile
+from viva.course.read import CourseDocument, read_document
+from viva.course.schema import ASSIGNMENT, COURSE
 from viva.course.values import Assignment, Course, Handed
 from viva.model import Limits
 from viva.model.errors import CourseError
@@ -22,18 +22,15 @@ def load_course(root: Path) -> Course:
     path = root / GRADER_YAML
     if not path.is_file():
         raise CourseError(f"{root} is no course: it has no grader.yaml; `viva init DIR` makes a course.")
-    written = read_model(path, CourseFile)
-    twice = sorted({name for name in written.assignments if written.assignments.count(name) > 1})
-    if twice:
-        raise CourseError(f"{path}: assignments: `{twice[0]}` is listed twice.")
+    written = read_document(path).table(COURSE)
     return Course(
         root=root,
-        title=written.course,
-        assignments=tuple(written.assignments),
-        min_tier=written.min_tier,
-        records=written.records,
-        workers=written.workers,
-        secret_source=written.secret,
+        title=written["course"],
+        assignments=written["assignments"],
+        min_tier=written["min_tier"],
+        records=written["records"],
+        workers=written["workers"],
+        secret_source=written["secret"],
     )
 
 
@@ -47,51 +44,52 @@ def load_assignment(root: Path, name: str) -> Assignment:
     path = folder / "assignment.yaml"
     if not path.is_file():
         raise CourseError(f"{root / GRADER_YAML} lists the assignment `{name}`, but {path} does not exist.")
-    written = read_model(path, AssignmentFile)
-    if written.submission.notebook is None and written.submission.module is None:
-        raise CourseError(f"{path}: submission: found neither notebook nor module, expected at least one of them.")
+    document = read_document(path)
+    written = document.table(ASSIGNMENT)
+    handed = Handed(**written["submission"])
+    if handed.notebook is None and handed.module is None:
+        raise document.error(("submission",), "found neither notebook nor module, expected at least one of them.")
     return Assignment(
         name=name,
         folder=folder,
-        title=written.title,
-        version=written.version,
-        submission=Handed(written.submission.notebook, written.submission.module),
-        load=written.load,
-        points=written.points,
-        preload=tuple(written.preload),
-        limits=Limits(**written.limits.model_dump()),
-        data=tuple(_data_file(path, root, name, entry) for entry in written.data),
-        data_names=tuple(Path(entry).as_posix() for entry in written.data),
-        forbid=tuple(written.forbid),
-        due=written.due,
-        min_tier=written.min_tier,
-        python=_interpreter(path, root, written.python),
+        title=written["title"],
+        version=written["version"],
+        submission=handed,
+        load=written["load"],
+        points=written["points"],
+        preload=written["preload"],
+        limits=Limits(**written["limits"]),
+        data=tuple(_data_file(document, root, name, index, entry) for index, entry in enumerate(written["data"])),
+        data_names=tuple(Path(entry).as_posix() for entry in written["data"]),
+        forbid=written["forbid"],
+        due=written["due"],
+        min_tier=written["min_tier"],
+        python=_interpreter(document, root, written["python"]),
         graders=root / "graders" / name,
         starter=folder / "starter",
     )
 
 
-def _data_file(path: Path, root: Path, name: str, entry: str) -> Path:
+def _data_file(document: CourseDocument, root: Path, name: str, index: int, entry: str) -> Path:
     """The file in fixtures/<name>/data or in the assignment's own folder; nowhere else, not by a link either."""
-    places = (root / "fixtures" / name, root / "assignments" / name)
-    for place in places:
+    at = ("data", index)
+    fixtures, folder = root / "fixtures" / name, root / "assignments" / name
+    for place, fence in ((fixtures, fixtures / "data"), (folder, folder)):
         found = place / entry
         if not found.exists():
             continue
-        fenced = place / "data" if place is places[0] else place
-        if Path(entry).is_absolute() or not found.resolve().is_relative_to(fenced.resolve()):
-            raise CourseError(f"{path}: data: `{entry}` leads out of {fenced}; data lies in that folder.")
+        if Path(entry).is_absolute() or not found.resolve().is_relative_to(fence.resolve()):
+            raise document.error(at, f"`{entry}` leads out of {fence}, and data lies in there.")
         if not found.is_file():
-            raise CourseError(f"{path}: data: `{entry}` is no file; list each file by its own path.")
+            raise document.error(at, f"`{entry}` is a folder; list each file by its own path.")
         return found
-    looked = " and ".join(str(place) for place in places)
-    raise CourseError(f"{path}: data: `{entry}` does not exist; looked in {looked}.")
+    raise document.error(at, f"`{entry}` does not exist; looked in {fixtures} and {folder}.")
 
 
-def _interpreter(path: Path, root: Path, python: str | None) -> Path | None:
+def _interpreter(document: CourseDocument, root: Path, python: str | None) -> Path | None:
     if python is None:
         return None
     found = root / Path(python).expanduser()
     if not (found.is_file() and os.access(found, os.X_OK)):
-        raise CourseError(f"{path}: python: found `{python}`, expected the path of a Python interpreter that exists.")
+        raise document.error(("python",), f"found `{python}`, expected the path of a Python interpreter that exists.")
     return found

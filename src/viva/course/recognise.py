@@ -20,7 +20,7 @@ _DEFINITION: Final = r"(?:(?:async +)?def +(\w{1,80})|class +(\w{1,80})|(\w{1,80
 _IN_MODULE: Final = re.compile("^" + _DEFINITION, re.M)
 # A line of a cell begins a JSON string, or follows a line break that is written as an escape.
 _IN_NOTEBOOK: Final = re.compile(r'(?:"|\\n)' + _DEFINITION)
-_HINT: Final = re.compile(r'"viva"\s*:\s*\{[^{}]{0,200}?"assignment"\s*:\s*"([\w.-]{1,100})"')
+_HINT: Final = re.compile(r'"viva"\s{0,20}:\s{0,20}\{[^{}]{0,200}?"assignment"\s{0,20}:\s{0,20}"([\w.-]{1,100})"')
 
 
 def recognise(course: Course, submission: Submission) -> Assignment:

@@ -1,38 +1,12 @@
-"""rubric.yaml: how prose is marked. A question has a prompt, points, and criteria that add up to them."""
+"""rubric.yaml: how prose is marked. A question has a title, points, and criteria that add up to them."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import Field
-
-from viva.course.read import read_model
-from viva.course.schema import Points, Strict, Text
-from viva.model.errors import CourseError
-
-
-class CriterionPart(Strict):
-    """One thing to look for in an answer."""
-
-    points: Points
-    text: Text
-
-
-class QuestionPart(Strict):
-    """One written question."""
-
-    title: Text
-    points: Points
-    criteria: Annotated[list[CriterionPart], Field(min_length=1)]
-    accept: list[Text] = Field(default_factory=list)
-    note: Text | None = None
-
-
-class RubricFile(Strict):
-    """rubric.yaml."""
-
-    questions: dict[str, QuestionPart]
+from viva.course.checks import Expected, name
+from viva.course.read import CourseDocument, read_document
+from viva.course.schema import CRITERION, QUESTION, RUBRIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +50,23 @@ def load_rubric(path: Path) -> Rubric:
     """
     if not path.exists():
         return Rubric()
-    questions = read_model(path, RubricFile).questions
-    for number, question in questions.items():
-        total = sum((c.points for c in question.criteria), Fraction(0))
-        if total != question.points:
-            raise CourseError(
-                f"{path}: questions.{number}: the criteria add up to {total} points, expected {question.points}."
-            )
-    return Rubric(
-        tuple(
-            Question(
-                number,
-                q.title,
-                q.points,
-                tuple(Criterion(c.text, c.points) for c in q.criteria),
-                tuple(q.accept),
-                q.note or "",
-            )
-            for number, q in questions.items()
-        )
-    )
+    document = read_document(path)
+    numbers = document.table(RUBRIC)["questions"]
+    return Rubric(tuple(_question(document, number) for number in numbers))
+
+
+def _question(document: CourseDocument, number: str) -> Question:
+    at = ("questions", number)
+    try:
+        name(number)
+    except Expected:
+        raise document.error(
+            at, "a question's number is made of letters, digits, `_`, `-` and `.`, such as 2.1a."
+        ) from None
+    written = document.table(QUESTION, at)
+    rows = [document.table(CRITERION, (*at, "criteria", index)) for index in range(len(written["criteria"]))]
+    criteria = tuple(Criterion(row["text"], row["points"]) for row in rows)
+    total = sum((c.points for c in criteria), Fraction(0))
+    if total != written["points"]:
+        raise document.error(at, f"the criteria add up to {total} points, expected {written['points']}.")
+    return Question(number, written["title"], written["points"], criteria, written["accept"], written["note"] or "")

@@ -50,7 +50,7 @@ class Document:
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
-    """The line of each value, from 1."""
+    """The line of each value, from 1; of a value with a key, the key's."""
     texts: dict[Path, str] = field(default_factory=dict)
     """The text of each scalar as it was written, before it became a number."""
 
@@ -112,6 +112,7 @@ class _Open:
     value: Any
     path: Path
     key: str | None = None
+    key_line: int = 0
 
 
 class _Builder:
@@ -148,7 +149,7 @@ class _Builder:
             self._take_key(container, event, line)
             return
         path = self._place(container)
-        self.document.lines[path] = line
+        self.document.lines[path] = container.key_line if container is not None and container.key_line else line
         if isinstance(event, ScalarEvent):
             plain = event.implicit[0]
             self._put(container, scalar(event.value) if plain else event.value)
@@ -167,7 +168,7 @@ class _Builder:
         if event.value in container.value:
             first = self.document.lines[(*container.path, event.value)]
             raise YamlProblem(f"the key `{event.value}` is written twice (first in line {first})", line)
-        container.key = event.value
+        container.key, container.key_line = event.value, line
 
     def _place(self, container: _Open | None) -> Path:
         if container is None:

@@ -1,0 +1,183 @@
+"""What a key of a course file may hold: small checks that turn a value into what is meant, or say what is expected.
+
+A table of keys is the whole schema. (Plain functions and not a model library: the course is read at the start of every
+command and of every examiner, and importing one would cost more time than grading a submission.)
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from re import compile as pattern
+from typing import Any, Final
+
+from viva.model import Tier
+
+Check = Callable[[Any], Any]
+
+
+class Expected(Exception):
+    """A value is not allowed; the text is a phrase for what is. `index` tells which element of a list it was."""
+
+    def __init__(self, what: str, index: int | None = None) -> None:
+        super().__init__(what)
+        self.index = index
+
+
+class Required:
+    """Stands for the default of a key that must be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: how its value is checked, and what it is where it is not written."""
+
+    check: Check
+    default: Any = Required
+
+
+Table = Mapping[str, "Key | Table"]
+
+_NAME: Final = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_MODULE: Final = pattern(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_SECRET: Final = pattern(r"(env|file):.+")
+
+
+def text(value: Any) -> str:
+    """A text that is not empty; a number is no text here, because YAML would lose how it was written."""
+    if not isinstance(value, str) or not value.strip():
+        raise Expected("a text")
+    return value
+
+
+def optional(check: Check) -> Check:
+    """What `check` allows, or nothing (`null`)."""
+    return lambda value: None if value is None else check(value)
+
+
+def truth(value: Any) -> bool:
+    """true or false."""
+    if not isinstance(value, bool):
+        raise Expected("true or false")
+    return value
+
+
+def whole(least: int, most: int) -> Check:
+    """A whole number in a range, ends included."""
+
+    def check(value: Any) -> int:
+        if type(value) is not int or not least <= value <= most:
+            raise Expected(f"a whole number from {least:,} to {most:,}")
+        return value
+
+    return check
+
+
+def seconds(value: Any) -> float:
+    """A time span, at most a day."""
+    if type(value) not in (int, float) or not 0 < value <= 86_400:
+        raise Expected("a number of seconds, more than 0 and at most 86,400")
+    return float(value)
+
+
+def points(value: Any) -> Fraction:
+    """Points mean what is written: 0.1 is one tenth, and 100/3 can be said."""
+    if type(value) in (int, float, str):
+        try:
+            exact = Fraction(str(value))
+        except (ValueError, ZeroDivisionError):
+            exact = Fraction(-1)
+        if exact >= 0:
+            return exact
+    raise Expected("a number of points, zero or more, such as 100, 12.5 or 100/3")
+
+
+def moment(value: Any) -> datetime:
+    """A time with its zone: a deadline without one would move with the machine that reads it."""
+    expected = "a date and time with a time zone, such as 2026-12-01T23:59:00Z or 2026-12-01T23:59:00+01:00"
+    try:
+        when = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise Expected(expected) from None
+    if when.tzinfo is None:
+        raise Expected(expected)
+    return when
+
+
+def tier(value: Any) -> Tier:
+    """The name of an isolation tier."""
+    return Tier[one_of(*(str(each) for each in Tier))(value)]
+
+
+def one_of(*allowed: str) -> Check:
+    """One of a few words."""
+
+    def check(value: Any) -> str:
+        if value not in allowed:
+            raise Expected(" or ".join(allowed) if len(allowed) == 2 else f"one of {', '.join(allowed)}")
+        return str(value)
+
+    return check
+
+
+def workers(value: Any) -> int:
+    """`auto` is 0: one for each core."""
+    if value == "auto":
+        return 0
+    if type(value) is not int or not 1 <= value <= 1024:
+        raise Expected("auto, or a number of processes from 1 to 1,024")
+    return value
+
+
+def name(value: Any) -> str:
+    """The name of an assignment, which is the name of its folders."""
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise Expected("a folder's name of letters, digits, `_`, `-` and `.`")
+    return value
+
+
+def module(value: Any) -> str:
+    """The dotted name of a module, or of something in one."""
+    if not isinstance(value, str) or not _MODULE.fullmatch(value):
+        raise Expected("a module's name, such as numpy or torch.nn")
+    return value
+
+
+def secret(value: Any) -> str:
+    """Where the course's secret comes from."""
+    if not isinstance(value, str) or not _SECRET.fullmatch(value):
+        raise Expected("env:NAME (an environment variable) or file:PATH")
+    return value
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """Keys with values; what they hold is checked by another table."""
+    if not isinstance(value, dict):
+        raise Expected("keys with values, such as {key: value}")
+    return value
+
+
+def rows(value: Any) -> list[Any]:
+    """A list with at least one element; what they hold is checked by another table."""
+    if not isinstance(value, list) or not value:
+        raise Expected("a list with at least one element")
+    return value
+
+
+def each(check: Check) -> Check:
+    """A list whose elements all pass `check`, none of them twice."""
+
+    def check_all(values: Any) -> tuple[Any, ...]:
+        if not isinstance(values, list):
+            raise Expected("a list, such as [a, b]")
+        checked: list[Any] = []
+        for index, value in enumerate(values):
+            try:
+                checked.append(check(value))
+            except Expected as error:
+                raise Expected(str(error), index) from None
+            if checked.index(checked[-1]) < index:
+                raise Expected("each element once", index)
+        return tuple(checked)
+
+    return check_all
