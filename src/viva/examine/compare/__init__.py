@@ -2,5 +2,6 @@
 
 from viva.examine.compare.agree import agree
 from viva.examine.compare.disagreement import Disagreement
+from viva.examine.compare.search import agree_on
 
-__all__ = ["Disagreement", "agree"]
+__all__ = ["Disagreement", "agree", "agree_on"]

@@ -27,6 +27,8 @@ class Difference:
         """The whole sentence: "At [2] your answer is 1; expected 2." """
         if self.path:
             return f"At {self.path} {name} {self.text}"
+        if not name:
+            return self.text
         is_words = name.startswith(("your ", "the "))
         return f"{name[0].upper()}{name[1:]} {self.text}" if is_words else f"{name} {self.text}"
 

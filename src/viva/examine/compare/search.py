@@ -1,0 +1,240 @@
+"""`agree_on`: look for arguments on which the student's function and the key's disagree, and show the smallest.
+
+For a right answer it costs one call for each example, all of them drawn once for the class. Only when one of them
+disagrees does hypothesis search and shrink, within a budget of calls and seconds.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from viva.examine.compare.agree import difference, disagreement
+from viva.examine.compare.context import Context
+from viva.examine.compare.disagreement import Difference, Disagreement
+from viva.examine.compare.examples import (
+    SEED,
+    Example,
+    ask_key,
+    examples_for,
+    only_from_strategies,
+    quiet_settings,
+)
+from viva.examine.compare.hints import known_mistakes
+from viva.examine.compare.show import show, show_two
+from viva.examine.handles import Caller
+from viva.model.errors import GraderError, StudentRaised
+
+SEARCH_CALLS: Final = 400
+"""Calls of the student's function that shrinking may cost."""
+SEARCH_S: Final = 3.0
+"""Seconds after which shrinking is content with what it has."""
+HINT_EXAMPLES: Final = 12
+"""Examples beside the smallest on which a known mistake must give the student's answers."""
+_SHORT: Final = 60
+_RAISED: Final = 300
+
+
+def agree_on(
+    student: Callable[..., Any],
+    key: Callable[..., Any],
+    *strategies: Any,
+    examples: int = 50,
+    hints: Mapping[str, Callable[..., Any]] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    up_to: str | Collection[str] = (),
+) -> None:
+    """Pass if both functions agree on every example that is drawn from the strategies, one strategy per argument.
+
+    Args:
+        student: the student's function, `student.f`, or a function of the author's that calls it.
+        key: the key's function of the same arguments.
+        strategies: hypothesis strategies, `viva.grading.strategies` has some; the same ones give the same examples.
+        examples: how many examples are asked at most.
+        hints: known mistakes: what to call them, and a function of the same arguments that makes the mistake.
+        rtol, atol, up_to: as in `agree`.
+
+    Raises:
+        Disagreement: with the smallest counter-example that was found.
+        StudentRaised: the student's function ran out of time; any other exception of theirs is a counter-example.
+        BoxError: the box ended; the search ends with it.
+        GraderError: the key raised, or the strategies give nothing.
+        ValueError: an argument of the author's is wrong.
+    """
+    context = Context.of(rtol, atol, up_to)
+    if not strategies or examples < 1:
+        raise ValueError("agree_on: expected at least one strategy after the two functions, and at least one example.")
+    if wrong := [name for name, hint in (hints or {}).items() if not callable(hint)]:
+        raise ValueError(f"agree_on: the hint {wrong[0]!r} is no function of the arguments of the student's function.")
+    asked = _Asker(student, context)
+    known = examples_for(strategies, key, examples)
+    for position, example in enumerate(known):
+        found = asked.about(example)
+        if found is not None:
+            more = _more_counter_examples(asked, known[position + 1 :]) if hints else []
+            smallest = _search(asked, key, strategies, examples, found)
+            raise _sentence(asked, smallest, [found, *more], hints)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CounterExample:
+    """One example on which the two disagree."""
+
+    example: Example
+    answer: Any
+    raised: StudentRaised | None
+    found: Difference | None
+
+    @property
+    def can_shrink(self) -> bool:
+        """False where every further call could cost as much as the limit that was reached."""
+        return self.raised is None or self.raised.limit not in ("memory", "time")
+
+
+class _Asker:
+    """Asks the student's function and compares; counts the calls."""
+
+    def __init__(self, student: Callable[..., Any], context: Context) -> None:
+        self._student = student
+        self._copies = not isinstance(student, Caller)
+        self._context = context
+        self.calls = 0
+        self.name = getattr(student, "__name__", "your function")
+        if not self.name.replace(".", "_").isidentifier():
+            self.name = "your function"
+
+    def about(self, example: Example) -> CounterExample | None:
+        """None if the student's answer agrees with the expected one."""
+        self.calls += 1
+        # What crosses the door is a copy; a function of this process could change its arguments, which are kept.
+        arguments = copy.deepcopy(example.arguments) if self._copies else example.arguments
+        try:
+            answer = self._student(*arguments)
+        except StudentRaised as error:
+            if error.limit == "time":
+                raise
+            return CounterExample(example, None, error, None)
+        found = difference(answer, example.expected, self._context)
+        return None if found is None else CounterExample(example, answer, None, found)
+
+    def agrees(self, answer: Any, expected: Any) -> bool:
+        """Whether an answer agrees with what a known mistake gives."""
+        return difference(answer, expected, self._context) is None
+
+
+class _Enough(BaseException):
+    """Ends a search from inside; hypothesis lets it pass."""
+
+
+class _Wrong(Exception):
+    """Tells hypothesis that an example is a counter-example."""
+
+
+def _more_counter_examples(asked: _Asker, rest: Sequence[Example]) -> list[CounterExample]:
+    more = []
+    for example in rest:
+        counter = asked.about(example)
+        if counter is not None:
+            more.append(counter)
+        if len(more) == HINT_EXAMPLES:
+            break
+    return more
+
+
+def _search(
+    asked: _Asker, key: Callable[..., Any], strategies: Sequence[Any], examples: int, start: CounterExample
+) -> CounterExample:
+    """The smallest counter-example that hypothesis finds; `start` if it finds none."""
+    if not start.can_shrink:
+        return start
+    from hypothesis import given, seed
+    from hypothesis.strategies import tuples
+
+    best = start
+    problem: Exception | None = None
+    calls_end, time_end = asked.calls + examples + SEARCH_CALLS, time.monotonic() + SEARCH_S
+
+    @quiet_settings(examples, shrink=True)
+    @seed(SEED)
+    @given(tuples(*strategies))
+    def ask(arguments: tuple[Any, ...]) -> None:
+        nonlocal best, problem
+        if asked.calls >= calls_end or time.monotonic() > time_end:
+            raise _Enough
+        try:
+            example = Example(arguments, ask_key(key, copy.deepcopy(arguments)))
+        except GraderError:  # a key that was recorded knows the examples only
+            return
+        try:
+            counter = asked.about(example)
+        except Exception as error:  # the box ended, which is no counter-example
+            problem = error
+            raise _Enough from None
+        if counter is not None:
+            best = counter
+            raise _Wrong
+
+    try:
+        with only_from_strategies():
+            ask()
+    except (_Enough, Exception):
+        # The last counter-example is the smallest: shrinking only tries smaller ones. Hypothesis itself complains about
+        # functions that are not the same twice; the first counter-example stands whatever it says.
+        if problem is not None:
+            raise problem from None
+    return best
+
+
+def _sentence(
+    asked: _Asker,
+    smallest: CounterExample,
+    others: Sequence[CounterExample],
+    hints: Mapping[str, Callable[..., Any]] | None,
+) -> Disagreement:
+    arguments = smallest.example.arguments
+    call = f"{asked.name}({', '.join(show(a) for a in arguments)})"
+    if smallest.raised is not None:
+        text = f"{call} raised {str(smallest.raised)[:_RAISED]}{_line(smallest.raised)}; expected {show(smallest.example.expected)}."
+        return Disagreement(text, actual=str(smallest.raised)[:200], expected=show(smallest.example.expected))
+    assert smallest.found is not None
+    answered = [c for c in (smallest, *others) if c.raised is None]
+    made = {name: _Mistake(asked, hint, answered) for name, hint in (hints or {}).items()}
+    named, notes = known_mistakes(made, bool)
+    return disagreement(_of_call(call, smallest), "", named, notes)
+
+
+class _Mistake:
+    """Whether the student's function gives what a known mistake gives, on every counter-example at hand."""
+
+    def __init__(self, asked: _Asker, mistake: Callable[..., Any], answered: Sequence[CounterExample]) -> None:
+        self._asked, self._mistake, self._answered = asked, mistake, answered
+
+    def __call__(self) -> bool:
+        return all(
+            self._asked.agrees(c.answer, self._mistake(*copy.deepcopy(c.example.arguments))) for c in self._answered
+        )
+
+
+def _of_call(call: str, counter: CounterExample) -> Difference:
+    """The difference in the words of a call: "bleu(['a'], [['b']]) gave 1.0, expected 0.0." """
+    found, expected = counter.found, counter.example.expected
+    assert found is not None
+    seen, wanted = show_two(counter.answer, expected)
+    if max(len(seen), len(wanted)) <= _SHORT and seen != wanted:
+        text = f"gave {seen}, expected {wanted}."
+        if counter.answer is None:
+            text += " Is a `return` missing? (Printing a value does not return it.)"
+    else:
+        text = f"gave a wrong answer. {found.sentence('the answer')}"
+    return Difference(f"{call} {text}", "", found.actual, found.expected)
+
+
+def _line(raised: StudentRaised) -> str:
+    """Where the student's code raised, if that is known."""
+    if not raised.frames:
+        return ""
+    frame = raised.frames[-1]
+    return f" ({frame.file}, line {frame.line})"
