@@ -197,8 +197,9 @@ def _sentence(
     arguments = smallest.example.arguments
     call = f"{asked.name}({', '.join(show(a) for a in arguments)})"
     if smallest.raised is not None:
-        text = f"{call} raised {str(smallest.raised)[:_RAISED]}{_line(smallest.raised)}; expected {show(smallest.example.expected)}."
-        return Disagreement(text, actual=str(smallest.raised)[:200], expected=show(smallest.example.expected))
+        raised, expected = str(smallest.raised)[:_RAISED], show(smallest.example.expected)
+        text = f"{call} raised {raised}{_line(smallest.raised)}; expected {expected}."
+        return Disagreement(text, actual=raised, expected=expected)
     assert smallest.found is not None
     answered = [c for c in (smallest, *others) if c.raised is None]
     made = {name: _Mistake(asked, hint, answered) for name, hint in (hints or {}).items()}
