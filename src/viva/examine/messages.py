@@ -34,7 +34,7 @@ def receive(sock: socket.socket) -> dict[str, Any] | None:
     if head is None:
         return None
     body = _exactly(sock, _LENGTH.unpack(head)[0])
-    return None if body is None else dict(msgpack.unpackb(body, raw=False, max_buffer_size=0, strict_map_key=False))
+    return None if body is None else dict(msgpack.unpackb(body, raw=False, strict_map_key=False))
 
 
 def _exactly(sock: socket.socket, size: int) -> bytes | None:
