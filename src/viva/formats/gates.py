@@ -1,0 +1,112 @@
+"""The gates: text that a student's program made passes one of these before anybody sees it, one gate per medium.
+
+Nothing that comes out can move a cursor, set a title, hide or reorder text, open a tag, start a formula, break a file.
+"""
+
+import html as _html
+import re
+import unicodedata
+from typing import Final
+
+MOST_CHARACTERS: Final = 8000
+MOST_LINES: Final = 200
+REPLACEMENT: Final = "\ufffd"
+_MOST_MARKS: Final = 4
+"""Combining marks on one letter; more would climb over the lines above."""
+
+_SEQUENCE: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # colours, cursor movements (CSI)
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90-\x9f]*(?:\x07|\x1b\\|\x9c)"  # titles, links (OSC …)
+    r"|\x1b[ -/]{0,16}[0-~]?"  # the rest of them
+)
+_LINE_BREAK: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_UNSEEN: Final = re.compile(
+    "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # writing direction: text could claim to be other text
+    "\u2060-\u2065\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"  # invisible characters that carry hidden text
+)
+_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>:@/$^=])")
+_FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\n")
+_NUMBER: Final = re.compile(r"[-+]?\d{1,20}(\.\d{0,20})?([eE][-+]?\d{1,3})?")
+
+
+def plain(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
+    """Text for a terminal, a log or a results file: no control sequence, no control character but line break and tab.
+
+    Args:
+        text: anything.
+        characters, lines: what is longer is cut, and the end says how much is missing.
+    """
+    text = _LINE_BREAK.sub("\n", _SEQUENCE.sub("", text[: 8 * characters]))
+    text = _CONTROL.sub(REPLACEMENT, _UNSEEN.sub("", text))
+    if not text.isascii():
+        text = _few_marks(text)
+    return _cut(text, characters, lines)
+
+
+def line(text: str, *, characters: int = 300) -> str:
+    """Like `plain`, in one line: for names, table cells and titles."""
+    return " ".join(plain(text, characters=characters).split())
+
+
+def rich_markup(text: str) -> str:
+    """Text that may be put into rich markup and is shown as it is."""
+    from rich.markup import escape
+
+    return escape(plain(text))
+
+
+def html(text: str) -> str:
+    """Text for an element or a quoted attribute of a web page."""
+    return _html.escape(plain(text), quote=True)
+
+
+def markdown(text: str) -> str:
+    """One line of text within Markdown: no markup, no link, no mention, no HTML."""
+    return _MARKDOWN.sub(r"\\\1", _html.escape(line(text), quote=False)).replace("\\@", "&#64;\u200b")
+
+
+def markdown_block(text: str) -> str:
+    """Lines of text as a code block of Markdown, whose fence is longer than any in the text."""
+    body = plain(text)
+    longest = max((len(run) for run in re.findall(r"`{3,}", body)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}text\n{body.rstrip(chr(10))}\n{fence}"
+
+
+def xml_characters(text: str) -> str:
+    """Text with only the characters that XML 1.0 can hold, for a writer that escapes by itself."""
+    return plain(text)
+
+
+def xml(text: str) -> str:
+    """Text for an element or a quoted attribute of an XML file."""
+    return _html.escape(xml_characters(text), quote=True)
+
+
+def csv_cell(text: str) -> str:
+    """One cell of a table that a person opens in a spreadsheet: never a formula; numbers stay numbers.
+
+    Not for files that a learning platform imports: there the text must stay as it is.
+    """
+    text = plain(text)
+    bare = text.lstrip(" \u00a0")
+    return f"'{text}" if bare.startswith(_FORMULA) and not _NUMBER.fullmatch(bare) else text
+
+
+def _few_marks(text: str) -> str:
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _cut(text: str, characters: int, lines: int) -> str:
+    cut = text[:characters]
+    if cut.count("\n") >= lines:
+        cut = "\n".join(cut.split("\n")[:lines])
+    missing = len(text) - len(cut)
+    return f"{cut}… ({missing:,} more characters)" if missing else cut

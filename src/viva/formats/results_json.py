@@ -1,0 +1,286 @@
+"""Gradescope's results.json: a Score becomes a strict model, and comes back as one.
+
+Source of the keys: docs/specs.md of gradescope/autograder_samples. What is open (deferred, needs_review, grader_error)
+has a maximum and no score, so that it never reads as lost.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from viva.formats import gates
+from viva.formats.points import UNIT, decimal, earned_units, shares, show
+from viva.formats.write import write_atomically
+from viva.model import Case, Entry, Score, Status
+from viva.model.errors import UsageError
+
+FORMAT: Final = 1
+"""Version of what stands under `extra_data.viva`."""
+MOST_BYTES: Final = 64 << 20
+
+Visibility = Literal["visible", "hidden", "after_due_date", "after_published"]
+TextFormat = Literal["text", "html", "simple_format", "md", "ansi"]
+Points = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Exact = Annotated[str, Field(pattern=r"^\d+(/\d+)?$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class CaseData(_Strict):
+    """One case of a test function."""
+
+    label: str
+    status: str
+    earned: Exact
+    points: Exact
+
+
+class TestData(_Strict):
+    """What viva keeps with a test, under `extra_data`."""
+
+    test_id: str
+    status: Literal[
+        "passed", "partial", "failed", "error", "timeout", "skipped", "deferred", "needs_review", "grader_error"
+    ]
+    earned: Exact
+    """Exact points, such as `25/3`; the test's `score` is their decimal."""
+    points: Exact
+    wall_s: Points
+    cases: list[CaseData] = Field(default_factory=list)
+    rubric: str | None = None
+    """The rubric question that marks it."""
+    written: str | None = None
+    """The student's prose that a person marks."""
+    staff: str | None = None
+    """What only staff may read; written only when asked for."""
+
+
+class TestResult(_Strict):
+    """One test function."""
+
+    name: str
+    number: str | None = None
+    score: Points | None = None
+    """Missing while the points are open."""
+    max_score: Points
+    status: Literal["passed", "failed"] | None = None
+    output: str = ""
+    output_format: TextFormat = "text"
+    visibility: Visibility = "visible"
+    tags: list[str] = Field(default_factory=list)
+    extra_data: TestData
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.score is not None and self.score > self.max_score:
+            raise ValueError("score is larger than max_score")
+        is_open = Status(self.extra_data.status).is_open
+        if is_open != (self.score is None) or is_open != (self.status is None):
+            raise ValueError("a test has a score and a status exactly when it is decided")
+        return self
+
+
+class LeaderboardEntry(_Strict):
+    """One value of the leaderboard."""
+
+    name: str
+    value: Annotated[float | int | str, Field(union_mode="left_to_right")]
+    order: Literal["asc", "desc"] = "desc"
+
+
+class IsolationData(_Strict):
+    """The walls around the student's code."""
+
+    tier: str
+    layers: dict[str, str]
+    probes: dict[str, str]
+    missing: list[str]
+
+
+class Provenance(_Strict):
+    """What viva keeps with a result: enough to say how it came about."""
+
+    format: Literal[1]
+    complete: bool
+    """False while grading goes on, or when it was ended in the middle."""
+    submission: str
+    content_hash: str
+    assignment: str
+    version: int
+    earned: Exact
+    points: Exact
+    still_open: Exact
+    isolation: IsolationData
+    signature: dict[str, str]
+
+
+class Extra(_Strict):
+    """`extra_data` of the whole result."""
+
+    viva: Provenance
+
+
+class Results(_Strict):
+    """The whole file."""
+
+    score: Points
+    execution_time: Points
+    output: str = ""
+    output_format: TextFormat = "text"
+    test_output_format: TextFormat = "text"
+    test_name_format: TextFormat = "text"
+    visibility: Visibility = "visible"
+    stdout_visibility: Visibility = "hidden"
+    extra_data: Extra
+    tests: list[TestResult]
+    leaderboard: list[LeaderboardEntry] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        total = sum(round(test.score * UNIT) for test in self.tests if test.score is not None)
+        if total != round(self.score * UNIT):
+            raise ValueError(f"score is {self.score}, and the tests add up to {decimal(total)}")
+        return self
+
+
+def results_of(
+    score: Score, *, complete: bool = True, hidden_as: str = "after_published", staff: bool = False
+) -> Results:
+    """The results of a score.
+
+    Args:
+        complete: False while grading goes on.
+        hidden_as: the visibility of hidden tests; Gradescope's own `hidden` takes the total away from the student.
+        staff: keep what only staff may read, for files that no student gets.
+    """
+    most = shares([entry.points for entry in score.entries])
+    tests = [_test(entry, units, hidden_as, staff) for entry, units in zip(score.entries, most, strict=True)]
+    return Results(
+        score=decimal(sum(round(test.score * UNIT) for test in tests if test.score is not None)),
+        execution_time=round(max(score.wall_s, 0.0), 3),
+        output=_summary(score, complete),
+        tests=tests,
+        leaderboard=[_leader(x.name, x.value, x.order) for x in score.leaderboard],
+        extra_data=Extra(viva=_provenance(score, complete)),
+    )
+
+
+def dump(results: Results) -> bytes:
+    """The file's bytes: JSON without NaN, keys without a value left out."""
+    return results.model_dump_json(indent=1, exclude_none=True).encode("utf-8") + b"\n"
+
+
+def write_results(path: Path, score: Score, *, complete: bool = True, staff: bool = False) -> None:
+    """Write results.json whole or not at all; an incomplete one is not waited for.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_atomically(path, dump(results_of(score, complete=complete, staff=staff)), durable=complete)
+
+
+def load_results(path: Path) -> Results:
+    """Read a results.json that viva wrote.
+
+    Raises:
+        UsageError: it is missing, unreadable, or not what viva writes.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{path} is larger than {MOST_BYTES >> 20} MiB; viva writes no such results.")
+    try:
+        return Results.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise UsageError(f"{path} is no results.json of viva: {where + ': ' if where else ''}{first['msg']}.") from None
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Results.model_json_schema()}
+
+
+def _test(entry: Entry, most: int, hidden_as: str, staff: bool) -> TestResult:
+    is_open = entry.status.is_open
+    return TestResult(
+        name=gates.line(entry.name),
+        number=gates.line(entry.number, characters=40) or None,
+        score=None if is_open else decimal(earned_units(entry.earned, entry.points, most)),
+        max_score=decimal(most),
+        status=None if is_open else ("passed" if entry.status is Status.PASSED else "failed"),
+        output=gates.plain(entry.message) or ("Not marked yet." if is_open else ""),
+        visibility=_visibility(entry.visibility, hidden_as),
+        tags=[gates.line(tag, characters=100) for tag in entry.tags],
+        extra_data=TestData(
+            test_id=gates.line(entry.test_id),
+            status=entry.status.value,
+            earned=str(entry.earned),
+            points=str(entry.points),
+            wall_s=round(max(sum(case.wall_s for case in entry.cases), 0.0), 6),
+            cases=[_case(case) for case in entry.cases] if len(entry.cases) > 1 else [],
+            rubric=gates.line(entry.rubric) or None,
+            written=gates.plain(entry.written, characters=100_000, lines=5000) or None,
+            staff=(gates.plain(entry.staff_message) or None) if staff else None,
+        ),
+    )
+
+
+def _visibility(visibility: str, hidden_as: str) -> Any:
+    """Checked by the model, which knows the four words."""
+    return hidden_as if visibility == "hidden" else visibility
+
+
+def _case(case: Case) -> CaseData:
+    return CaseData(
+        label=gates.line(case.label, characters=100),
+        status=case.status.value,
+        earned=str(case.earned),
+        points=str(case.points),
+    )
+
+
+def _leader(name: str, value: float | str, order: str) -> LeaderboardEntry:
+    shown = gates.line(value, characters=100) if isinstance(value, str) else value
+    return LeaderboardEntry(
+        name=gates.line(name, characters=100), value=shown, order="asc" if order == "asc" else "desc"
+    )
+
+
+def _summary(score: Score, complete: bool) -> str:
+    """What stands above the tests."""
+    lines = list(score.notes)
+    if not complete:
+        lines.append("Grading is not finished: this result is not complete.")
+    if score.still_open:
+        points = f"{show(score.still_open)} of {show(score.points)} points"
+        lines.append(f"Still open: {points} are not marked yet; none of them is lost.")
+    return gates.plain("\n".join(lines))
+
+
+def _provenance(score: Score, complete: bool) -> Provenance:
+    return Provenance(
+        format=FORMAT,
+        complete=complete,
+        submission=gates.line(score.submission),
+        content_hash=score.content_hash,
+        assignment=score.assignment,
+        version=score.version,
+        earned=str(score.earned),
+        points=str(score.points),
+        still_open=str(score.still_open),
+        isolation=IsolationData(
+            tier=score.isolation.tier,
+            layers=dict(score.isolation.layers),
+            probes=dict(score.isolation.probes),
+            missing=list(score.isolation.missing),
+        ),
+        signature=dict(score.signature),
+    )

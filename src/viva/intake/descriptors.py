@@ -1,0 +1,145 @@
+"""Opening what lies at a path without ever following a link, step by step and by descriptor.
+
+Between looking and opening nothing can be exchanged: each step is opened relative to the folder that is already open,
+links are refused by the kernel, and what was opened is looked at again through its own descriptor.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+CHUNK: Final = 1 << 20
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Passing through a folder needs no permission to list it.
+_THROUGH: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+# O_NONBLOCK: a FIFO that took the file's place must not hold us; it has no effect on regular files.
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class NotOpened(Exception):
+    """Something at a path was not opened; the text is a phrase such as "is a link"."""
+
+
+class LinkOnTheWay(NotOpened):
+    """A folder on the way to the path is a link; `where` is that folder."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__("is a link")
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open file or folder; `descriptor` is closed by whoever opened it."""
+
+    descriptor: int
+    is_folder: bool
+    size: int
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Opened]:
+    """Open a regular file or a folder, following no link in any component.
+
+    Links directly below `/` are the system's own (macOS has /tmp and /var there) and are passed through.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        LinkOnTheWay: a folder on the way is a link.
+        NotOpened: the last component is a link, a device, a FIFO or a socket, or it cannot be read.
+    """
+    steps = path.parts[1:] if path.is_absolute() else path.parts
+    folder = os.open("/" if path.is_absolute() else ".", _THROUGH)
+    try:
+        for index, step in enumerate(steps[:-1]):
+            follow = path.is_absolute() and index == 0
+            try:
+                inner = os.open(step, _THROUGH if follow else _THROUGH | os.O_NOFOLLOW, dir_fd=folder)
+            except OSError as error:
+                if is_link(step, folder):
+                    raise LinkOnTheWay(str(Path(*path.parts[: index + 1 + path.is_absolute()]))) from None
+                if error.errno == errno.ENOTDIR:
+                    raise FileNotFoundError(str(path)) from None
+                raise _not_opened(error) from None
+            os.close(folder)
+            folder = inner
+        with opened_at(steps[-1] if steps else ".", folder) as found:
+            yield found
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def opened_at(name: str, folder: int) -> Iterator[Opened]:
+    """Open a regular file or a folder by its name in an open folder.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        NotOpened: it is something else, or it cannot be read.
+    """
+    try:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        _refuse_special(mode)  # before it is opened: opening a device may already do something
+        descriptor = os.open(name, _FOLDER if stat.S_ISDIR(mode) else _FILE, dir_fd=folder)
+    except OSError as error:
+        raise _not_opened(error) from None
+    try:
+        status = os.fstat(descriptor)
+        _refuse_special(status.st_mode)
+        yield Opened(descriptor, stat.S_ISDIR(status.st_mode), status.st_size)
+    finally:
+        os.close(descriptor)
+
+
+def read_at_most(descriptor: int, most: int) -> bytes | None:
+    """The whole file, or None if it is longer than `most` bytes, whatever its size was said to be.
+
+    Raises:
+        NotOpened: the disk fails.
+    """
+    parts: list[bytes] = []
+    left = most + 1
+    while left > 0:
+        try:
+            part = os.read(descriptor, min(left, CHUNK))
+        except OSError as error:
+            raise _not_opened(error) from None
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        left -= len(part)
+    return None
+
+
+def is_link(name: str, folder: int) -> bool:
+    """True if `name` in an open folder is a symbolic link."""
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
+def _refuse_special(mode: int) -> None:
+    for kind, words in _SPECIAL.items():
+        if stat.S_IFMT(mode) == kind:
+            raise NotOpened(words)
+
+
+_SPECIAL: Final = {
+    stat.S_IFLNK: "is a link",
+    stat.S_IFIFO: "is a named pipe",
+    stat.S_IFSOCK: "is a socket",
+    stat.S_IFCHR: "is a device",
+    stat.S_IFBLK: "is a device",
+}
+
+
+def _not_opened(error: OSError) -> Exception:
+    if isinstance(error, FileNotFoundError):
+        return error
+    return NotOpened(f"cannot be read ({error.strerror or type(error).__name__})")

@@ -1,0 +1,32 @@
+"""Bytes of a student become text: whatever they are, something readable comes out, and nothing raises."""
+
+import codecs
+from typing import Final
+
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def decode(data: bytes) -> str:
+    """UTF-8, or what a byte order mark says, or else the Windows code page that old editors write."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data.decode(encoding, "replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+def without_surrogates(text: str) -> str:
+    """Lone surrogates, which JSON can write and no encoding can store, become U+FFFD; pairs become their character."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
