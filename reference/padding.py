@@ -1,6 +1,6 @@
 """Padding: Neubig (2017), "Neural Machine Translation and Sequence-to-sequence Models: A Tutorial", on minibatches.
 
-    x̃_b = (x_b1, …, x_bL_b, pad, …, pad)     with L_max = max_b L_b entries; side "left" puts the pads in front
+x̃_b = (x_b1, …, x_bL_b, pad, …, pad)     with L_max = max_b L_b entries; side "left" puts the pads in front
 """
 
 from collections.abc import Sequence

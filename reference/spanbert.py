@@ -84,7 +84,15 @@ def layer_norm(x: ArrayLike, epsilon: float = 1e-12) -> Array:
 
 
 def span_boundary_representation(
-    X: ArrayLike, start: int, end: int, P: ArrayLike, W_1: ArrayLike, W_2: ArrayLike, *, tanh: bool = False
+    X: ArrayLike,
+    start: int,
+    end: int,
+    P: ArrayLike,
+    W_1: ArrayLike,
+    W_2: ArrayLike,
+    *,
+    tanh: bool = False,
+    epsilon: float = 1e-12,
 ) -> Array:
     """y_i for the tokens start … end of a masked span, from the tokens beside it and the positions inside it alone.
 
@@ -96,6 +104,7 @@ def span_boundary_representation(
         W_1: shape (3 d, d), applied as h_0 W_1.
         W_2: shape (d, d), applied as h_1 W_2.
         tanh: use the tanh approximation of GeLU.
+        epsilon: what layer normalisation adds to the variance.
 
     Returns:
         shape (end - start + 1, d).
@@ -110,8 +119,8 @@ def span_boundary_representation(
     size = end - start + 1
     left, right = np.tile(x[start - 1], (size, 1)), np.tile(x[end + 1], (size, 1))  # (span, d) each
     h_0 = np.concatenate([left, right, positions[:size]], axis=1)  # (span, 3 d)
-    h_1 = layer_norm(activation(h_0 @ np.asarray(W_1, dtype=np.float64)))  # (span, d)
-    return layer_norm(activation(h_1 @ np.asarray(W_2, dtype=np.float64)))  # (span, d)
+    h_1 = layer_norm(activation(h_0 @ np.asarray(W_1, dtype=np.float64)), epsilon)  # (span, d)
+    return layer_norm(activation(h_1 @ np.asarray(W_2, dtype=np.float64)), epsilon)  # (span, d)
 
 
 def spanbert_loss(mlm_logits: ArrayLike, sbo_logits: ArrayLike, targets: Sequence[int], masked: Sequence[int]) -> float:

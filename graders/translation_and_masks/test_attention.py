@@ -57,7 +57,8 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     """Scores of a thousand overflow exp, unless the largest is subtracted first."""
     Q, K, V = 60 * np.eye(3), 40 * np.ones((4, 3)) + np.arange(12).reshape(4, 3) / 100, np.eye(4)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V))
-    agree(actual, key.scaled_dot_product_attention(Q, K, V), name="attention with scores of about 1,400")
+    expected = key.scaled_dot_product_attention(Q, K, V)
+    agree(actual, expected, rtol=0.02, atol=0.02, name="attention with scores of about 1,400")  # float32 is right too
 
 
 @number("2.1")
@@ -73,7 +74,7 @@ def test_attention_on_random_matrices(student: Any, key: Any, rng: np.random.Gen
         order = rng.permutation(m)
         agree(output_of(student.scaled_dot_product_attention(Q, K[order], V[order])), actual)
         weights = output_of(student.scaled_dot_product_attention(Q, K, np.eye(m)))
-        agree(np.sum(weights, axis=1), np.ones(n), name="the sum of the weights")
+        agree(np.asarray(weights).sum(axis=1), np.ones(n), name="the sum of the weights")
         mask = half_masked(rng, n, m + 1)[:, :m] if m > 1 else np.zeros((n, m), dtype=np.int64)
         mask[:, 0] = 0  # no query without a visible key
         masked = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
@@ -146,7 +147,7 @@ def test_the_scale_keeps_softmax_from_saturating(student: Any, key: Any, rng: np
     for d in (4, 64, 1024):
         Q, K = rng.standard_normal((8, d)), rng.standard_normal((16, d))
         weights = output_of(student.scaled_dot_product_attention(Q, K, np.eye(16)))
-        sensitivity = float(np.mean(key.softmax_sensitivity(weights)))
+        sensitivity = float(np.mean(key.softmax_sensitivity(np.asarray(weights))))
         assert sensitivity > 0.7, f"with d_k = {d} the softmax is saturated: Σ α(1-α) is {sensitivity:.2f}"
 
 

@@ -12,7 +12,6 @@ from viva.grading import agree, agree_number, number, visibility, weight
 
 Nodes = list[tuple[list[str], dict[str, float]]]
 
-OTHER = {"G": 0.4, "H": 0.35, "I": 0.25}
 TREE: Nodes = [
     ([], {"A": 0.5, "B": 0.4, "C": 0.1}),
     (["A"], {"D": 0.4, "E": 0.35, "F": 0.25}),
@@ -21,8 +20,14 @@ TREE: Nodes = [
     (["A", "D"], {"G": 0.55, "H": 0.3, "I": 0.15}),
     (["A", "E"], {"G": 0.9, "H": 0.06, "I": 0.04}),
     (["B", "D"], {"G": 0.5, "H": 0.26, "I": 0.24}),
-    *(([first, second], OTHER) for first, second in ("AF", "BE", "BF", "CD", "CE", "CF")),
+    (["A", "F"], {"G": 0.41, "H": 0.32, "I": 0.27}),
+    (["B", "E"], {"G": 0.36, "H": 0.33, "I": 0.31}),
+    (["B", "F"], {"G": 0.5, "H": 0.3, "I": 0.2}),
+    (["C", "D"], {"G": 0.4, "H": 0.35, "I": 0.25}),
+    (["C", "E"], {"G": 0.6, "H": 0.23, "I": 0.17}),
+    (["C", "F"], {"G": 0.45, "H": 0.3, "I": 0.25}),
 ]
+"""The tree of the handout; no two of its paths of one length are equally probable, so no order is left open."""
 
 
 @number("1.3")

@@ -44,7 +44,7 @@ def test_best_span(student: Any, key: Any) -> None:
 @weight(1)
 def test_longest_answer(student: Any, key: Any) -> None:
     """An answer has at most max_len tokens."""
-    T = np.array([[5.0, 0.0], [0.0, 1.0], [1.0, 2.0], [0.5, 5.0]])
+    T = np.array([[5.0, 0.0], [0.0, 1.2], [1.0, 2.0], [0.5, 5.0]])
     C = np.array([0.1, 0.1])
     for max_len in (4, 3, 2, 1):
         hints = {
