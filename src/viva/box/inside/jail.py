@@ -79,6 +79,7 @@ class Jail:
         mounts.small_file_system(place, size=size, inodes=_INODES_OF_A_BOX, owner=owner)
         for lifted in below:
             lifted.put_back()
+        _link("", {link: to for link, to in self._view.own_links().items() if link.startswith(place + "/")})
 
     def _site(self) -> str:
         for site in _BUILDING_SITES:
@@ -99,10 +100,8 @@ class Jail:
             os.close(os.open(f"{root}/dev/{name}", os.O_CREAT | os.O_CLOEXEC, 0o644))
             mounts.bind_device(f"/dev/{name}", f"{root}/dev/{name}")
         _write(root, _FILES)
-        links = {**{f"/dev/{name}": target for name, target in _DEVICE_LINKS.items()}, **self._view.own_links()}
-        for link, target in links.items():
-            os.makedirs(os.path.dirname(root + link), mode=0o755, exist_ok=True)
-            os.symlink(target, root + link)
+        _link(root, {f"/dev/{name}": target for name, target in _DEVICE_LINKS.items()})
+        _link(root, self._view.own_links())
 
     def _check_visible(self) -> None:
         for path in self._needed:
@@ -122,6 +121,12 @@ def _bind(source: str, target: str) -> None:
         os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
         os.close(os.open(target, os.O_CREAT | os.O_CLOEXEC, 0o644))
     mounts.bind_read_only(source, target)
+
+
+def _link(root: str, links: Dict[str, str]) -> None:
+    for link, target in links.items():
+        os.makedirs(os.path.dirname(root + link), mode=0o755, exist_ok=True)
+        os.symlink(target, root + link)
 
 
 def _write(root: str, files: Dict[str, str]) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import socket
 import time
-from typing import Any, Dict, List, NoReturn
+from typing import Any, Dict, NoReturn
 
 from . import control, family, rooms
 from .lockdown import identity, kernel, namespaces
@@ -31,17 +32,17 @@ def keep(channel_fd: int, lifeline: int) -> NoReturn:
         tier = settings["tier"]
         settings["engine"] = os.path.dirname(os.path.abspath(__file__))
         if tier in ("T0", "T1"):
-            base = settings["base"] = rooms.make_base(tier)
+            base = settings["base"] = rooms.make_base(tier, settings["canary"]["examiner"])
         identity.adopt_orphans()
         _enter_namespaces(tier)
         zygote = _fork_zygote(settings, channel, lifeline)
     except Exception as error:
         control.send(channel, {"failed": str(error)})
-        _clean(base, settings["cgroups"])
+        _clean(base, settings)
         os._exit(1)
     channel.close()
     _wait(zygote, lifeline)
-    _clean(base, settings["cgroups"])
+    _clean(base, settings)
     os._exit(0)
 
 
@@ -88,11 +89,13 @@ def _wait(zygote: int, lifeline: int) -> None:
     os.close(pidfd)
 
 
-def _clean(base: str, cgroups: List[str]) -> None:
+def _clean(base: str, settings: Dict[str, Any]) -> None:
+    """What an examiner that was killed cannot tidy up itself."""
     family.end_orphans(keep=())
     if base:
         rooms.remove(base)
-    for folder in cgroups:
+    shutil.rmtree(settings["canary"]["folder"], ignore_errors=True)
+    for folder in settings["cgroups"]:
         _remove_cgroup(folder)
 
 

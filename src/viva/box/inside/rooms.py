@@ -9,10 +9,13 @@ import tempfile
 from typing import Tuple
 
 
-def make_base(tier: str) -> str:
-    """One directory for all boxes of a fork server; on a memory file system if root must share it out."""
+def make_base(tier: str, examiner: int) -> str:
+    """One directory for all boxes of a fork server; on a memory file system if root must share it out.
+
+    The examiner's pid is in its name, so that a person can tell whose it is.
+    """
     where = "/dev/shm" if tier == "T1" and os.path.isdir("/dev/shm") else None
-    base = os.path.realpath(tempfile.mkdtemp(prefix="viva-", dir=where))
+    base = os.path.realpath(tempfile.mkdtemp(prefix=f"viva-{examiner}-", dir=where))
     os.chmod(base, 0o711 if tier == "T1" else 0o700)
     return base
 

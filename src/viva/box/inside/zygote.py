@@ -86,7 +86,7 @@ class Zygote:
         gc.freeze()
         if self._tier != "T0":
             identity.set_dumpable(False)
-        return {"ready": True, "proc": proc, "pid": os.getpid(), "landlock": landlock.abi()}
+        return {"ready": True, "proc": proc, "base": self._settings.get("base", ""), "landlock": landlock.abi()}
 
     def _modules(self) -> List[str]:
         wanted = [*_ALWAYS.split(), *self._settings["preload"]]

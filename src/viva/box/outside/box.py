@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from viva.box.outside.zygote import Zygote
 
 _HELLO_S: Final = 60.0
-_LAST_WORDS_S: Final = 5.0
+_LAST_WORDS_S: Final = 2.0
 """How long a box whose socket broke may take to end by itself, so that its own ending is reported."""
 _REPLIES: Final = ("ok", "raised", "missing", "stop")
 
@@ -48,6 +48,7 @@ class Handle:
     def free(self) -> None:
         """Give everything back; the box has ended."""
         if self.pidfd >= 0:
+            select.select([self.pidfd], [], [], _LAST_WORDS_S)  # the fork server may have died before its boxes
             os.close(self.pidfd)
             self.pidfd = -1
         if self.cgroup:
@@ -224,6 +225,7 @@ class Box:
         if not self._handle.ended.wait(_LAST_WORDS_S if not self._verdict else 0.0):
             self._end("it closed the connection to the examiner")
         if not self._verdict:
+            report = b""
             with contextlib.suppress(BlockingIOError):
                 os.set_blocking(self._report, False)
                 report = os.read(self._report, 4096)

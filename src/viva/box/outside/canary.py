@@ -13,7 +13,7 @@ class Canary:
     """A secret file in a private folder, a listening TCP port, an abstract unix socket, the examiner's own pid."""
 
     def __init__(self) -> None:
-        self._folder = os.path.realpath(tempfile.mkdtemp(prefix="viva-canary-"))
+        self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"viva-{os.getpid()}-canary-"))
         self._file = os.path.join(self._folder, "secret")
         with open(self._file, "wb") as file:
             file.write(secrets.token_bytes(16))

@@ -3,12 +3,15 @@
 import contextlib
 import os
 import secrets
+import signal
+import time
 from dataclasses import dataclass
 from typing import Final, Self
 
 from viva.model import Limits
 
 _MIB: Final = 1 << 20
+_PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,9 @@ class CgroupParent:
         try:
             if "memory" not in folders:
                 raise FileNotFoundError("no memory controller")
-            parent.make("try", Limits()).remove()
+            trial = parent.make("try", Limits())
+            trial.close_descriptors()
+            trial.remove()
         except OSError:
             parent.remove()
             return None
@@ -146,10 +151,24 @@ class BoxCgroup:
         return False
 
     def remove(self) -> None:
-        """Once its processes are reaped."""
+        """Once its processes are reaped; ends any that are left (the fork server was killed before it could)."""
+        deadline = time.monotonic() + _PATIENCE_S
         for folder in self._all:
-            with contextlib.suppress(FileNotFoundError):
-                os.rmdir(folder)
+            while True:
+                try:
+                    os.rmdir(folder)
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    if time.monotonic() > deadline:
+                        raise
+                    self._kill_the_rest()
+                    time.sleep(0.005)
+
+    def _kill_the_rest(self) -> None:
+        for line in _read(os.path.join(self._memory, "cgroup.procs")).split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(line), signal.SIGKILL)
 
 
 def _places() -> list[_Hierarchy]:

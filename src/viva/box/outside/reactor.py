@@ -30,7 +30,8 @@ class Reactor:
     def forget(self, source: Any) -> None:
         """Stop watching; `source` may be closed afterwards."""
         with self._lock:
-            if source in self._selector.get_map():
+            watched = self._selector.get_map()
+            if watched and source in watched:
                 self._selector.unregister(source)
 
     def every_tick(self, callback: Callable[[], None]) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -75,16 +76,18 @@ class Zygote:
         python: str = sys.executable,
         readable: Sequence[Path] = (),
         hidden: Sequence[Path] = (),
+        fresh: bool = False,
     ) -> Self:
         """Start a fork server with libraries warm.
 
         Args:
             tier: how strong the walls of its boxes must be; never less is given.
             preload: modules to import beforehand. One that starts a thread cannot be forked: then every box runs a
-                fresh interpreter and imports them itself.
+                fresh interpreter and imports them itself, as with `fresh`.
             python: the interpreter of the boxes.
             readable: extra paths that boxes may read.
             hidden: paths that boxes must not see even where they lie below something they need.
+            fresh: never fork a warm interpreter.
 
         Raises:
             BoxUnavailable: one sentence that says what is missing on this host.
@@ -95,7 +98,7 @@ class Zygote:
             "readable": [str(path.resolve()) for path in readable],
             # An installed engine lies among the libraries that boxes need.
             "hidden": [str(Path(viva.__file__).parent.resolve()), *(str(path.resolve()) for path in hidden)],
-            "fresh": False,
+            "fresh": fresh,
         }
         zygote, message = cls._launch(tier, settings, python)
         if message.get("threads"):
@@ -122,6 +125,11 @@ class Zygote:
         return zygote, message
 
     @property
+    def pid(self) -> int:
+        """The process that keeps the fork server."""
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         """Whether it can still make boxes."""
         return not self._closed and self._process.poll() is None
@@ -133,6 +141,8 @@ class Zygote:
 
     def spawn(self, limits: Limits, *, seed: int = 0) -> Box:
         """A locked box that has said hello; raises BoxUnavailable when none can be made."""
+        if self._closed:
+            raise BoxUnavailable("the fork server is closed")
         uid = BorrowedUid() if self.tier in _WITH_UIDS else None
         number = next(self._numbers)
         try:
@@ -206,6 +216,8 @@ class Zygote:
         self._canary.close()
         if self._cgroups:
             self._cgroups.remove()
+        if self.ready.get("base"):
+            shutil.rmtree(self.ready["base"], ignore_errors=True)  # already gone, unless the keeper was killed
 
     def _hear(self) -> bool:
         """One message of the fork server; False when it has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from typing import Dict
 
 _KEPT_FROM_LAUNCH = ("LD_LIBRARY_PATH",)
@@ -42,6 +43,7 @@ def replace(work: str, scratch: str) -> str:
     os.environ.update(fresh)
     os.umask(0o022)
     os.chdir(work)
+    tempfile.tempdir = None  # the fork server may have looked for a place of its own
     return "replaced"
 
 

@@ -1,0 +1,69 @@
+"""Turns this root shell into another kind of host, then runs a command there: `python hosts.py KIND COMMAND...`.
+
+KIND is `unprivileged` (an ordinary user, as on a student's laptop: tier T2) or `container` (root with the fourteen
+capabilities that Docker leaves, no CAP_SYS_ADMIN: tier T1). Needs root. The interpreter and this checkout are made
+reachable in a private mount namespace even if they lie below a closed home directory.
+"""
+
+import os
+import struct
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "src"))
+
+from viva.box.inside.lockdown import kernel, mounts, namespaces  # noqa: E402
+
+ORDINARY_USER = 60000
+"""Below the range that boxes take their users from."""
+DOCKER_CAPABILITIES = [0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31]
+"""In the order of their numbers: chown, dac_override, fowner, fsetid, kill, setgid, setuid, setpcap, net_bind_service,
+net_raw, sys_chroot, mknod, audit_write, setfcap."""
+
+
+def open_ways_to(paths: list[Path]) -> None:
+    """Let every user reach `paths`: closed directories above them are replaced, here only, by open ones."""
+    blocked: dict[Path, list[Path]] = {}
+    for path in paths:
+        for parent in reversed(path.parents):
+            if not parent.stat().st_mode & 0o001:
+                blocked.setdefault(parent, []).append(path)
+                break
+    for parent, below in blocked.items():
+        held = [(path, os.open(path, os.O_PATH)) for path in below]
+        mounts.small_file_system(str(parent), size="1m", inodes=200, mode="755")
+        for path, fd in held:
+            path.mkdir(parents=True)
+            kernel.mount(f"/proc/self/fd/{fd}", str(path), "", mounts.BIND | mounts.REC)
+            os.close(fd)
+
+
+def leave_only(capabilities: list[int]) -> None:
+    """Root as a container has it; the next program executed is bound by it."""
+    for number in range(41):
+        if number not in capabilities:
+            kernel.prctl(kernel.PR_CAPBSET_DROP, number)
+    mask = sum(1 << number for number in capabilities)
+    low, high = mask & 0xFFFFFFFF, mask >> 32
+    kernel.syscall("capset", struct.pack("=II", 0x20080522, 0), struct.pack("=6I", low, low, 0, high, high, 0))
+
+
+def main(kind: str, command: list[str]) -> None:
+    """Replace this process by `command` on the other host."""
+    kernel.unshare(namespaces.NEWNS)
+    mounts.make_private()
+    open_ways_to([Path(sys.base_prefix), Path(sys.prefix), ROOT])
+    if kind == "unprivileged":
+        os.setgroups([])
+        os.setresgid(*[ORDINARY_USER] * 3)
+        os.setresuid(*[ORDINARY_USER] * 3)
+    else:
+        leave_only(DOCKER_CAPABILITIES)
+    environment = {"PATH": os.environ["PATH"], "HOME": "/tmp", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+    kept = {name: value for name, value in os.environ.items() if name.startswith(("VIVA_TEST_", "PYTHONPATH"))}
+    os.execve(command[0], command, {**environment, **kept})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
