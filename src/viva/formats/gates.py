@@ -30,7 +30,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\n")
 _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(\.\d{0,20})?([eE][-+]?\d{1,3})?")
 
 
-def plain(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
+def terminal(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
     """Text for a terminal, a log or a results file: no control sequence, no control character but line break and tab.
 
     Args:
@@ -45,20 +45,20 @@ def plain(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LIN
 
 
 def line(text: str, *, characters: int = 300) -> str:
-    """Like `plain`, in one line: for names, table cells and titles."""
-    return " ".join(plain(text, characters=characters).split())
+    """Like `terminal`, in one line: for names, table cells and titles."""
+    return " ".join(terminal(text, characters=characters).split())
 
 
 def rich_markup(text: str) -> str:
     """Text that may be put into rich markup and is shown as it is."""
     from rich.markup import escape
 
-    return escape(plain(text))
+    return escape(terminal(text))
 
 
 def html(text: str) -> str:
     """Text for an element or a quoted attribute of a web page."""
-    return _html.escape(plain(text), quote=True)
+    return _html.escape(terminal(text), quote=True)
 
 
 def markdown(text: str) -> str:
@@ -68,7 +68,7 @@ def markdown(text: str) -> str:
 
 def markdown_block(text: str) -> str:
     """Lines of text as a code block of Markdown, whose fence is longer than any in the text."""
-    body = plain(text)
+    body = terminal(text)
     longest = max((len(run) for run in re.findall(r"`{3,}", body)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}text\n{body.rstrip(chr(10))}\n{fence}"
@@ -76,7 +76,7 @@ def markdown_block(text: str) -> str:
 
 def xml_characters(text: str) -> str:
     """Text with only the characters that XML 1.0 can hold, for a writer that escapes by itself."""
-    return plain(text)
+    return terminal(text)
 
 
 def xml(text: str) -> str:
@@ -89,7 +89,7 @@ def csv_cell(text: str) -> str:
 
     Not for files that a learning platform imports: there the text must stay as it is.
     """
-    text = plain(text)
+    text = terminal(text)
     bare = text.lstrip(" \u00a0")
     return f"'{text}" if bare.startswith(_FORMULA) and not _NUMBER.fullmatch(bare) else text
 

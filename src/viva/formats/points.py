@@ -21,11 +21,19 @@ def shares(parts: Sequence[Fraction]) -> list[int]:
     return whole
 
 
-def earned_units(earned: Fraction, points: Fraction, most: int) -> int:
-    """What was earned of `most` units; all of them only for all points."""
-    if earned >= points:
-        return most
-    return max(0, min(round(earned * UNIT), most - 1))
+def scores_and_maxima(earned: Sequence[Fraction], points: Sequence[Fraction]) -> list[tuple[int, int]]:
+    """What was earned and the most that could be, for each test, in units of 1/UNIT.
+
+    The scores add up to the rounded total that was earned. A score equals its maximum exactly where all points were
+    earned; for that, a maximum may be one unit away from where it is for another submission.
+    """
+    pairs = []
+    for won, most, exact_won, exact_most in zip(shares(earned), shares(points), earned, points, strict=True):
+        if exact_won >= exact_most:
+            pairs.append((won, won))
+        else:
+            pairs.append((won, max(most, won + 1)))
+    return pairs
 
 
 def decimal(units: int) -> float:
@@ -33,9 +41,21 @@ def decimal(units: int) -> float:
     return units / UNIT
 
 
-def show(points: Fraction, *, digits: int = 2) -> str:
-    """Points for a person: `12.5`, `33.33`, `7`; a part of something never shows as nothing."""
-    text = f"{float(points):.{digits}f}".rstrip("0").rstrip(".")
-    if points and text in ("0", "-0"):
+def show(points: Fraction) -> str:
+    """Points for a person: `12.5`, `33.33`, `7`; rounded, but a part of something never shows as nothing."""
+    hundredths = round(points * 100)
+    if points and not hundredths:
         return f"{float(points):.1g}"
-    return text
+    return f"{hundredths // 100}.{hundredths % 100:02}".rstrip("0").rstrip(".")
+
+
+def column(values: Sequence[Fraction]) -> list[str]:
+    """Points for a column of a table: as wide as the widest, decimal points under each other."""
+    shown = [show(value) for value in values]
+    digits = max((len(text.partition(".")[2]) for text in shown), default=0)
+    padded = []
+    for text in shown:
+        whole, _, part = text.partition(".")
+        padded.append(f"{whole}.{part.ljust(digits, '0')}" if digits and "e" not in text else text)
+    width = max(map(len, padded), default=0)
+    return [text.rjust(width) for text in padded]

@@ -4,19 +4,19 @@ Source of the keys: docs/specs.md of gradescope/autograder_samples. What is open
 has a maximum and no score, so that it never reads as lost.
 """
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from viva.formats import gates
-from viva.formats.points import UNIT, decimal, earned_units, shares, show
-from viva.formats.write import write_atomically
+from viva.formats.points import UNIT, decimal, scores_and_maxima, show
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 
 FORMAT: Final = 1
-"""Version of what stands under `extra_data.viva`."""
+"""Version of what stands under `extra_data`."""
 MOST_BYTES: Final = 64 << 20
 
 Visibility = Literal["visible", "hidden", "after_due_date", "after_published"]
@@ -101,7 +101,7 @@ class IsolationData(_Strict):
 
 
 class Provenance(_Strict):
-    """What viva keeps with a result: enough to say how it came about."""
+    """`extra_data` of the whole result: enough to say how it came about."""
 
     format: Literal[1]
     complete: bool
@@ -117,12 +117,6 @@ class Provenance(_Strict):
     signature: dict[str, str]
 
 
-class Extra(_Strict):
-    """`extra_data` of the whole result."""
-
-    viva: Provenance
-
-
 class Results(_Strict):
     """The whole file."""
 
@@ -134,7 +128,7 @@ class Results(_Strict):
     test_name_format: TextFormat = "text"
     visibility: Visibility = "visible"
     stdout_visibility: Visibility = "hidden"
-    extra_data: Extra
+    extra_data: Provenance
     tests: list[TestResult]
     leaderboard: list[LeaderboardEntry] = Field(default_factory=list)
 
@@ -156,30 +150,23 @@ def results_of(
         hidden_as: the visibility of hidden tests; Gradescope's own `hidden` takes the total away from the student.
         staff: keep what only staff may read, for files that no student gets.
     """
-    most = shares([entry.points for entry in score.entries])
-    tests = [_test(entry, units, hidden_as, staff) for entry, units in zip(score.entries, most, strict=True)]
+    earned = [Fraction(0) if entry.status.is_open else entry.earned for entry in score.entries]
+    units = scores_and_maxima(earned, [entry.points for entry in score.entries])
+    tests = [_test(entry, *pair, hidden_as, staff) for entry, pair in zip(score.entries, units, strict=True)]
     return Results(
-        score=decimal(sum(round(test.score * UNIT) for test in tests if test.score is not None)),
+        score=decimal(sum(won for won, _ in units)),
         execution_time=round(max(score.wall_s, 0.0), 3),
         output=_summary(score, complete),
         tests=tests,
         leaderboard=[_leader(x.name, x.value, x.order) for x in score.leaderboard],
-        extra_data=Extra(viva=_provenance(score, complete)),
+        extra_data=_provenance(score, complete),
     )
 
 
-def dump(results: Results) -> bytes:
-    """The file's bytes: JSON without NaN, keys without a value left out."""
+def to_json(score: Score, *, complete: bool = True, hidden_as: str = "after_published", staff: bool = False) -> bytes:
+    """The bytes of results.json: no NaN, keys without a value left out. Arguments as `results_of`."""
+    results = results_of(score, complete=complete, hidden_as=hidden_as, staff=staff)
     return results.model_dump_json(indent=1, exclude_none=True).encode("utf-8") + b"\n"
-
-
-def write_results(path: Path, score: Score, *, complete: bool = True, staff: bool = False) -> None:
-    """Write results.json whole or not at all; an incomplete one is not waited for.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    write_atomically(path, dump(results_of(score, complete=complete, staff=staff)), durable=complete)
 
 
 def load_results(path: Path) -> Results:
@@ -208,15 +195,15 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Results.model_json_schema()}
 
 
-def _test(entry: Entry, most: int, hidden_as: str, staff: bool) -> TestResult:
+def _test(entry: Entry, won: int, most: int, hidden_as: str, staff: bool) -> TestResult:
     is_open = entry.status.is_open
     return TestResult(
         name=gates.line(entry.name),
         number=gates.line(entry.number, characters=40) or None,
-        score=None if is_open else decimal(earned_units(entry.earned, entry.points, most)),
+        score=None if is_open else decimal(won),
         max_score=decimal(most),
         status=None if is_open else ("passed" if entry.status is Status.PASSED else "failed"),
-        output=gates.plain(entry.message) or ("Not marked yet." if is_open else ""),
+        output=gates.terminal(entry.message) or ("Not marked yet." if is_open else ""),
         visibility=_visibility(entry.visibility, hidden_as),
         tags=[gates.line(tag, characters=100) for tag in entry.tags],
         extra_data=TestData(
@@ -227,8 +214,8 @@ def _test(entry: Entry, most: int, hidden_as: str, staff: bool) -> TestResult:
             wall_s=round(max(sum(case.wall_s for case in entry.cases), 0.0), 6),
             cases=[_case(case) for case in entry.cases] if len(entry.cases) > 1 else [],
             rubric=gates.line(entry.rubric) or None,
-            written=gates.plain(entry.written, characters=100_000, lines=5000) or None,
-            staff=(gates.plain(entry.staff_message) or None) if staff else None,
+            written=gates.terminal(entry.written, characters=100_000, lines=5000) or None,
+            staff=(gates.terminal(entry.staff_message) or None) if staff else None,
         ),
     )
 
@@ -262,7 +249,7 @@ def _summary(score: Score, complete: bool) -> str:
     if score.still_open:
         points = f"{show(score.still_open)} of {show(score.points)} points"
         lines.append(f"Still open: {points} are not marked yet; none of them is lost.")
-    return gates.plain("\n".join(lines))
+    return gates.terminal("\n".join(lines))
 
 
 def _provenance(score: Score, complete: bool) -> Provenance:

@@ -1,0 +1,237 @@
+"""Scores for a terminal: a table for a class, every test for one submission. Words and symbols, colour never alone.
+
+Every text passes the terminal's gate and is given to rich as text, never as markup. Without a terminal there is no
+colour, and an output that cannot hold a symbol gets the word alone.
+"""
+
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import IO, Final, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from viva.formats import gates
+from viva.formats.points import column, show
+from viva.model import Entry, Score, Status
+
+PLAIN_WIDTH: Final = 120
+"""Columns where the output is no terminal: a file or a pipe."""
+NARROW: Final = 64
+"""Columns below which a test's name stands in a line of its own."""
+
+_STYLES: Final = {
+    Status.PASSED: "green",
+    Status.PARTIAL: "yellow",
+    Status.FAILED: "red",
+    Status.ERROR: "red",
+    Status.TIMEOUT: "red",
+    Status.SKIPPED: "dim",
+    Status.DEFERRED: "cyan",
+    Status.NEEDS_REVIEW: "cyan",
+    Status.GRADER_ERROR: "bold magenta",
+}
+
+
+class Bar(Protocol):
+    """A progress bar that is being shown."""
+
+    def advance(self) -> None:
+        """One more is done."""
+
+    def stop(self) -> None:
+        """Take it off the screen."""
+
+
+def print_class(scores: Sequence[Score], *, file: IO[str] | None = None, width: int | None = None) -> None:
+    """Print one row for each submission.
+
+    Args:
+        file: where to; standard output by default.
+        width: columns; those of the terminal by default.
+    """
+    _print(_ClassView(scores), file, width)
+
+
+def print_score(
+    score: Score, *, as_student: bool = False, file: IO[str] | None = None, width: int | None = None
+) -> None:
+    """Print every test of one submission, with what it says.
+
+    Args:
+        as_student: leave out what a student does not see: hidden tests, and what only staff read.
+        file, width: as `print_class`.
+    """
+    _print(_ScoreView(score, as_student=as_student), file, width)
+
+
+def progress_bar(total: int) -> Bar:
+    """Show a progress bar on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("graded"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task("graded", total=total)
+    progress.start()
+
+    class Shown:
+        def advance(self) -> None:
+            progress.advance(task)
+
+        def stop(self) -> None:
+            progress.stop()
+
+    return Shown()
+
+
+class _View(Protocol):
+    """Something that is laid out for the width at hand when it is printed."""
+
+    def lay_out(self, width: int) -> RenderableType: ...
+
+
+class _ClassView:
+    """One row for each submission: score, what is open, how the tests ended. Numbers stand under each other."""
+
+    def __init__(self, scores: Sequence[Score]) -> None:
+        self._scores = scores
+        self._earned = column([s.earned for s in scores])
+        self._points = column([s.points for s in scores])
+        shown = column([s.still_open for s in scores])
+        self._open = [text if score.still_open else "" for text, score in zip(shown, scores, strict=True)]
+
+    def lay_out(self, width: int) -> RenderableType:
+        return self._narrow() if width < NARROW else self._table()
+
+    def _table(self) -> RenderableType:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("submission", overflow="fold", min_width=16)
+        columns = {"score": self._earned, "of": self._points} | ({"open": self._open} if any(self._open) else {})
+        for heading in columns:
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("tests", overflow="fold")
+        for row, score in enumerate(self._scores):
+            numbers = [Text(texts[row]) for texts in columns.values()]
+            table.add_row(Text(gates.line(score.submission)), *numbers, _tally(score))
+        return table
+
+    def _narrow(self) -> RenderableType:
+        parts: list[RenderableType] = []
+        for score in self._scores:
+            parts.append(Text(gates.line(score.submission), style="bold", overflow="fold"))
+            parts.append(Padding(Text(_total(score.entries)), (0, 0, 0, 2)))
+            parts.append(Padding(_tally(score), (0, 0, 0, 2)))
+        return Group(*parts)
+
+
+class _ScoreView:
+    """Every test of one submission; laid out for the width at hand when it is printed."""
+
+    def __init__(self, score: Score, *, as_student: bool) -> None:
+        self._score = score
+        self._as_student = as_student
+        self._entries = [e for e in score.entries if e.visibility == "visible" or not as_student]
+        self._points = dict(zip(self._entries, _points_column(self._entries), strict=True))
+
+    def lay_out(self, width: int) -> RenderableType:
+        parts: list[RenderableType] = [Text(gates.line(self._score.submission), style="bold")]
+        parts += [Padding(Text(gates.terminal(note)), (0, 0, 0, 2)) for note in self._score.notes]
+        for entry in self._entries:
+            parts += self._narrow(entry) if width < NARROW else [self._wide(entry)]
+            parts += [Padding(text, (0, 0, 0, 4)) for text in self._messages(entry)]
+        hidden = len(self._score.entries) - len(self._entries)
+        if hidden:
+            parts.append(Text(f"and {hidden} hidden {'test' if hidden == 1 else 'tests'}"))
+        parts.append(Text(_total(self._entries), style="bold"))
+        if not self._as_student:
+            parts.append(Text(_isolation(self._score), style="dim"))
+        return Group(*parts)
+
+    def _wide(self, entry: Entry) -> RenderableType:
+        row = Table.grid(padding=(0, 2, 0, 0))
+        row.add_column(width=_STATUS_WIDTH, no_wrap=True)
+        row.add_column(justify="right", width=max(map(len, self._points.values())), no_wrap=True)
+        row.add_column(width=min(max(len(e.number) for e in self._entries), 24), overflow="fold")
+        row.add_column(overflow="fold")
+        number = Text(gates.line(entry.number, characters=40))
+        row.add_row(_status(entry.status), Text(self._points[entry]), number, Text(_name(entry)))
+        return row
+
+    def _narrow(self, entry: Entry) -> list[RenderableType]:
+        head = Text.assemble(_status(entry.status), f"  {self._points[entry].strip()}")
+        return [head, Padding(Text(f"{gates.line(entry.number, characters=40)} {_name(entry)}".strip()), (0, 0, 0, 2))]
+
+    def _messages(self, entry: Entry) -> list[Text]:
+        texts = [Text(gates.terminal(entry.message))] if entry.message else []
+        for case in entry.cases:
+            if case.label and not case.message and case.status is not Status.PASSED:
+                texts.append(Text(gates.line(f"{case.label}: {_word(case.status)}")))
+        if entry.staff_message and not self._as_student:
+            texts.append(Text(gates.terminal(f"for staff: {entry.staff_message}"), style="dim"))
+        return texts
+
+
+def _print(view: _View, file: IO[str] | None, width: int | None) -> None:
+    stream = file or sys.stdout
+    console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+    if width is None and not stream.isatty():
+        console.width = PLAIN_WIDTH
+    with console.capture() as captured:
+        console.print(view.lay_out(console.width))
+    lines = "\n".join(line.rstrip() for line in captured.get().replace("\u00a0", " ").splitlines())
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(lines.encode(encoding, "replace").decode(encoding) + "\n")
+
+
+def _status(status: Status) -> Text:
+    return Text(f"{status.symbol} {_word(status)}", style=_STYLES[status])
+
+
+def _word(status: Status) -> str:
+    return status.value.replace("_", " ")
+
+
+_STATUS_WIDTH: Final = max(len(f"{status.symbol} {_word(status)}") for status in Status)
+
+
+def _name(entry: Entry) -> str:
+    seen = "" if entry.visibility == "visible" else f" ({entry.visibility.replace('_', ' ')})"
+    return gates.line(entry.name) + seen
+
+
+def _points_column(entries: Sequence[Entry]) -> list[str]:
+    """`3.5 /  4`, `open /  4`: earned and possible points, each under each other."""
+    earned = [
+        "open" if e.status.is_open else text
+        for e, text in zip(entries, column([e.earned for e in entries]), strict=True)
+    ]
+    width = max(map(len, earned), default=0)
+    points = column([e.points for e in entries])
+    return [f"{won:>{width}} / {most}" for won, most in zip(earned, points, strict=True)]
+
+
+def _total(entries: Sequence[Entry]) -> str:
+    earned = sum((e.earned for e in entries if not e.status.is_open), Fraction(0))
+    points = sum((e.points for e in entries), Fraction(0))
+    still_open = sum((e.points for e in entries if e.status.is_open), Fraction(0))
+    return f"{show(earned)} of {show(points)} points" + (f", {show(still_open)} still open" if still_open else "")
+
+
+def _isolation(score: Score) -> str:
+    missing = f"; missing: {', '.join(score.isolation.missing)}" if score.isolation.missing else ""
+    return gates.line(f"isolation {score.isolation.tier}{missing}; {score.wall_s:.2f} s")
+
+
+def _tally(score: Score) -> Text:
+    """How the tests ended: `✓ 12 passed  ✗ 2 failed`."""
+    text = Text()
+    for status in Status:
+        count = sum(entry.status is status for entry in score.entries)
+        if count:
+            text.append("  " if text else "")
+            item = f"{status.symbol} {count} {_word(status)}".replace(" ", "\u00a0")  # no line break within
+            text.append(item, style=_STYLES[status])
+    return text
