@@ -1,0 +1,255 @@
+"""Bytes to values, on the assumption that the bytes are hostile: never a class of theirs, never more than the caps."""
+
+from __future__ import annotations
+
+import decimal
+import fractions
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
+
+import msgpack
+import numpy as np
+
+from .wire_values import CAPS, DTYPE, Caps, Ref, Tensor, WireError
+
+_unpackb = msgpack.unpackb
+_CROWD, _MANY = 100, 1000
+"""A set of more than `_MANY` keys of which more than `_CROWD` share a hash is an attack: it takes quadratic time."""
+_LARGEST_CODE_POINT = 0x10FFFF
+_SETS_AND_LISTS = frozenset({list, tuple, set, frozenset})
+
+
+class Decoder:
+    """Decodes one message."""
+
+    def __init__(
+        self,
+        buffers: Sequence[Any],
+        caps: Caps = CAPS,
+        *,
+        ref: Optional[Callable[[Ref], Any]] = None,
+        tensor: Optional[Callable[[Tensor], Any]] = None,
+    ) -> None:
+        """Make a decoder.
+
+        Args:
+            buffers: the arrays' bytes as writable uint8 arrays; arrays of the result share their memory.
+            caps: what to refuse.
+            ref: called with each Ref; what it returns takes its place (the box looks the object up).
+            tensor: the same for Tensor; without it a tensor is refused, for none ever leaves the box.
+        """
+        self._buffers, self._caps = buffers, caps
+        self._make_ref, self._make_tensor = ref, tensor
+        self._lists = self._items = 0
+
+    def value(self, message: Any) -> Any:
+        """The value that `message` says.
+
+        Raises:
+            WireError: it is not of our form or passes a cap.
+        """
+        try:
+            found = _unpackb(
+                message,
+                raw=False,
+                strict_map_key=True,
+                unicode_errors="surrogatepass",
+                object_pairs_hook=self._tagged,
+                list_hook=self._list,
+                ext_hook=_refuse_extension,
+                max_array_len=self._caps.items,
+                max_map_len=1,
+                max_ext_len=0,
+            )
+        except WireError:
+            raise
+        except Exception as error:  # what msgpack, numpy and constructors raise about malformed content
+            raise WireError(f"malformed content ({type(error).__name__}: {str(error)[:200]})") from None
+        self._check_depth(found)
+        return found
+
+    def _list(self, items: List[Any]) -> List[Any]:
+        self._count(len(items))
+        return items
+
+    def _count(self, items: int) -> None:
+        self._lists += 1
+        self._items += items
+        if self._lists > self._caps.containers or self._items > self._caps.items:
+            raise WireError(f"more than {self._caps.containers:,} containers or {self._caps.items:,} items")
+
+    def _tagged(self, pairs: List[Tuple[str, Any]]) -> Any:
+        if len(pairs) != 1:
+            raise WireError("a map without a tag")
+        tag, content = pairs[0]
+        reader = _READERS.get(tag)
+        if reader is None:
+            raise WireError("an unknown tag")
+        return reader(self, content)
+
+    def _tuple(self, content: Any) -> Tuple[Any, ...]:
+        return tuple(_listed(content))
+
+    def _set(self, content: Any) -> Any:
+        return set(_spread(_listed(content)))
+
+    def _frozenset(self, content: Any) -> Any:
+        return frozenset(_spread(_listed(content)))
+
+    def _dict(self, content: Any) -> Dict[Any, Any]:
+        _listed(content)
+        if len(content) % 2:
+            raise WireError("a key without a value")
+        return dict(zip(_spread(content[::2]), content[1::2]))
+
+    def _int(self, content: Any) -> int:
+        if type(content) is not bytes or len(content) > self._caps.int_bits // 8 + 1:
+            raise WireError("an integer of no valid form")
+        return int.from_bytes(content, "little", signed=True)
+
+    def _complex(self, content: Any) -> complex:
+        real, imaginary = _listed(content, float, float)
+        return complex(real, imaginary)
+
+    def _fraction(self, content: Any) -> fractions.Fraction:
+        numerator, denominator = _listed(content, int, int)
+        if max(numerator.bit_length(), denominator.bit_length()) > self._caps.fraction_bits:
+            raise WireError("a fraction of very large integers")
+        return fractions.Fraction(numerator, denominator)
+
+    def _decimal(self, content: Any) -> decimal.Decimal:
+        if type(content) is not str or len(content) > self._caps.decimal_digits:
+            raise WireError("a decimal of no valid form")
+        return decimal.Decimal(content)
+
+    def _ref(self, content: Any) -> Any:
+        number, type_name, text = _listed(content, int, str, str)
+        ref = Ref(number, type_name[:200], text[:500])
+        return ref if self._make_ref is None else self._make_ref(ref)
+
+    def _tensor(self, content: Any) -> Any:
+        if self._make_tensor is None:
+            raise WireError("a tensor, which never leaves the box")
+        dtype, name, shape, data = _listed(content, str, str, list, None)
+        return self._make_tensor(Tensor(self._array([name, shape, data]), dtype))
+
+    def _array(self, content: Any) -> Any:
+        name, shape, data = _listed(content, str, list, None)
+        dtype = _dtype(name)
+        if type(data) is int:
+            if not 0 <= data < len(self._buffers):
+                raise WireError("an array without its bytes")
+            flat = self._buffers[data]
+        elif type(data) is bytes:
+            flat = np.frombuffer(bytearray(data), np.uint8) if data else np.empty(0, np.uint8)
+        else:
+            raise WireError("an array without its bytes")
+        if flat.nbytes != _elements(shape, self._caps) * dtype.itemsize:
+            raise WireError("an array whose shape does not fit its bytes")
+        return _checked(flat, dtype).reshape(shape)
+
+    def _scalar_list(self, content: Any) -> List[Any]:
+        array = self._array(content)
+        if array.ndim != 1:
+            raise WireError("a list of scalars that is no line")
+        self._count(array.size)
+        return list(array)
+
+    def _scalar(self, content: Any) -> Any:
+        name, data = _listed(content, str, bytes)
+        dtype = _dtype(name)
+        if len(data) != dtype.itemsize:
+            raise WireError("a number whose type does not fit its bytes")
+        return _checked(np.frombuffer(bytearray(data), np.uint8), dtype)[0]
+
+    def _check_depth(self, value: Any) -> None:
+        level = [value]
+        for _ in range(self._caps.depth + 1):
+            level = [item for container in level for item in _within(container)]
+            if not level:
+                return
+        raise WireError(f"more than {self._caps.depth} containers within one another")
+
+
+def _within(container: Any) -> List[Any]:
+    """The items that may hold others."""
+    kind = type(container)
+    if kind is dict:
+        return [item for pair in container.items() for item in pair if type(item) in _CONTAINERS]
+    if kind in _SETS_AND_LISTS:
+        return [item for item in container if type(item) in _CONTAINERS]
+    return []
+
+
+_CONTAINERS = _SETS_AND_LISTS | {dict}
+
+
+def _listed(content: Any, *kinds: Any) -> List[Any]:
+    """`content` as a list, with items of these exact types if any are named (None: any type)."""
+    if type(content) is not list or (kinds and len(content) != len(kinds)):
+        raise WireError("content of no valid form")
+    for item, kind in zip(content, kinds):
+        if kind is not None and type(item) is not kind:
+            raise WireError("content of no valid form")
+    return content
+
+
+def _spread(keys: List[Any]) -> List[Any]:
+    """Keys that do not crowd on few hashes; unhashable ones raise TypeError, which the caller reports."""
+    if len(keys) > _MANY:
+        hashes = sorted(map(hash, keys))
+        if any(first == last for first, last in zip(hashes, hashes[_CROWD:])):
+            raise WireError("keys that share their hashes")
+    return keys
+
+
+def _dtype(name: str) -> Any:
+    if not DTYPE.fullmatch(name):
+        raise WireError("an array of a type that may not cross")
+    return np.dtype(name)
+
+
+def _elements(shape: List[Any], caps: Caps) -> int:
+    """The number of elements; the sides that are not 0 are bounded even where one is."""
+    if len(shape) > 32:
+        raise WireError("an array of more than 32 dimensions")
+    count, sides = 1, 1
+    for side in shape:
+        if type(side) is not int or side < 0:
+            raise WireError("an array of no valid shape")
+        count *= side
+        sides *= side or 1
+        if sides > caps.buffer_bytes:
+            raise WireError("an array of no valid shape")
+    return count
+
+
+def _checked(flat: Any, dtype: Any) -> Any:
+    """The bytes as elements of `dtype`, with what numpy would trust made true: booleans are 0 or 1, texts are texts."""
+    if dtype.kind == "b":
+        return flat != 0
+    if dtype.kind == "U" and flat.size:
+        points = flat.view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if int(points.max()) > _LARGEST_CODE_POINT:
+            raise WireError("a text of no valid characters")
+    return flat.view(dtype)
+
+
+def _refuse_extension(code: int, data: bytes) -> NoReturn:
+    raise WireError("an extension type")
+
+
+_READERS: Dict[str, Callable[[Decoder, Any], Any]] = {
+    "t": Decoder._tuple,
+    "s": Decoder._set,
+    "z": Decoder._frozenset,
+    "d": Decoder._dict,
+    "i": Decoder._int,
+    "c": Decoder._complex,
+    "q": Decoder._fraction,
+    "p": Decoder._decimal,
+    "a": Decoder._array,
+    "l": Decoder._scalar_list,
+    "g": Decoder._scalar,
+    "r": Decoder._ref,
+    "T": Decoder._tensor,
+}

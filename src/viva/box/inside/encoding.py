@@ -1,0 +1,247 @@
+"""Values to bytes: one msgpack text for the structure, the large arrays beside it, uncopied.
+
+msgpack's own types carry None, bool, int of 64 bits, float, str, bytes and list; everything else is a map of one entry,
+`{tag: content}`, so that one call of msgpack's C code writes and reads a whole message:
+
+    t tuple   s set   z frozenset   d dict [key, value, key, ...]   i int (bytes)   c complex   q Fraction   p Decimal
+    a array [dtype, shape, bytes | index]   l list of numpy scalars, as an array   g numpy scalar [dtype, bytes]
+    r Ref [id, type name, text]   T torch tensor [dtype, array...], towards the box only
+"""
+
+from __future__ import annotations
+
+import decimal
+import fractions
+import sys
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import msgpack
+import numpy as np
+
+from .wire_values import CAPS, DTYPE, Ref, Tensor, TooLarge
+
+Part = Any  # bytes or a memoryview
+Encode = Callable[[Any], Any]
+
+_INLINE_BYTES = 1024
+"""Arrays up to this size travel in the text: a list of 100,000 short vectors needs no 100,000 buffers."""
+_LONG = 8
+_DEPTH = CAPS.depth - 4
+"""Room for the reply around a value."""
+_AS_IS = frozenset({type(None), bool, float, str, bytes})
+_packb = msgpack.packb
+
+
+class Encoder:
+    """Encodes one message; `buffers` then holds the arrays that go beside it."""
+
+    def __init__(self, encode: Optional[Encode] = None) -> None:
+        """Make an encoder.
+
+        Args:
+            encode: called with each value of a type not known here; returns a value that is one step plainer, in the
+                end one of those above or a Ref. Without it such values raise TypeError.
+        """
+        self._encode = encode
+        self._containers = self._items = self._bytes = 0
+        self._in_key = False
+        self.buffers: List[Part] = []
+
+    def message(self, value: Any) -> bytes:
+        """The msgpack part.
+
+        Raises:
+            TypeError: a value of a type that cannot cross, and no `encode` to say what to send for it.
+            TooLarge: more than the caps allow.
+        """
+        packed: bytes = _packb(self._pack(value, 0), strict_types=True, unicode_errors="surrogatepass")
+        if len(packed) > CAPS.message_bytes:
+            raise TooLarge(_too_large(f"{len(packed) >> 20} MiB", f"{CAPS.message_bytes >> 20} MiB without arrays"))
+        return packed
+
+    def _pack(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind in _AS_IS:
+            return value
+        writer = _WRITERS.get(kind)
+        if writer is not None:
+            return writer(self, value, depth)
+        if kind in _NUMPY_SCALARS:
+            return self._scalar(value, depth)
+        return self._pack(self._plainer(value), depth)
+
+    def _plainer(self, value: Any) -> Any:
+        if self._encode is not None:
+            return self._encode(value)
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.Tensor):
+            dtype = str(value.dtype).rpartition(".")[2]
+            value = value.detach().cpu()
+            return Tensor((value.float() if dtype == "bfloat16" else value).numpy(), dtype)
+        raise TypeError(
+            f"a value of type {type(value).__name__} cannot be sent to the box; "
+            "send numbers, texts, lists, dicts, arrays or tensors"
+        )
+
+    def _count(self, items: int, depth: int) -> None:
+        self._containers += 1
+        self._items += items
+        if self._items > CAPS.items or self._containers > CAPS.containers:
+            raise TooLarge(_too_large(f"more than {CAPS.items:,} parts", f"{CAPS.containers:,} containers"))
+        if depth > CAPS.depth:
+            raise TooLarge(_too_large(f"more than {CAPS.depth} levels", f"{CAPS.depth} levels"))
+
+    def _all(self, items: Any, depth: int) -> List[Any]:
+        self._count(len(items), depth)
+        kinds = set(map(type, items))
+        if kinds <= _AS_IS:
+            return list(items)
+        if depth >= _DEPTH and self._encode is not None and not kinds <= _LEAVES:
+            return [self._leaf(item, depth) for item in items]
+        pack, depth = self._pack, depth + 1
+        return [pack(item, depth) for item in items]
+
+    def _leaf(self, value: Any, depth: int) -> Any:
+        """At the deepest level containers stay in the box, which also ends lists that contain themselves."""
+        plain = value
+        while type(plain) not in _WRITERS and type(plain) not in _AS_IS and type(plain) not in _NUMPY_SCALARS:
+            plain = self._plainer(plain)
+        return self._pack(self._plainer(Deep(value)) if type(plain) in _CONTAINERS else plain, depth + 1)
+
+    def _list(self, value: List[Any], depth: int) -> Any:
+        if self._in_key:
+            return self._tuple(tuple(value), depth)
+        if len(value) >= _LONG and type(value[0]) in _NUMBER_SCALARS and set(map(type, value)) == {type(value[0])}:
+            self._count(len(value) + 4, depth)
+            return {"l": self._array_parts(np.array(value, dtype=value[0].dtype))}
+        return self._all(value, depth)
+
+    def _tuple(self, value: Tuple[Any, ...], depth: int) -> Any:
+        return {"t": self._all(value, depth)}
+
+    def _set(self, value: Any, depth: int) -> Any:
+        return {"s" if type(value) is set and not self._in_key else "z": self._hashable(list(value), depth)}
+
+    def _dict(self, value: Dict[Any, Any], depth: int) -> Any:
+        if self._in_key:
+            return self._pack(self._plainer(Deep(value)), depth)
+        keys = self._hashable(list(value), depth)
+        values = self._all(list(value.values()), depth)
+        pairs: List[Any] = [None] * (2 * len(keys))
+        pairs[::2], pairs[1::2] = keys, values
+        return {"d": pairs}
+
+    def _hashable(self, items: List[Any], depth: int) -> List[Any]:
+        """Items of sets and keys of dicts: what was hashable in the box must be so outside."""
+        outer, self._in_key = self._in_key, True
+        try:
+            return self._all(items, depth)
+        finally:
+            self._in_key = outer
+
+    def _int(self, value: int, depth: int) -> Any:
+        if -(1 << 63) <= value < 1 << 64:
+            return value
+        bits = value.bit_length()
+        if bits > CAPS.int_bits:
+            raise TooLarge(_too_large(f"an integer of {bits:,} bits", f"{CAPS.int_bits:,} bits"))
+        return {"i": value.to_bytes(bits // 8 + 1, "little", signed=True)}
+
+    def _complex(self, value: complex, depth: int) -> Any:
+        self._count(2, 0)
+        return {"c": [value.real, value.imag]}
+
+    def _fraction(self, value: fractions.Fraction, depth: int) -> Any:
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > CAPS.fraction_bits:
+            raise TooLarge(_too_large("a fraction of very large integers", f"{CAPS.fraction_bits:,} bits"))
+        self._count(2, 0)
+        return {"q": [self._int(value.numerator, 0), self._int(value.denominator, 0)]}
+
+    def _decimal(self, value: decimal.Decimal, depth: int) -> Any:
+        text = str(value)
+        if len(text) > CAPS.decimal_digits:
+            raise TooLarge(_too_large(f"a decimal of {len(text):,} digits", f"{CAPS.decimal_digits:,} digits"))
+        return {"p": text}
+
+    def _ref(self, value: Ref, depth: int) -> Any:
+        self._count(3, 0)
+        return {"r": [value.id, value.type_name, value.text]}
+
+    def _array(self, value: Any, depth: int) -> Any:
+        if self._in_key and value.size == 1:
+            return self._scalar(value.reshape(())[()], depth)
+        if self._in_key or not _crosses(value.dtype):
+            return self._pack(self._plainer(Deep(value) if self._in_key else value), depth)
+        self._count(3, 0)
+        self._count(value.ndim, 0)
+        return {"a": self._array_parts(value)}
+
+    def _array_parts(self, value: Any) -> List[Any]:
+        shape = list(value.shape)
+        data = np.ascontiguousarray(value, dtype=_native(value.dtype)).reshape(-1)
+        if data.nbytes <= _INLINE_BYTES:
+            return [data.dtype.str, shape, data.tobytes()]
+        self._bytes += data.nbytes
+        if self._bytes > CAPS.buffer_bytes or len(self.buffers) >= CAPS.buffers:
+            raise TooLarge(
+                _too_large(
+                    f"{self._bytes >> 20} MiB in {len(self.buffers) + 1} arrays",
+                    f"{CAPS.buffer_bytes >> 20} MiB in {CAPS.buffers} arrays",
+                )
+            )
+        self.buffers.append(data.view(np.uint8).data)
+        return [data.dtype.str, shape, len(self.buffers) - 1]
+
+    def _scalar(self, value: Any, depth: int) -> Any:
+        if not _crosses(value.dtype):
+            return self._pack(self._plainer(value), depth)
+        self._count(2, 0)
+        data = np.asarray(value, dtype=_native(value.dtype))
+        return {"g": [data.dtype.str, data.tobytes()]}
+
+    def _tensor(self, value: Tensor, depth: int) -> Any:
+        return {"T": [value.dtype, *self._array_parts(value.array)]}
+
+
+class Deep:
+    """Handed to `encode`: a container or array that has to stay in the box: too deep, or a key but not hashable."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _crosses(dtype: Any) -> bool:
+    return DTYPE.fullmatch(_native(dtype).str) is not None
+
+
+def _native(dtype: Any) -> Any:
+    """The same type in this machine's byte order; texts of width 0 become texts of width 1."""
+    if dtype.itemsize == 0 and dtype.kind in "SU":
+        return np.dtype(dtype.kind + "1")
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
+def _too_large(what: str, most: str) -> str:
+    return f"The value is too large to be compared: {what}; at most {most}."
+
+
+_WRITERS: Dict[type, Callable[[Encoder, Any, int], Any]] = {
+    int: Encoder._int,
+    list: Encoder._list,
+    tuple: Encoder._tuple,
+    dict: Encoder._dict,
+    set: Encoder._set,
+    frozenset: Encoder._set,
+    complex: Encoder._complex,
+    fractions.Fraction: Encoder._fraction,
+    decimal.Decimal: Encoder._decimal,
+    np.ndarray: Encoder._array,
+    Ref: Encoder._ref,
+    Tensor: Encoder._tensor,
+}
+_CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
+_LEAVES = frozenset(_AS_IS | (_WRITERS.keys() - _CONTAINERS))
+_NUMBER_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdFD")
+_NUMPY_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDGSUmM")

@@ -1,0 +1,143 @@
+"""The door: one message at a time over a stream socket, plain data only, never pickle.
+
+A message is a header (magic, bytes of text, number of buffers: three 32-bit numbers), the sizes of the buffers (64 bits
+each), the text (msgpack, see encoding.py) and the buffers (the bytes of large arrays). The receiver assumes a hostile
+sender: sizes are checked before room is made, one deadline covers the whole message however slowly it trickles, and
+bytes after its end are refused, since each side speaks only when spoken to.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from typing import Any, Callable, List, Optional, Tuple
+
+import numpy as np
+
+from .decoding import Decoder
+from .encoding import Deep, Encode, Encoder, Part
+from .wire_values import CAPS, Caps, Ref, Tensor, TooLarge, WireError
+
+__all__ = [
+    "CAPS", "Caps", "Deep", "Ref", "Tensor", "TooLarge", "WireError", "dump", "receive", "send", "transmit",
+]  # fmt: skip
+
+_MAGIC = 0x56495641
+_HEADER = struct.Struct(">III")
+_CHUNK = 1 << 16
+"""Read ahead: a small message arrives in one read."""
+_monotonic = time.monotonic
+
+
+def send(sock: socket.socket, value: Any, encode: Optional[Encode] = None) -> None:
+    """Send one value.
+
+    Args:
+        sock: a connected stream socket; its timeout applies to each part.
+        value: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Fraction, Decimal, numpy
+            arrays and scalars, Ref, Tensor, of exactly these types, nested as deep as the caps allow.
+        encode: see Encoder; without it torch tensors are sent as Tensor, and anything else raises TypeError.
+
+    Raises:
+        TypeError, TooLarge: the value cannot cross; nothing was sent.
+        OSError: the other side is gone, or the socket's timeout has passed (TimeoutError).
+    """
+    transmit(sock, dump(value, encode))
+
+
+def dump(value: Any, encode: Optional[Encode] = None) -> List[Part]:
+    """A whole message as parts to be sent one after the other; raises what `send` raises, before anything is sent."""
+    encoder = Encoder(encode)
+    text = encoder.message(value)
+    sizes = [buffer.nbytes for buffer in encoder.buffers]
+    header = _HEADER.pack(_MAGIC, len(text), len(sizes)) + struct.pack(f">{len(sizes)}Q", *sizes)
+    return [header + text, *encoder.buffers]
+
+
+def transmit(sock: socket.socket, parts: List[Part]) -> None:
+    """Send a dumped message."""
+    for part in parts:
+        sock.sendall(part)
+
+
+def receive(
+    sock: socket.socket,
+    deadline: Optional[float] = None,
+    caps: Caps = CAPS,
+    *,
+    ref: Optional[Callable[[Ref], Any]] = None,
+    tensor: Optional[Callable[[Tensor], Any]] = None,
+) -> Any:
+    """Receive one value, of the types that `send` takes and of no other.
+
+    Args:
+        sock: a connected stream socket.
+        deadline: on the clock of time.monotonic, for the whole message; None waits for ever.
+        caps: what to refuse.
+        ref, tensor: what to make of references and tensors, see Decoder.
+
+    Raises:
+        WireError: what arrived is no message of ours or passes a cap.
+        TimeoutError: the deadline has passed.
+        EOFError, ConnectionError: the other side is gone.
+    """
+    incoming = _Incoming(sock, deadline)
+    magic, text_bytes, count = _HEADER.unpack(incoming.take(_HEADER.size))
+    if magic != _MAGIC:
+        raise WireError("no message begins like this")
+    if text_bytes > caps.message_bytes or count > caps.buffers:
+        raise WireError(f"a message of {text_bytes:,} bytes with {count:,} buffers is too large")
+    sizes: Tuple[int, ...] = struct.unpack(f">{count}Q", incoming.take(8 * count))
+    if sum(sizes) > caps.buffer_bytes:
+        raise WireError(f"{sum(sizes):,} bytes of arrays are too many")
+    text = incoming.take(text_bytes)
+    buffers = [incoming.fill(np.empty(size, np.uint8)) for size in sizes]
+    incoming.check_over()
+    return Decoder(buffers, caps, ref=ref, tensor=tensor).value(text)
+
+
+class _Incoming:
+    """The bytes of one message; small ones arrive in a single read."""
+
+    def __init__(self, sock: socket.socket, deadline: Optional[float]) -> None:
+        self._socket, self._deadline = sock, deadline
+        self._chunk = memoryview(b"")
+
+    def take(self, count: int) -> memoryview:
+        """The next bytes, read ahead."""
+        if count > _CHUNK:
+            return memoryview(self.fill(np.empty(count, np.uint8)))
+        while len(self._chunk) < count:
+            self._wait()
+            more = self._socket.recv(_CHUNK)
+            if not more:
+                raise EOFError("the other side closed the connection")
+            self._chunk = memoryview(b"".join((self._chunk, more)) if self._chunk else more)
+        taken, self._chunk = self._chunk[:count], self._chunk[count:]
+        return taken
+
+    def fill(self, array: Any) -> Any:
+        """The next bytes, straight into `array`."""
+        view = memoryview(array)
+        done = min(len(view), len(self._chunk))
+        view[:done], self._chunk = self._chunk[:done], self._chunk[done:]
+        while done < len(view):
+            self._wait()
+            count = self._socket.recv_into(view[done:])
+            if not count:
+                raise EOFError("the other side closed the connection")
+            done += count
+        return array
+
+    def check_over(self) -> None:
+        if self._chunk:
+            raise WireError("more bytes than the message has")
+
+    def _wait(self) -> None:
+        if self._deadline is None:
+            return
+        left = self._deadline - _monotonic()
+        if left <= 0:
+            raise TimeoutError("the deadline has passed")
+        self._socket.settimeout(left)
