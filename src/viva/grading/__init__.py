@@ -1,5 +1,6 @@
 """What authors of graders import: decorators for tests, and the functions that compare."""
 
+from viva.examine.answers import agree_choice, agree_formula, agree_number, agree_table, share_of_cells
 from viva.examine.compare import Disagreement, agree, agree_on
 from viva.grading.decorators import (
     hide_errors,
@@ -15,12 +16,17 @@ from viva.grading.review import needs_review
 __all__ = [
     "Disagreement",
     "agree",
+    "agree_choice",
+    "agree_formula",
+    "agree_number",
     "agree_on",
+    "agree_table",
     "hide_errors",
     "leaderboard",
     "needs_review",
     "number",
     "partial_credit",
+    "share_of_cells",
     "tags",
     "visibility",
     "weight",

@@ -28,6 +28,14 @@ def show_two(actual: Any, expected: Any) -> tuple[str, str]:
     return one, other
 
 
+def as_written(value: Any, cap: int = CAP) -> str:
+    """An answer as the student wrote it, without quotes; what cannot be printed becomes a question mark."""
+    if not isinstance(value, str):
+        return show(value, cap)
+    text = "".join(c if c.isprintable() else "?" for c in " ".join(value[: 4 * cap].split()))
+    return _clip(text, cap)
+
+
 def describe(value: Any) -> str:
     """What kind of thing the value is, in words: "a list of 3 items", "an array of shape (9, 9)"."""
     if value is None:
