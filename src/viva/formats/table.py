@@ -23,6 +23,8 @@ PLAIN_WIDTH: Final = 120
 NARROW: Final = 64
 """Columns below which a test's name stands in a line of its own."""
 
+_UNBROKEN: Final = "\ue000"
+"""Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
 _STYLES: Final = {
     Status.PASSED: "green",
     Status.PARTIAL: "yellow",
@@ -181,7 +183,7 @@ def _print(view: _View, file: IO[str] | None, width: int | None) -> None:
         console.width = PLAIN_WIDTH
     with console.capture() as captured:
         console.print(view.lay_out(console.width))
-    lines = "\n".join(line.rstrip() for line in captured.get().replace("\u00a0", " ").splitlines())
+    lines = "\n".join(line.rstrip() for line in captured.get().replace(_UNBROKEN, " ").splitlines())
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(lines.encode(encoding, "replace").decode(encoding) + "\n")
 
@@ -232,6 +234,6 @@ def _tally(score: Score) -> Text:
         count = sum(entry.status is status for entry in score.entries)
         if count:
             text.append("  " if text else "")
-            item = f"{status.symbol} {count} {_word(status)}".replace(" ", "\u00a0")  # no line break within
+            item = f"{status.symbol} {count} {_word(status)}".replace(" ", _UNBROKEN)
             text.append(item, style=_STYLES[status])
     return text

@@ -1,0 +1,218 @@
+"""Whatever a student's program prints, nothing of it acts on the screen, page, file or spreadsheet that shows it."""
+
+import csv
+import html.parser
+import io
+import time
+import unicodedata
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.formats import gates
+
+HOSTILE = st.text(
+    alphabet=st.one_of(
+        st.characters(),  # any code point, lone surrogates too
+        st.sampled_from("\x1b\x07\x9b\x9d\x9c\x90[]\\;?0123456789mHJ<>&\"'`*_=+-@\t\r\n\0\x7f\u202e\u2066\u200f\ud800"),
+    ),
+    max_size=200,
+)
+BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def is_harmless(text: str) -> bool:
+    return not any(
+        (unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t") or c in BIDI or c in "\u2028\u2029\ufeff"
+        for c in text
+    )
+
+
+@given(HOSTILE)
+def test_no_control_character_no_direction_no_surrogate_gets_through(text: str) -> None:
+    for gate in (gates.terminal, gates.html, gates.xml, gates.markdown, gates.markdown_block, gates.csv_cell):
+        assert is_harmless(gate(text))
+        gate(text).encode("utf-8")
+
+
+@given(
+    st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs", "Cf", "Mn", "Me", "Zl", "Zp", "Cn")), max_size=200)
+)
+def test_honest_text_stays_as_it_is(text: str) -> None:
+    assert gates.terminal(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b[2J\x1b[H100 / 100", "100 / 100"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://evil.example\x1b\\click\x1b]8;;\x1b\\", "click"),
+        ("\x1b]52;c;aGVsbG8=\x07after", "after"),
+        ("\x1bP1;1|secret\x1b\\x", "x"),
+        ("\x9b31mred", "red"),
+        ("\x9d0;title\x9ctext", "text"),
+        ("a\x9dmojibake does not swallow the rest", "a\ufffdmojibake does not swallow the rest"),
+        ("\x1b]0;never ended", "0;never ended"),
+        ("\x1b[", ""),
+        ("\x1b", ""),
+        ("\x1b(0lqk", "lqk"),
+        ("failed\rpassed", "failed\npassed"),
+        ("a\r\nb", "a\nb"),
+        ("bell\x07", "bell\ufffd"),
+        ("a\bb\0c\x7fd", "a\ufffdb\ufffdc\ufffdd"),
+        ("\u202etxet", "txet"),
+        ("lone \ud800 surrogate", "lone \ufffd surrogate"),
+        ("tag\U000e0041s", "tags"),
+        ("tab\tstays\nline stays", "tab\tstays\nline stays"),
+        ("naïve café 日本語 👩‍💻", "naïve café 日本語 👩‍💻"),
+        ("a" + "\u0301" * 50, "a" + "\u0301" * 4),
+    ],
+)
+def test_terminal(text: str, shown: str) -> None:
+    assert gates.terminal(text) == shown
+
+
+def test_long_text_is_cut_and_says_so() -> None:
+    assert gates.terminal("x" * 9000) == "x" * 8000 + "… (1,000 more characters)"
+    cut = gates.terminal("line\n" * 1000)
+    assert cut.count("\n") == 199
+    assert cut.endswith("… (4,001 more characters)")
+
+
+def test_one_line() -> None:
+    assert gates.line("  a\n\tb\x1b[1m  c ") == "a b c"
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b]" * 400_000, "\x9d" * 400_000, "\x1b[" + "1;" * 400_000, "\x1b[0" * 200_000, "\u0301" * 400_000]
+)
+def test_no_text_makes_a_gate_slow(text: str) -> None:
+    started = time.perf_counter()
+    gates.terminal(text)
+    assert time.perf_counter() - started < 2
+
+
+class Collector(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, list[tuple[str, str | None]]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, attrs))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(HOSTILE)
+def test_html_stays_text_in_elements_and_attributes(text: str) -> None:
+    page = Collector()
+    page.feed(f'<p title="{gates.html(text)}">{gates.html(text)}</p>')
+    page.close()
+    assert [tag for tag, _ in page.tags] == ["p"]
+    assert page.tags[0][1] == [("title", gates.terminal(text))]
+    assert page.text == gates.terminal(text)
+
+
+@given(HOSTILE)
+def test_xml_can_be_read_back(text: str) -> None:
+    root = ElementTree.fromstring(f'<a b="{gates.xml(text)}">{gates.xml(text)}</a>')
+    assert (root.text or "") == gates.terminal(text)
+    element = ElementTree.Element("a")
+    element.text = gates.xml_characters(text)
+    assert (ElementTree.fromstring(ElementTree.tostring(element)).text or "") == gates.terminal(text)
+
+
+@given(HOSTILE)
+def test_rich_shows_it_as_it_is(text: str) -> None:
+    from rich.text import Text
+
+    assert Text.from_markup(f"[b]{gates.rich_markup(text)}[/b]", emoji=False).plain == gates.terminal(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["[bold]x", "[/]", "[link=http://evil.example]x[/link]", "\\[red]", "a\\", ":smile: [1, 2]"]
+)
+def test_rich_markup_is_text(text: str) -> None:
+    from rich.text import Text
+
+    assert Text.from_markup(f"[b]{gates.rich_markup(text)}[/b]", emoji=False).plain == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<img src=x>",
+        "[a](javascript:b)",
+        "![x](http://evil.example)",
+        "# title",
+        "`code`",
+        "**b**",
+        "|a|b|",
+        "http://x.example",
+    ],
+)
+def test_markdown_has_no_markup(text: str) -> None:
+    shown = gates.markdown(text)
+    assert "<" not in shown
+    for sign in "[]()!#`*|:":
+        assert shown.count(sign) == shown.count("\\" + sign)
+
+
+def test_markdown_mentions_nobody() -> None:
+    assert "@everyone" not in gates.markdown("@everyone")
+
+
+@given(HOSTILE)
+def test_a_markdown_block_cannot_be_left(text: str) -> None:
+    lines = gates.markdown_block(text).split("\n")
+    fence = lines[0].removesuffix("text")
+    assert set(fence) == {"`"}
+    assert lines[-1] == fence
+    assert not any(line.strip().startswith(fence) for line in lines[1:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("  =1", "'  =1"),
+        ("＝1+1", "'＝1+1"),
+        ("\r=1", "'\n=1"),
+        ("-5", "-5"),
+        ("+0.25", "+0.25"),
+        ("-1e-3", "-1e-3"),
+        ("plain", "plain"),
+        ("", ""),
+    ],
+)
+def test_a_spreadsheet_computes_nothing(text: str, cell: str) -> None:
+    assert gates.csv_cell(text) == cell
+
+
+@given(HOSTILE)
+def test_no_cell_of_a_csv_file_begins_a_formula(text: str) -> None:
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow([gates.csv_cell(text), "next"])
+    (row,) = csv.reader(io.StringIO(buffer.getvalue()))
+    assert row[1] == "next"
+    cell = row[0].lstrip(" \u00a0")
+    is_number = (
+        cell.replace(".", "", 1)
+        .lstrip("+-")
+        .replace("e", "", 1)
+        .replace("E", "", 1)
+        .lstrip("+-")
+        .replace("-", "")
+        .isdigit()
+    )
+    assert is_number or not cell.startswith(("=", "+", "-", "@", "\t"))

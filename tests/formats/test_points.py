@@ -1,0 +1,60 @@
+"""Decimals of exact points add up, and people read no digits that nobody gave."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.formats.points import UNIT, column, decimal, scores_and_maxima, shares, show
+
+POINTS = st.lists(st.fractions(min_value=0, max_value=100, max_denominator=60), max_size=30)
+
+
+@given(POINTS)
+def test_shares_add_up_to_the_rounded_total(parts: list[Fraction]) -> None:
+    units = shares(parts)
+    assert sum(units) == round(sum(parts, Fraction(0)) * UNIT)
+    assert all(abs(unit - part * UNIT) < 1 for unit, part in zip(units, parts, strict=True))
+
+
+@given(st.lists(st.tuples(st.fractions(0, 20, max_denominator=60), st.fractions(0, 1, max_denominator=7)), max_size=30))
+def test_a_score_equals_its_maximum_exactly_where_everything_was_earned(tests: list[tuple[Fraction, Fraction]]) -> None:
+    points = [most for most, _ in tests]
+    earned = [most * share for most, share in tests]
+    pairs = scores_and_maxima(earned, points)
+    assert sum(won for won, _ in pairs) == round(sum(earned, Fraction(0)) * UNIT)
+    for (won, most), exact_won, exact_most in zip(pairs, earned, points, strict=True):
+        assert 0 <= won <= most
+        assert (won == most) == (exact_won == exact_most)
+        assert abs(most - exact_most * UNIT) <= 2
+
+
+def test_full_marks_are_the_points_of_the_assignment() -> None:
+    thirds = [Fraction(10, 3)] * 3
+    pairs = scores_and_maxima(thirds, thirds)
+    assert [decimal(won) for won, _ in pairs] == [3.3334, 3.3333, 3.3333]
+    assert decimal(sum(won for won, _ in pairs)) == 10.0
+
+
+@pytest.mark.parametrize(
+    ("points", "text"),
+    [
+        (Fraction(0), "0"),
+        (Fraction(7), "7"),
+        (Fraction(100), "100"),
+        (Fraction(25, 2), "12.5"),
+        (Fraction(10, 3), "3.33"),
+        (Fraction(1, 10), "0.1"),
+        (Fraction(1, 3000), "0.0003"),
+        (Fraction(1999, 1000), "2"),
+    ],
+)
+def test_show(points: Fraction, text: str) -> None:
+    assert show(points) == text
+
+
+def test_a_column_is_aligned() -> None:
+    assert column([Fraction(100), Fraction(5, 2), Fraction(1, 3)]) == ["100.00", "  2.50", "  0.33"]
+    assert column([Fraction(100), Fraction(5)]) == ["100", "  5"]
+    assert column([]) == []

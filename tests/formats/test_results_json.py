@@ -1,0 +1,237 @@
+"""results.json: valid against its own schema, strict, adding up, with the statuses that Gradescope understands."""
+
+import functools
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viva.formats.results_json import json_schema, load_results, results_of, to_json
+from viva.model import Case, Entry, Isolation, Score, Status
+from viva.model.errors import UsageError
+from viva.model.score import VISIBILITIES, Leader
+
+OPEN = [s for s in Status if s.is_open]
+DECIDED = [s for s in Status if not s.is_open]
+
+
+def entry(
+    index: int = 1,
+    status: Status = Status.PASSED,
+    earned: Fraction = Fraction(1),
+    points: Fraction = Fraction(1),
+    message: str = "",
+    staff: str = "",
+    **more: Any,
+) -> Entry:
+    cases = (Case("", status, earned, points, message, staff, 0.25),)
+    fields = {"name": f"Test {index}", "number": f"1.{index}", "visibility": "visible", "cases": cases} | more
+    return Entry(test_id=f"test_it.py::test_{index}", status=status, earned=earned, points=points, **fields)
+
+
+def score(*entries: Entry, **more: Any) -> Score:
+    fields: dict[str, Any] = {
+        "submission": "class/alice",
+        "content_hash": "0" * 64,
+        "assignment": "masks",
+        "version": 1,
+    } | more
+    return Score(entries=entries, **fields)
+
+
+def written(given: Score, **options: Any) -> Any:
+    return json.loads(to_json(given, **options))
+
+
+@functools.cache
+def validator() -> Any:
+    schema = json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@st.composite
+def entries(draw: st.DrawFn) -> Entry:
+    status = draw(st.sampled_from(list(Status)))
+    points = draw(st.fractions(0, 40, max_denominator=60))
+    share = {Status.PASSED: Fraction(1), Status.PARTIAL: draw(st.fractions(0, 1, max_denominator=9))}.get(
+        status, Fraction(0)
+    )
+    text = draw(st.text(alphabet=st.one_of(st.characters(), st.sampled_from("\x1b\x07\0\u202e\ud800")), max_size=40))
+    return entry(
+        draw(st.integers(0, 99)), status, points * share, points, text, text, name=text, number=text, tags=(text,),
+        visibility=draw(st.sampled_from(VISIBILITIES)), written=text, rubric=text,
+    )  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(st.lists(entries(), max_size=12), st.text(max_size=30), st.booleans(), st.floats(0, 1e4))
+def test_every_score_becomes_a_valid_file_that_adds_up(
+    given: list[Entry], note: str, staff: bool, wall_s: float
+) -> None:
+    data = to_json(score(*given, notes=(note,), wall_s=wall_s), staff=staff)
+    results = json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    validator().validate(results)
+    assert b"\x1b" not in data and b"\\u001b" not in data
+    exact = sum((e.earned for e in given if not e.status.is_open), Fraction(0))
+    assert round(results["score"] * 10_000) == round(exact * 10_000)
+    assert round(sum(t.get("score", 0) for t in results["tests"]) * 10_000) == round(results["score"] * 10_000)
+    for test, source in zip(results["tests"], given, strict=True):
+        assert ("score" in test) == ("status" in test) == (not source.status.is_open)
+        assert Fraction(test["extra_data"]["earned"]) == source.earned
+        if "score" in test and source.status is Status.PASSED:
+            assert test["score"] == test["max_score"]
+
+
+@pytest.mark.parametrize("status", DECIDED)
+def test_what_is_decided_counts(status: Status) -> None:
+    earned = Fraction(2) if status is Status.PASSED else Fraction(1) if status is Status.PARTIAL else Fraction(0)
+    results = written(score(entry(1, status, earned, Fraction(2))))
+    (test,) = results["tests"]
+    assert test["score"] == results["score"] == float(earned)
+    assert test["status"] == ("passed" if status is Status.PASSED else "failed")
+    assert test["extra_data"]["status"] == status.value
+    assert "Still open" not in results["output"]
+
+
+@pytest.mark.parametrize("status", OPEN)
+def test_what_is_open_is_never_lost(status: Status) -> None:
+    results = written(score(entry(1), entry(2, status, Fraction(0), Fraction(7, 2))))
+    test = results["tests"][1]
+    assert "score" not in test and "status" not in test
+    assert (test["max_score"], test["output"], test["extra_data"]["status"]) == (3.5, "Not marked yet.", status.value)
+    assert results["score"] == 1.0
+    assert "Still open: 3.5 of 4.5 points are not marked yet; none of them is lost." in results["output"]
+    assert results["extra_data"]["still_open"] == "7/2"
+
+
+def test_a_hidden_test_does_not_take_the_total_away() -> None:
+    """Gradescope hides a student's total as soon as one test is `hidden`."""
+    given = score(entry(1, visibility="hidden"), entry(2, visibility="after_due_date"))
+    assert [t["visibility"] for t in written(given)["tests"]] == ["after_published", "after_due_date"]
+    assert [t["visibility"] for t in written(given, hidden_as="hidden")["tests"]] == ["hidden", "after_due_date"]
+
+
+def test_what_staff_read_is_written_only_when_asked_for() -> None:
+    given = score(entry(1, Status.FAILED, Fraction(0), message="wrong", staff="the hidden input was 42"))
+    assert b"42" not in to_json(given)
+    assert written(given, staff=True)["tests"][0]["extra_data"]["staff"] == "the hidden input was 42"
+
+
+def test_exact_points_isolation_and_signature_are_kept() -> None:
+    given = score(
+        entry(1, Status.PARTIAL, Fraction(1, 3), Fraction(10, 3)),
+        isolation=Isolation("T3", {"landlock": "abi7"}, {"read key": "refused"}, ("aggregate memory",)),
+        signature={"assignment": "masks@1", "numpy": "2.0"},
+        leaderboard=(Leader("BLEU", 0.5), Leader("time\x1b[2J", "fast", "asc")),
+        wall_s=1.5,
+    )
+    results = written(given)
+    extra = results["extra_data"]
+    assert (extra["earned"], extra["points"], extra["complete"]) == ("1/3", "10/3", True)
+    assert (extra["submission"], extra["content_hash"]) == ("class/alice", "0" * 64)
+    assert extra["isolation"] == {
+        "tier": "T3",
+        "layers": {"landlock": "abi7"},
+        "probes": {"read key": "refused"},
+        "missing": ["aggregate memory"],
+    }
+    assert extra["signature"] == {"assignment": "masks@1", "numpy": "2.0"}
+    assert results["leaderboard"] == [
+        {"name": "BLEU", "value": 0.5, "order": "desc"},
+        {"name": "time", "value": "fast", "order": "asc"},
+    ]
+    assert results["execution_time"] == 1.5
+
+
+def test_several_cases_are_listed() -> None:
+    cases = tuple(
+        Case(label, s, Fraction(0), Fraction(1, 2), "", "", 0.5)
+        for label, s in [("a", Status.PASSED), ("b", Status.FAILED)]
+    )
+    (test,) = written(score(entry(1, Status.PARTIAL, Fraction(1, 2), cases=cases)))["tests"]
+    assert [(c["label"], c["status"]) for c in test["extra_data"]["cases"]] == [("a", "passed"), ("b", "failed")]
+    assert test["extra_data"]["wall_s"] == 1.0
+
+
+def test_a_result_in_the_making_is_valid_and_says_that_it_is_not_complete() -> None:
+    pending = entry(2, Status.GRADER_ERROR, Fraction(0), message="Not marked yet: grading was interrupted.")
+    results = written(score(entry(1), pending, content_hash=""), complete=False)
+    validator().validate(results)
+    assert results["extra_data"]["complete"] is False
+    assert "Grading is not finished" in results["output"]
+
+
+def test_no_tests_at_all() -> None:
+    results = written(score())
+    assert (results["score"], results["tests"]) == (0.0, [])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_json_cannot_hold_is_never_written(value: float) -> None:
+    with pytest.raises(ValueError, match="finite number"):
+        to_json(score(entry(1), leaderboard=(Leader("x", value),)))
+
+
+def test_read_back(tmp_path: Path) -> None:
+    given = score(
+        entry(1), entry(2, Status.NEEDS_REVIEW, Fraction(0), written="because", rubric="2.1"), notes=("a note",)
+    )
+    path = tmp_path / "results.json"
+    path.write_bytes(to_json(given))
+    assert load_results(path) == results_of(given)
+
+
+GOOD = written(score(entry(1), entry(2, Status.NEEDS_REVIEW, Fraction(0))))
+
+
+def broken(change: Any) -> bytes:
+    results = json.loads(json.dumps(GOOD))
+    change(results)
+    return json.dumps(results).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (b"", "Invalid JSON"),
+        (b"{", "Invalid JSON"),
+        (b"[]", "should be an object"),
+        (b'{"score": NaN}', "Invalid JSON|finite number"),
+        (broken(lambda r: r.update(score=99.0)), "score is 99.0, and the tests add up to 1.0"),
+        (broken(lambda r: r.update(extra=1)), "extra: Extra inputs are not permitted"),
+        (broken(lambda r: r["tests"][0].update(score=5.0)), "tests.0: .*score is larger than max_score"),
+        (broken(lambda r: r["tests"][0].update(score="1")), "tests.0.score: Input should be a valid number"),
+        (broken(lambda r: r["tests"][0].pop("score")), "tests.0: .*exactly when it is decided"),
+        (broken(lambda r: r["tests"][1].update(score=0.0, status="failed")), "tests.1: .*exactly when it is decided"),
+        (broken(lambda r: r["tests"][0].update(visibility="seen")), "tests.0.visibility"),
+        (broken(lambda r: r["extra_data"].update(earned="1.5")), "extra_data.earned"),
+    ],
+)
+def test_what_viva_did_not_write_is_refused_in_a_sentence(tmp_path: Path, data: bytes, part: str) -> None:
+    path = tmp_path / "results.json"
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match=f"is no results.json of viva: .*({part})"):
+        load_results(path)
+
+
+def test_no_results_to_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        load_results(tmp_path / "none.json")
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_results(tmp_path)
+
+
+def test_nothing_but_results_json_needs_the_model_library() -> None:
+    """Starting a command must not pay for what only writing a result needs."""
+    import subprocess
+    import sys
+
+    code = "import sys, viva.course, viva.intake, viva.intake.notebook, viva.formats.gates, viva.formats.write; "
+    code += "sys.exit(any(m in sys.modules for m in ('pydantic', 'rich', 'numpy', 'nbformat')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,119 @@
+"""What a person sees: words beside symbols, aligned numbers, nothing too wide, nothing of the student's acts."""
+
+import io
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from viva.formats.table import print_class, print_score
+from viva.model import Case, Entry, Isolation, Score, Status
+
+
+def entry(
+    index: int, status: Status, earned: int, points: int, message: str = "", staff: str = "", **more: str
+) -> Entry:
+    case = Case("", status, Fraction(earned), Fraction(points), message, staff)
+    fields = {"name": f"Test number {index}.", "visibility": "visible"} | more
+    return Entry(
+        test_id=f"t.py::test_{index}", number=f"1.{index}", status=status, earned=Fraction(earned),
+        points=Fraction(points), cases=(case,), **fields,
+    )  # fmt: skip
+
+
+SCORE = Score(
+    submission="class/alice",
+    content_hash="0" * 64,
+    assignment="masks",
+    version=1,
+    entries=(
+        entry(1, Status.PASSED, 10, 10),
+        entry(2, Status.FAILED, 0, 5, "your answer has the shape (3, 4), expected (4, 3)\nfirst at [0]"),
+        entry(3, Status.NEEDS_REVIEW, 0, 3, "Not marked yet: a person reads this answer."),
+        entry(4, Status.ERROR, 0, 2, "fixed sentence", "the hidden input was 42", visibility="hidden"),
+    ),
+    notes=("cell 3 raised",),
+    isolation=Isolation("T3"),
+)
+
+
+def shown(score: Score, width: int = 100, *, as_student: bool = False) -> str:
+    out = io.StringIO()
+    print_score(score, as_student=as_student, file=out, width=width)
+    return out.getvalue()
+
+
+def test_every_test_with_word_symbol_points_and_message() -> None:
+    text = shown(SCORE)
+    lines = text.splitlines()
+    assert lines[:2] == ["class/alice", "  cell 3 raised"]
+    assert lines[2].split() == ["✓", "passed", "10", "/", "10", "1.1", "Test", "number", "1."]
+    assert lines[3].split()[:5] == ["✗", "failed", "0", "/", "5"]
+    assert lines[4:6] == ["    your answer has the shape (3, 4), expected (4, 3)", "    first at [0]"]
+    assert "✎ needs review  open /  3" in text
+    assert "for staff: the hidden input was 42" in text
+    assert "10 of 20 points, 3 still open" in text
+    assert "isolation T3" in text
+
+
+def test_numbers_stand_under_each_other() -> None:
+    slashes = {line.index("/") for line in shown(SCORE).splitlines() if " / " in line}
+    assert len(slashes) == 1
+
+
+def test_a_student_sees_no_hidden_test() -> None:
+    text = shown(SCORE, as_student=True)
+    assert "42" not in text and "Test number 4" not in text and "fixed sentence" not in text
+    assert "and 1 hidden test\n" in text
+    assert "10 of 18 points, 3 still open" in text
+
+
+@pytest.mark.parametrize("width", [24, 40, 63, 64, 80, 200])
+def test_any_width_holds_it(width: int) -> None:
+    long = replace(SCORE, submission="class/" + "a" * 150, notes=("word " * 60, "x" * 300))
+    text = shown(long, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "needs review" in text and "points" in text
+    out = io.StringIO()
+    print_class([long, SCORE], file=out, width=width)
+    assert max(map(len, out.getvalue().splitlines())) <= width
+    assert "1 passed" in out.getvalue()
+
+
+def test_a_class() -> None:
+    out = io.StringIO()
+    bob = replace(SCORE, submission="class/bob", entries=SCORE.entries[:1])
+    print_class([SCORE, bob], file=out, width=120)
+    head, alice, second = out.getvalue().splitlines()
+    assert head.split() == ["submission", "score", "of", "open", "tests"]
+    assert alice.split()[:4] == ["class/alice", "10", "20", "3"]
+    assert alice.endswith("✓ 1 passed  ✗ 1 failed  ! 1 error  ✎ 1 needs review")
+    assert second.split() == ["class/bob", "10", "10", "✓", "1", "passed"]
+
+
+def test_without_a_terminal_there_is_no_colour() -> None:
+    out = io.StringIO()
+    print_score(SCORE, file=out)
+    assert "\x1b" not in out.getvalue()
+
+
+def test_what_a_student_wrote_does_not_act() -> None:
+    hostile = "\x1b[2J\x1b]0;x\x07[bold red]100 / 100[/] :smile: \u202e\rpassed"
+    score = replace(
+        SCORE, submission=hostile, notes=(hostile,), entries=(entry(1, Status.FAILED, 0, 1, hostile, name=hostile),)
+    )
+    text = shown(score)
+    assert not set("\x1b\x07\r\u202e") & set(text)
+    assert text.count("[bold red]100 / 100[/] :smile:") == 4
+
+
+def test_an_output_without_the_symbols_keeps_the_words() -> None:
+    raw = io.BytesIO()
+    out = io.TextIOWrapper(raw, encoding="ascii")
+    print_score(SCORE, file=out, width=80)
+    out.flush()
+    assert b"? passed" in raw.getvalue()
+
+
+def test_nothing_graded() -> None:
+    assert "0 of 0 points" in shown(replace(SCORE, entries=()))
