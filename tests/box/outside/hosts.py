@@ -59,6 +59,8 @@ def main(kind: str, command: list[str]) -> None:
         os.setresgid(*[ORDINARY_USER] * 3)
         os.setresuid(*[ORDINARY_USER] * 3)
     else:
+        if Path("/sys/fs/cgroup").is_dir():
+            mounts.small_file_system("/sys/fs/cgroup", size="4k", inodes=2)  # a container's is read-only or absent
         leave_only(DOCKER_CAPABILITIES)
     environment = {"PATH": os.environ["PATH"], "HOME": "/tmp", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
     kept = {name: value for name, value in os.environ.items() if name.startswith(("VIVA_TEST_", "PYTHONPATH"))}

@@ -125,10 +125,9 @@ def _nested_user_namespace() -> str:
 
 
 def _interpreter_within_reach() -> str:
-    """Asked as the box's user: a Python below a closed home directory does not work there."""
-    for path in _NEEDED:
-        if not os.access(path, os.R_OK):
-            raise PermissionError(f"{path}, which the interpreter needs, cannot be read by the user of the box")
+    closed = view.closed_to(_TRIAL_UID, _NEEDED)
+    if closed:
+        raise PermissionError(f"{closed}, which the interpreter needs, cannot be read by the user of the box")
     return "readable by the box's user"
 
 
@@ -155,8 +154,8 @@ _T0: List[Step] = [("resource limits", _rlimits)]
 _T1: List[Step] = [
     ("Linux", _linux),
     ("root", _root),
-    ("own user", _identity),
     ("interpreter", _interpreter_within_reach),
+    ("own user", _identity),
     *_FILTERS,
 ]
 _T2: List[Step] = [

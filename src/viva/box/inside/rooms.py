@@ -32,6 +32,14 @@ def make_room(base: str, name: str, owner: int) -> Tuple[str, str]:
     return pair
 
 
+def open_to_all(path: str) -> None:
+    """Let every user read a tree of ours."""
+    for folder, _, files in os.walk(path):
+        os.chmod(folder, 0o755)
+        for name in files:
+            os.chmod(os.path.join(folder, name), 0o644)
+
+
 def remove(path: str) -> None:
     """Delete a tree however deep it is and however its owner set its modes; nothing of it may be in use any more.
 

@@ -8,6 +8,7 @@ import importlib
 import os
 import platform
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -72,6 +73,9 @@ class Zygote:
         else:
             proc = "the host's"
             identity.adopt_orphans()
+            self._move_engine()
+            if self._tier == "T1":
+                _check_open(int(self._settings["trial_uid"]), [*view.interpreter_paths(), *readable])
             self._shown = view.View([*view.system_paths(), *view.interpreter_paths(), *readable]).shown
         fresh = bool(self._settings["fresh"])
         if not fresh:
@@ -87,6 +91,14 @@ class Zygote:
         if self._tier != "T0":
             identity.set_dumpable(False)
         return {"ready": True, "proc": proc, "base": self._settings.get("base", ""), "landlock": landlock.abi()}
+
+    def _move_engine(self) -> None:
+        """Serve from a copy that the box's user can read, wherever the engine itself is installed."""
+        copy = os.path.join(self._settings["base"], "engine")
+        shutil.copytree(self._engine, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        rooms.open_to_all(copy)
+        self._engine = copy
+        sys.modules["viva_box"].__path__ = [copy]
 
     def _modules(self) -> List[str]:
         wanted = [*_ALWAYS.split(), *self._settings["preload"]]
@@ -208,6 +220,15 @@ class Zygote:
             os.waitpid(pid, 0)
             del self._living[pid]
             self._clean_up_after(box)
+
+
+def _check_open(user: int, paths: List[str]) -> None:
+    closed = view.closed_to(user, paths)
+    if closed:
+        raise PermissionError(
+            f"{closed} cannot be read by the user of the box; install Python where every user may read it, or open "
+            "its parent directories (chmod o+x)"
+        )
 
 
 def _count_threads() -> int:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _HELLO_S: Final = 60.0
 _LAST_WORDS_S: Final = 2.0
 """How long a box whose socket broke may take to end by itself, so that its own ending is reported."""
+_LONGEST_S: Final = 7 * 24 * 3600.0
+"""A week stands for "no limit", which sockets do not know."""
 _REPLIES: Final = ("ok", "raised", "missing", "stop")
 
 
@@ -140,13 +142,18 @@ class Box:
             BoxTimeout: no whole reply in time; the box was killed.
             BoxDied: the box ended; says how.
             ProtocolViolation: the reply was no message of ours; the box was killed.
+            TypeError, wire.TooLarge: the request cannot be sent; nothing has happened to the box.
         """
         if self._closed or self._verdict:
             raise BoxDied(self._verdict or "the box is closed")
-        deadline = time.monotonic() + timeout_s
+        if self._handle.ended.is_set():
+            raise self._death()
+        parts = wire.dump({"op": op, **fields})
+        deadline = time.monotonic() + min(timeout_s, _LONGEST_S)
         try:
-            self._socket.settimeout(timeout_s)
-            wire.send(self._socket, {"op": op, **fields})
+            for part in parts:
+                self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
+                self._socket.sendall(part)
             reply = wire.receive(self._socket, deadline)
         except TimeoutError as error:
             self._end("no answer in time")

@@ -8,7 +8,7 @@ from typing import Final
 
 from viva.model.errors import BoxUnavailable
 
-_FIRST, _COUNT = 60001, 1180
+FIRST_UID, _COUNT = 60001, 1180
 """A range that Debian keeps free for on-demand use, below what systemd gives out, inside any remapped container."""
 _start: Final = itertools.count(os.getpid() * 37)
 _lock: Final = threading.Lock()
@@ -25,7 +25,7 @@ class BorrowedUid:
         with _lock:
             offset = next(_start)
         for step in range(_COUNT):
-            self.uid = _FIRST + (offset + step) % _COUNT
+            self.uid = FIRST_UID + (offset + step) % _COUNT
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             try:
                 self._socket.bind(f"\0viva-uid-{self.uid}")

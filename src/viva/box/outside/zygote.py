@@ -21,7 +21,7 @@ from viva.box.outside.canary import Canary
 from viva.box.outside.cgroups import CgroupParent
 from viva.box.outside.output import Output
 from viva.box.outside.reactor import Reactor
-from viva.box.outside.uids import BorrowedUid
+from viva.box.outside.uids import FIRST_UID, BorrowedUid
 from viva.box.outside.watchdog import Watchdog
 from viva.model import Limits, Tier
 from viva.model.errors import BoxUnavailable
@@ -99,6 +99,7 @@ class Zygote:
             # An installed engine lies among the libraries that boxes need.
             "hidden": [str(Path(viva.__file__).parent.resolve()), *(str(path.resolve()) for path in hidden)],
             "fresh": fresh,
+            "trial_uid": FIRST_UID,
         }
         zygote, message = cls._launch(tier, settings, python)
         if message.get("threads"):
