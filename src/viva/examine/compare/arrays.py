@@ -22,7 +22,7 @@ def compare_arrays(actual: Array, expected: Array, context: Context) -> Differen
     if np.array_equal(actual, expected):
         return None
     found = _differ(actual, expected, context)
-    if found is not None and context.sign and actual.dtype.kind != "b" and _differ(-actual, expected, context) is None:
+    if found is not None and context.sign and _differ(-_wide(actual), expected, context) is None:
         return None
     return found
 

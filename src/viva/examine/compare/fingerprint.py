@@ -90,7 +90,7 @@ class _Walk:
 
     def _code(self, value: Any) -> Hashable:
         if isinstance(value, types.FunctionType):
-            cells = tuple(self.of(cell.cell_contents) for cell in value.__closure__ or ())
+            cells = tuple(self._cell(cell) for cell in value.__closure__ or ())
             defaults = self.of(value.__defaults__), self.of(value.__kwdefaults__)
             return value.__module__, value.__qualname__, value.__code__, defaults, cells
         if isinstance(value, types.MethodType):
@@ -101,6 +101,12 @@ class _Walk:
         if isinstance(value, types.MethodDescriptorType | types.WrapperDescriptorType):
             return value.__objclass__.__module__, value.__qualname__
         return self._object(value)
+
+    def _cell(self, cell: types.CellType) -> Hashable:
+        try:
+            return self.of(cell.cell_contents)
+        except ValueError:
+            raise Unrecognised("an empty cell") from None
 
     def _object(self, value: Any) -> Hashable:
         if not type(value).__module__.startswith(_OPEN) or not hasattr(value, "__dict__"):

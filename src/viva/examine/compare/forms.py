@@ -5,6 +5,7 @@ numbers with one dimension or more, and numpy scalars of a precision that Python
 one of these or an `Opaque`, which equals nothing.
 """
 
+import math
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
@@ -23,6 +24,7 @@ _PLAIN: Final = PLAIN_SCALARS | {list, tuple, dict, set, frozenset}
 _EXACT_IN_PYTHON: Final = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
 _ITERATOR_CAP: Final = 10_000
 _DECIMAL_DIGITS: Final = 1_000
+_ITEMS: Final = 1_000_000
 _DEPTH: Final = 32
 
 Array = np.ndarray[Any, Any]
@@ -96,9 +98,9 @@ def _plain_array(value: Array) -> Any:
     kind = value.dtype.kind
     if kind in "biufc":
         return plain(value[()]) if value.ndim == 0 else value
-    if kind in "mM":
-        return value.astype(str).tolist()
-    return value.tolist()
+    if value.size > _ITEMS:  # one list item for every letter of a 256 MB array would not fit
+        return Opaque(f"array of {value.dtype}")
+    return value.astype(str).tolist() if kind in "mM" else value.tolist()
 
 
 def _plain_scalar(value: np.generic) -> Any:
@@ -109,6 +111,8 @@ def _plain_scalar(value: np.generic) -> Any:
 
 def _plain_decimal(value: Decimal) -> Any:
     # Decimal("1e999999") has a short text and a denominator or numerator of a million digits.
+    if value.is_nan():
+        return math.nan
     if not value.is_finite() or abs(value.adjusted()) > _DECIMAL_DIGITS:
         return float(value)
     return Fraction(value) if len(value.as_tuple().digits) <= _DECIMAL_DIGITS else float(value)

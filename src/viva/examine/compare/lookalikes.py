@@ -105,7 +105,7 @@ def _additive(actual: Array, expected: Array) -> str:
 
 
 def _negated(actual: Array, expected: Array) -> str:
-    return "Every element has the opposite sign." if actual.dtype.kind != "b" and _same(-actual, expected) else ""
+    return "Every element has the opposite sign." if actual.dtype.kind in "if" and _same(-actual, expected) else ""
 
 
 def _reversed(actual: Array, expected: Array) -> str:
@@ -145,6 +145,15 @@ def _scaled(actual: Array, expected: Array) -> str:
     return f"Every element is {number(factor)} times the expected one: is a factor missing, or one too many?"
 
 
+def _rounded(actual: Array, expected: Array) -> str:
+    if actual.shape != expected.shape or expected.dtype.kind != "f" or actual.dtype.kind == "b":
+        return ""
+    for places in range(7):
+        if bool(np.allclose(actual, np.round(expected, places), rtol=1e-12, atol=1e-12)):
+            return f"Its elements are the expected ones rounded to {places} decimal places: return them unrounded."
+    return ""
+
+
 def _reordered(actual: Array, expected: Array) -> str:
     if actual.shape == expected.shape and _same(np.sort(actual, axis=None), np.sort(expected, axis=None)):
         return "It holds the right numbers in another order."
@@ -165,6 +174,7 @@ _RELATIONS: Final[tuple[Callable[[Array, Array], str], ...]] = (
     _reversed,
     _shifted,
     _additive,
+    _rounded,
     _scaled,
     _other_axis,
     _reordered,

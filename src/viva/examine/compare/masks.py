@@ -110,7 +110,7 @@ def _by_agreement(pairs: list[tuple[Array, Array]], expected_one_is_visible: boo
     balance = 0
     for actual, expected in pairs:
         given, wanted = visible(actual, True), visible(expected, expected_one_is_visible)
-        if actual.shape == expected.shape and given is not None and wanted is not None and not _is_additive(actual):
+        if given is not None and wanted is not None and not _is_additive(actual):
             right = int(np.count_nonzero(given == wanted))
             balance += 2 * right - actual.size
     return balance > 0 if balance else expected_one_is_visible
@@ -131,7 +131,8 @@ def _pairs(actual: Any, expected: Any, depth: int) -> Iterator[tuple[Array, Arra
     wanted = as_array(expected)
     given = as_array(actual) if wanted is not None else None
     if wanted is not None and given is not None:
-        yield given, wanted
+        if given.shape == wanted.shape:  # nothing else can agree, nor should it cost anything
+            yield given, wanted
     elif len(actual) == len(expected):
         for one, other in zip(actual, expected, strict=True):
             yield from _pairs(one, other, depth + 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from viva.examine.compare.show import show
 from viva.model.errors import GraderError
 
 PAIRS_CAP: Final = 400
-"""Items that are compared each with each; flat numbers and texts have no such limit."""
+"""Items that are compared each with each; numbers and texts have no such limit."""
 
 Compare = Callable[[Any, Any, Context], Difference | None]
 
@@ -49,16 +50,18 @@ def _compare_sorted(given: Any, wanted: Any, context: Context, actual: Any, expe
 def unmatched(
     actual: list[Any], expected: list[Any], context: Context, compare: Compare
 ) -> tuple[list[Any], list[Any]]:
-    """What is missing from the answer and what it holds beside, compared with tolerance.
+    """What is missing from the answer and what it holds beside; inexact numbers are paired with tolerance.
 
     Raises:
-        GraderError: too many items that can only be compared each with each.
+        GraderError: so many nested items are expected that comparing each with each would take too long.
     """
+    if len(expected) > PAIRS_CAP and not all(type(plain(v)) in PLAIN_SCALARS for v in expected):
+        raise GraderError(f"agree: more than {PAIRS_CAP} nested items are expected in any order; compare them sorted.")
     missing, extra = _exactly_unmatched(actual, expected)
-    if len(missing) * len(extra) > PAIRS_CAP**2:
-        if all(_is_flat(v) for v in expected):  # texts and numbers that are plainly others
-            return missing, extra
-        raise GraderError(f"agree: more than {PAIRS_CAP} nested items in any order; compare them sorted instead.")
+    if len(missing) != len(extra) or len(actual) != len(expected):
+        return missing, extra
+    if len(missing) > PAIRS_CAP:
+        return _pair_sorted(missing, extra, context, compare)
     still_missing = []
     for wanted in missing:
         for position, given in enumerate(extra):
@@ -68,6 +71,17 @@ def unmatched(
         else:
             still_missing.append(wanted)
     return still_missing, extra
+
+
+def _pair_sorted(
+    missing: list[Any], extra: list[Any], context: Context, compare: Compare
+) -> tuple[list[Any], list[Any]]:
+    """Pair many numbers in the order of their size."""
+    if not all(isinstance(v, int | float | Fraction) for v in (*missing, *extra)):
+        return missing, extra
+    pairs = list(zip(sorted(missing), sorted(extra), strict=True))
+    wrong = [(wanted, given) for wanted, given in pairs if compare(given, wanted, context) is not None]
+    return [wanted for wanted, _ in wrong], [given for _, given in wrong]
 
 
 def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -88,10 +102,6 @@ def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any
 
 def _could_agree(actual: Any, expected: Any) -> bool:
     return is_number(one_number(actual)) == is_number(expected) and isinstance(actual, str) == isinstance(expected, str)
-
-
-def _is_flat(value: Any) -> bool:
-    return type(value) in PLAIN_SCALARS
 
 
 def _is_hashable(value: Any) -> bool:

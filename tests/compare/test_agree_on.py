@@ -1,0 +1,394 @@
+"""agree_on: the same examples every time, drawn once for a class, and the smallest counter-example in the message."""
+
+import os
+import random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, configuration, given, settings
+from hypothesis import strategies as st
+from hypothesis.internal import charmap
+
+from viva.examine.compare import examples as kept
+from viva.examine.compare import search
+from viva.examine.compare.fingerprint import Unrecognised, fingerprint
+from viva.grading import Disagreement, agree_on
+from viva.grading import strategies as ready
+from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, StudentRaised
+
+
+def overlap(candidate, reference):
+    """The key: the share of the candidate's tokens that the reference has, each counted as often as it is there."""
+    left = list(reference)
+    hits = 0
+    for token in candidate:
+        if token in left:
+            left.remove(token)
+            hits += 1
+    return hits / len(candidate) if candidate else 0.0
+
+
+def unclipped(candidate, reference):
+    return sum(t in reference for t in candidate) / len(candidate) if candidate else 0.0
+
+
+def asked(student, key=overlap, **how):
+    agree_on(student, key, ready.token_lists(), ready.token_lists(), **how)
+
+
+class Counting:
+    def __init__(self, function):
+        self.function, self.calls, self.__name__ = function, 0, "overlap"
+
+    def __call__(self, *args):
+        self.calls += 1
+        return self.function(*args)
+
+
+def test_a_right_answer_costs_one_call_per_example():
+    student = Counting(overlap)
+    asked(student, examples=30)
+    assert 20 <= student.calls <= 30
+
+
+ASKED = []
+
+
+def counted_key(candidate, reference):
+    ASKED.append(candidate)
+    return overlap(candidate, reference)
+
+
+def test_the_key_is_asked_once_for_a_class():
+    """The strategies, and the functions in them, are built anew for every submission and still recognised."""
+
+    def grade(student):
+        words = ready.token_lists("abc")
+        agree_on(student, lambda c, r: counted_key(c, r), words, words.map(lambda t: t[::-1]), examples=20)
+
+    grade(overlap)
+    once = len(ASKED)
+    assert 10 <= once <= 20
+    for _ in range(3):
+        grade(Counting(overlap))
+    assert len(ASKED) == once
+
+
+def test_the_smallest_counter_example_is_shown():
+    with pytest.raises(Disagreement) as raised:
+        asked(Counting(unclipped))
+    assert str(raised.value).startswith("overlap(['a', 'a'], ['a']) gave 1, expected 0.5.")
+
+
+def test_the_message_is_the_same_every_time():
+    messages = set()
+    for _ in range(3):
+        random.seed(os.urandom(8))
+        with pytest.raises(Disagreement) as raised:
+            asked(unclipped)
+        messages.add(str(raised.value))
+    assert len(messages) == 1
+
+
+def test_random_state_is_left_alone():
+    random.seed(7)
+    np.random.seed(7)
+    wanted = random.random(), np.random.random()
+    random.seed(7)
+    np.random.seed(7)
+    with pytest.raises(Disagreement):
+        asked(unclipped)
+    assert (random.random(), np.random.random()) == wanted
+
+
+def test_nothing_is_written(tmp_path, monkeypatch):
+    """Neither examples nor Unicode tables: a grader may run where nothing can be written."""
+    home = tmp_path / "home"
+    monkeypatch.setattr(configuration, "__hypothesis_home_directory", home)
+    monkeypatch.setattr(charmap, "_charmap", None)
+    with pytest.raises(Disagreement):
+        agree_on(lambda text: len(text), lambda text: len(text) + (len(text) > 3), st.text(max_size=9))
+    assert not home.exists()
+    assert configuration.storage_directory().path == home  # put back for others
+
+    monkeypatch.setattr(charmap, "_charmap", None)
+    given(st.text(max_size=9))(settings(database=None, max_examples=1)(lambda text: None))()
+    assert home.exists()  # what would have been written
+
+
+def test_examples_do_not_depend_on_what_is_imported(tmp_path, monkeypatch):
+    """Hypothesis would draw constants from the source of other modules."""
+    strategy = [st.integers()]
+    before = kept._draw(strategy, 100)
+    module = tmp_path / "somebodys_grader.py"
+    module.write_text("MAGIC = [" + ", ".join(str(10**9 + 7 * i) for i in range(500)) + "]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import somebodys_grader
+
+    assert somebodys_grader.MAGIC[0] == 10**9
+    assert kept._draw([st.integers()], 100) == before
+
+
+def test_a_known_mistake_is_named_when_it_explains_every_example():
+    hints = {
+        "the counts are not clipped": unclipped,
+        "always one": lambda candidate, reference: 1.0,  # right for the smallest example, not for the others
+    }
+    with pytest.raises(Disagreement) as raised:
+        asked(Counting(unclipped), hints=hints)
+    assert raised.value.hint == "the counts are not clipped"
+    assert "always one" not in str(raised.value)
+
+
+def test_a_hint_that_raises_is_noted_for_the_author():
+    hints = {"division": lambda candidate, reference: 1 / 0, "the counts are not clipped": unclipped}
+    with pytest.raises(Disagreement) as raised:
+        asked(unclipped, hints=hints)
+    assert raised.value.hint == "the counts are not clipped"
+    assert any("ZeroDivisionError" in note for note in raised.value.__notes__)
+
+
+def test_an_exception_is_a_counter_example():
+    def student(candidate, reference):
+        if not candidate:
+            raise StudentRaised("ZeroDivisionError", "division by zero", [Frame("solution.py", 12, "f", "x / 0")])
+        return overlap(candidate, reference)
+
+    with pytest.raises(Disagreement, match=r"your function|student") as raised:
+        asked(student)
+    message = str(raised.value)
+    assert "([], []) raised ZeroDivisionError: division by zero (solution.py, line 12); expected 0." in message
+
+
+@pytest.mark.parametrize("error", [BoxDied("memory limit"), BoxTimeout("10 s"), GraderError("ours")])
+@pytest.mark.parametrize("at", [0, 3, 40])
+def test_the_end_of_a_box_ends_the_search(error, at):
+    """At the first question, later, and in the middle of shrinking."""
+    calls = 0
+
+    def student(candidate, reference):
+        nonlocal calls
+        calls += 1
+        if calls > at:
+            raise error
+        return overlap(candidate, reference) if at < 20 else unclipped(candidate, reference)
+
+    with pytest.raises(type(error)) as raised:
+        asked(student)
+    assert raised.value is error
+    assert calls == at + 1
+
+
+def test_a_time_out_is_not_repeated():
+    """Every further call of a function that hangs would cost its whole time limit."""
+    calls = []
+
+    def student(candidate, reference):
+        calls.append(candidate)
+        raise StudentRaised("SoftTimeout", "", limit="time")
+
+    with pytest.raises(StudentRaised):
+        asked(student)
+    assert len(calls) == 1
+
+
+def test_memory_is_not_exhausted_twice():
+    def student(candidate, reference):
+        if candidate:
+            raise StudentRaised("MemoryError", "", limit="memory")
+        return 0.0
+
+    counting = Counting(student)
+    with pytest.raises(Disagreement, match="MemoryError"):
+        asked(counting)
+    assert counting.calls < 5
+
+
+def test_a_function_that_is_never_the_same_twice_is_still_answered():
+    chance = random.Random(1)
+    with pytest.raises(Disagreement):
+        asked(lambda candidate, reference: chance.random())
+
+
+def test_shrinking_is_bounded():
+    counting = Counting(lambda rows: float(rows.sum()) + 1)
+    with pytest.raises(Disagreement):
+        agree_on(counting, lambda rows: float(rows.sum()), ready.matrices((1, 30), (1, 30)), examples=20)
+    assert counting.calls <= 20 + 20 + search.SEARCH_CALLS + 1
+
+
+def test_a_slow_function_is_not_shrunk_for_long(monkeypatch):
+    now = iter(range(10_000))
+    monkeypatch.setattr(search.time, "monotonic", lambda: float(next(now)))
+    counting = Counting(unclipped)
+    with pytest.raises(Disagreement):
+        asked(counting)
+    assert counting.calls < 60
+
+
+def test_the_students_function_cannot_change_the_examples():
+    def student(candidate, reference):
+        result = overlap(candidate, reference)
+        candidate.clear()
+        reference.append("x")
+        return result
+
+    asked(student, examples=25)
+    asked(overlap, examples=25)
+
+
+def test_missing_return_is_named():
+    with pytest.raises(Disagreement, match=r"gave None, expected 0\. Is a `return` missing\?"):
+        asked(lambda candidate, reference: None)
+
+
+def test_arrays_are_described_not_printed():
+    with pytest.raises(Disagreement) as raised:
+        agree_on(lambda m: m.T, lambda m: m, ready.matrices((2, 4), (2, 4)))
+    assert "shape" in str(raised.value) or "differs" in str(raised.value) or "[[" in str(raised.value)
+    assert len(str(raised.value)) < 600
+
+
+def test_up_to_and_tolerances_are_passed_on():
+    agree_on(lambda t: t[::-1], lambda t: t, ready.token_lists(), up_to="order")
+    agree_on(lambda n: n + 0.4, lambda n: n, ready.lengths(), atol=0.5)
+    with pytest.raises(Disagreement):
+        agree_on(lambda n: n + 0.6, lambda n: n, ready.lengths(), atol=0.5)
+
+
+def test_authors_mistakes_are_not_the_students():
+    with pytest.raises(ValueError, match="at least one strategy"):
+        agree_on(overlap, overlap)
+    with pytest.raises(ValueError, match="at least one example"):
+        asked(overlap, examples=0)
+    with pytest.raises(ValueError, match="no function"):
+        asked(overlap, hints={"a number": 3})
+    with pytest.raises(ValueError, match="up_to"):
+        asked(overlap, up_to="direction")
+    with pytest.raises(GraderError, match="the key raised ZeroDivisionError"):
+        agree_on(lambda n: 0, lambda n: 1 // n, ready.lengths())
+    with pytest.raises(GraderError, match="strategies"):
+        agree_on(lambda n: 0, lambda n: 0, ready.lengths().filter(lambda n: False))
+
+
+def test_a_key_that_knows_only_the_examples_suffices():
+    """In a bundle for students the key answers from a record; shrinking then stays among what was recorded."""
+    recorded = {}
+
+    def live(n):
+        recorded[n] = n * n
+        return n * n
+
+    agree_on(lambda n: n * n, live, ready.lengths(0, 1000), examples=20)
+
+    def replayed(n):
+        if n not in recorded:
+            raise GraderError("not recorded")
+        return recorded[n]
+
+    with pytest.raises(Disagreement, match="expected"):
+        agree_on(lambda n: n * n + (n > 9), replayed, ready.lengths(0, 1000), examples=20)
+
+
+class TestFingerprints:
+    """When two questions are taken for the same one."""
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda: ready.token_lists("abc", 1, 4),
+            lambda: ready.reference_lists(),
+            lambda: ready.matrices(),
+            lambda: ready.probability_rows(2, (1, 3)),
+            lambda: st.lists(st.integers(0, 3)).map(lambda x: [x]),
+            lambda: st.integers(0, 3).filter(lambda n: n > 1) | st.none(),
+            lambda: st.fixed_dictionaries({"a": st.text("xy")}),
+            lambda: st.permutations([1, 2, 3]),
+            lambda: st.just(2),
+        ],
+    )
+    def test_strategies_built_anew_are_the_same_question_before_and_after_use(self, make):
+        used = make()
+        wanted = fingerprint(used)
+        kept._draw([used], 5)
+        assert fingerprint(used) == wanted == fingerprint(make())
+
+    def test_closures_count(self):
+        def of(n):
+            return st.integers(0, 9).map(lambda x: x * n)
+
+        assert fingerprint(of(2)) == fingerprint(of(2))
+        assert fingerprint(of(2)) != fingerprint(of(3))
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            (st.integers(0, 3), st.integers(0, 4)),
+            (st.just(1), st.just(True)),
+            (st.just(0.0), st.just(-0.0)),
+            (st.sampled_from("ab"), st.sampled_from("ba")),
+            (st.just(np.zeros(2)), st.just(np.zeros(3))),
+            (st.just(np.zeros(2)), st.just(np.zeros(2, dtype=np.float32))),
+            (st.just([1, 2]), st.just((1, 2))),
+            (st.just("1"), st.just(1)),
+        ],
+    )
+    def test_different_questions_are_told_apart(self, one, other):
+        assert fingerprint(one) != fingerprint(other)
+
+    @pytest.mark.parametrize("value", [object(), np.random.default_rng(0), iter([1]), Counting(overlap)])
+    def test_what_cannot_be_told_by_value_is_refused(self, value):
+        with pytest.raises(Unrecognised):
+            fingerprint([value])
+        with pytest.raises(Unrecognised):
+            fingerprint(lambda: value)
+
+    def test_an_empty_cell_is_refused(self):
+        def outer():
+            def inner():
+                return later
+
+            found = inner
+            if found is None:
+                later = 1
+            return found
+
+        with pytest.raises(Unrecognised):
+            fingerprint(outer())
+
+    def test_circles_end(self):
+        circle = []
+        circle.append(circle)
+        with pytest.raises(Unrecognised):
+            fingerprint(circle)
+
+    def test_a_strategy_with_state_is_drawn_anew(self):
+        generator = np.random.default_rng(0)
+        before = kept._kept.cache_info().currsize
+        agree_on(
+            lambda n: n, lambda n: n, st.integers(0, 3).map(lambda n: n + 0 * int(generator.integers(2))), examples=5
+        )
+        assert kept._kept.cache_info().currsize == before
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_ready_strategies_give_what_they_promise(data):
+    tokens = data.draw(ready.token_lists("xyz", 1, 4))
+    assert 1 <= len(tokens) <= 4 and set(tokens) <= set("xyz")
+    references = data.draw(ready.reference_lists(most=2))
+    assert 1 <= len(references) <= 2 and all(references)
+    ids = data.draw(ready.id_lists(5))
+    assert all(1 <= i <= 5 for i in ids)
+    matrix = data.draw(ready.matrices(2, (1, 3)))
+    assert matrix.shape[0] == 2 and 1 <= matrix.shape[1] <= 3 and np.abs(matrix).max() <= 3
+    rows = data.draw(ready.probability_rows())
+    assert np.allclose(rows.sum(axis=1), 1) and (rows >= 0).all()
+    assert 2 <= data.draw(ready.lengths(2, 4)) <= 4
+
+
+def test_ready_strategies_refuse_what_cannot_be():
+    with pytest.raises(ValueError, match="vocabulary"):
+        ready.token_lists([])
+    with pytest.raises(ValueError, match="smaller one first"):
+        ready.lengths(3, 2)
