@@ -105,12 +105,13 @@ def write(folder: Path, *, size: int, torch: bool) -> None:
     course = folder / "course"
     for name, text in {
         "grader.yaml": "course: bench\nsecret: file:.secret\nassignments: [small]\n",
-        ".secret": "bench\n",
+        ".secret": "the measurements need no secret\n",
         "assignments/small/assignment.yaml": ASSIGNMENT.format(preload="torch" if torch else "numpy"),
         "graders/small/key.py": REFERENCE,
         "graders/small/test_small.py": VIVA_TESTS,
     }.items():
         _put(course / name, text)
+    (course / ".secret").chmod(0o600)
     for student in range(size):
         source = f"# student {student}\n" + ("import torch\n" if torch else "") + REFERENCE.split("\n", 1)[1]
         _put(folder / "modules" / f"s{student:03}" / "solution.py", source)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+import viva.grading  # noqa: F401  # numpy comes with it, and survives no second import within pytester's runs
 from viva.examine.catalog import catalog, exact, resolve
 from viva.model.errors import CourseError
 
@@ -92,3 +93,10 @@ def test_points_mean_what_they_say(points: object, expected: Fraction) -> None:
 def test_points_that_are_no_number_are_refused(points: object) -> None:
     with pytest.raises(CourseError, match="here: weight is"):
         exact(points, "here")
+
+
+def test_questions_come_in_the_order_of_their_numbers(pytester: pytest.Pytester) -> None:
+    numbers = ["2.1", "1.10", "1.2", "1.2b", "1.2a"]
+    tests = "".join(f"@number({n!r})\ndef test_{i}(): pass\n" for i, n in enumerate(numbers))
+    functions = catalog(collected(pytester, f"from viva.grading import number\ndef test_x(): pass\n{tests}"))
+    assert [f.number for f in functions] == ["1.2", "1.2a", "1.2b", "1.10", "2.1", ""]

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -46,7 +47,8 @@ class TestFunction:
 def catalog(items: Iterable[pytest.Item]) -> list[TestFunction]:
     """Group collected items by function, check what they declare, and put them in order.
 
-    Visible tests come first, each part in the order of collection; a test comes after those that it depends on.
+    Visible tests come first; both parts are in the order of the question numbers, and of collection where these are
+    equal; a test comes after those that it depends on.
 
     Raises:
         CourseError: a prerequisite that does not exist or a circle of prerequisites.
@@ -143,6 +145,12 @@ def _first_sentence(doc: str | None) -> str:
     return " ".join((doc or "").strip().split("\n\n", 1)[0].split())
 
 
+def _in_order(number: str) -> tuple[bool, list[tuple[int, str]]]:
+    """Sorts question numbers as people do: 1.2 before 1.10, 3.2a before 3.2b, those without a number last."""
+    parts = re.findall(r"\d+|[^\W\d_]+", number)
+    return not parts, [(int(p), "") if p.isdigit() else (0, p) for p in parts]
+
+
 def _ordered(functions: list[TestFunction]) -> list[TestFunction]:
     ordered: list[TestFunction] = []
     under_way: list[TestFunction] = []
@@ -159,6 +167,6 @@ def _ordered(functions: list[TestFunction]) -> list[TestFunction]:
         under_way.pop()
         ordered.append(function)
 
-    for function in sorted(functions, key=lambda f: f.hidden):
+    for function in sorted(functions, key=lambda f: (f.hidden, _in_order(f.number))):
         visit(function)
     return ordered

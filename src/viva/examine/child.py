@@ -34,6 +34,7 @@ class Boxes:
     def __init__(self, assignment: Assignment, tier: Tier, ready: int) -> None:
         self._assignment, self._tier, self._ready = assignment, tier, ready
         self._done = threading.Event()
+        self._zygote: Zygote | None = None
         self._pool: Pool | None = None
         self._error: Exception | None = None
         threading.Thread(target=self._live, daemon=True, name="zygote").start()
@@ -50,11 +51,19 @@ class Boxes:
         assert self._pool is not None  # set before the event, or else the error is
         return self._pool
 
+    def close(self) -> None:
+        """End boxes and zygote and wait for them, so that nothing is left and their cost is accounted."""
+        self._done.wait()
+        if self._pool is not None:
+            self._pool.close()
+        if self._zygote is not None:
+            self._zygote.close()
+
     def _live(self) -> None:
         python = str(self._assignment.python) if self._assignment.python else sys.executable
         try:
-            zygote = Zygote.start(self._tier, preload=self._assignment.preload, python=python)
-            self._pool = Pool(zygote, self._assignment.limits, ready=self._ready)
+            self._zygote = Zygote.start(self._tier, preload=self._assignment.preload, python=python)
+            self._pool = Pool(self._zygote, self._assignment.limits, ready=self._ready)
         except Exception as error:  # told to whoever asks for the pool
             self._error = error
         self._done.set()
@@ -90,7 +99,10 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
         while (request := receive(sock)) is not None:
             _grade(sock, grader, request)
 
-    Serving(course.root, assignment, boxes.pool, start["secret"], serve).run()
+    try:
+        Serving(course.root, assignment, boxes.pool, start["secret"], serve).run()
+    finally:
+        boxes.close()
 
 
 def _grade(sock: socket.socket, grader: Grader, request: dict[str, Any]) -> None:
