@@ -1,7 +1,6 @@
 """How a submission gets into a box: bytes put, archives unpacked inside, then the module or the notebook is run."""
 
-import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
@@ -9,11 +8,12 @@ from typing import Any, Final
 
 from viva.course import Assignment
 from viva.intake.notebook import Notebook, NotebookError, read_notebook
-from viva.model import Submission
-from viva.model.errors import LoadFailed, StudentRaised
+from viva.model import Submission, claims
+from viva.model.errors import GraderError, LoadFailed, StudentRaised
 
 ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 READ_CAP: Final = 16 << 20
+MOST_PROBLEMS: Final = 1000
 
 Ask = Callable[..., Any]
 
@@ -64,14 +64,12 @@ class Loader:
 
         Raises:
             BoxError: the box ended while loading.
+            GraderError: the author's own helpers or data cannot be loaded.
         """
         report = LoadReport()
-        limits = self._assignment.limits
-        data = self._put(ask, limits.call_s)
+        self._prepare(ask)
+        data = self._put(ask, report)
         self._unpack(ask, report, data)
-        if self._inside is not None:
-            filename, source = self._inside
-            ask("load_inside", timeout_s=limits.load_s, source=source, filename=filename)
         for path in self.order(list(report.files)):
             self._load_file(ask, report, path, data)
         return report
@@ -95,11 +93,25 @@ class Loader:
     def _local(self, path: str) -> bytes | None:
         return next((f.data for f in self.submission.files if f.path == path), None)
 
-    def _put(self, ask: Ask, timeout_s: float) -> dict[str, bytes]:
-        for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
-            ask("put", timeout_s=timeout_s, path=name, data=path.read_bytes())
+    def _prepare(self, ask: Ask) -> None:
+        """The author's data and helpers, before anything of the student's is there: what fails here is our fault."""
+        limits = self._assignment.limits
+        try:
+            for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
+                ask("put", timeout_s=limits.call_s, path=name, data=path.read_bytes())
+            if self._inside is not None:
+                filename, source = self._inside
+                ask("load_inside", timeout_s=limits.load_s, source=source, filename=filename)
+        except StudentRaised as error:
+            raise GraderError(f"The assignment's data or inside.py cannot be loaded in the box: {error}") from error
+
+    def _put(self, ask: Ask, report: LoadReport) -> dict[str, bytes]:
+        """The student's files; one that the box cannot store is reported, and the others go in all the same."""
         for file in self.submission.files:
-            ask("put", timeout_s=timeout_s, path=file.path, data=file.data)
+            try:
+                ask("put", timeout_s=self._assignment.limits.call_s, path=file.path, data=file.data)
+            except StudentRaised as error:
+                report.problems.append(LoadProblem(file.path, f"could not be stored in the box: {error}"))
         return {f.path: f.data for f in self.submission.files}
 
     def _unpack(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
@@ -110,14 +122,18 @@ class Loader:
             except StudentRaised as error:
                 report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
                 continue
-            if isinstance(reply, Mapping) and reply.get("problem"):
-                report.problems.append(LoadProblem(path, str(reply["problem"])[:300]))
+            if problem := claims.text(claims.table(reply).get("problem"), 300):
+                report.problems.append(LoadProblem(path, problem))
         if not archives:
             report.files = {p: len(d) for p, d in data.items()}
             return
-        listed = ask("files", timeout_s=self._assignment.limits.call_s)
-        with contextlib.suppress(TypeError, ValueError):
-            report.files = {str(p): int(size) for p, size in listed if not str(p).lower().endswith(ARCHIVES)}
+        try:
+            listed = ask("files", timeout_s=self._assignment.limits.call_s)
+        except StudentRaised as error:
+            report.problems.append(LoadProblem("the submission", f"could not be listed: {error}"))
+            return
+        pairs = [(claims.text(row[0]), row[1]) for row in map(claims.rows, claims.rows(listed)) if len(row) == 2]
+        report.files = {p: claims.number(size) for p, size in pairs if not p.lower().endswith(ARCHIVES)}
 
     def _load_file(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
         report.loaded.append(path)
@@ -129,7 +145,7 @@ class Loader:
     def _load_module(self, ask: Ask, report: LoadReport, path: str) -> None:
         limits = self._assignment.limits
         try:
-            reply = ask(
+            loaded = ask(
                 "load_module",
                 timeout_s=limits.load_s + 5,
                 soft_s=limits.load_s,
@@ -140,37 +156,42 @@ class Loader:
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
             return
-        for item in reply.get("errors") or ():
+        reply = claims.table(loaded)
+        for item in map(claims.table, claims.rows(reply.get("errors"))[:MOST_PROBLEMS]):
             raised = StudentRaised.from_wire(item)
-            line = item.get("line")
-            where = f"{path} line {line}" if isinstance(line, int) else path
+            line = claims.number(item.get("line"))
+            where = f"{path} line {line}" if line else path
             report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
-        report.skipped += [f"{path}: {text}"[:300] for text in reply.get("skipped") or ()]
+        report.skipped += [f"{path}: {claims.text(t, 300)}" for t in claims.rows(reply.get("skipped"))[:MOST_PROBLEMS]]
 
     def _load_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
         limits = self._assignment.limits
         try:
             content = data[path] if path in data else ask("read", timeout_s=limits.call_s, path=path, limit=READ_CAP)
-            notebook = read_notebook(content)
+            notebook = read_notebook(content if type(content) is bytes else b"")
         except (NotebookError, StudentRaised) as error:
             report.problems.append(LoadProblem(path, str(error)))
             return
         report.notebooks[path] = notebook
-        reply = ask(
-            "load_notebook",
-            timeout_s=limits.load_s + 5,
-            soft_s=limits.load_s,
-            cells=[{"number": c.number, "source": c.source} for c in notebook.code],
-            mode=self._assignment.load,
-            cell_s=limits.load_s,
-            forbid=list(self._assignment.forbid),
-        )
-        cells = [c for c in reply.get("cells") or () if isinstance(c, dict)]
+        try:
+            loaded = ask(
+                "load_notebook",
+                timeout_s=limits.load_s + 5,
+                soft_s=limits.load_s,
+                cells=[{"number": c.number, "source": c.source} for c in notebook.code],
+                mode=self._assignment.load,
+                cell_s=limits.load_s,
+                forbid=list(self._assignment.forbid),
+            )
+        except StudentRaised as error:
+            report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
+            return
+        cells = [claims.table(c) for c in claims.rows(claims.table(loaded).get("cells"))]
         report.cells[path] = cells
         for cell in cells:
-            where = f"cell {cell.get('number')} of {path}"
+            where = f"cell {claims.number(cell.get('number'))} of {path}"
             if cell.get("raised"):
-                raised = StudentRaised.from_wire(cell["raised"])
+                raised = StudentRaised.from_wire(claims.table(cell["raised"]))
                 report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
             elif cell.get("status") == "timeout":
                 report.problems.append(LoadProblem(where, "did not finish in time"))

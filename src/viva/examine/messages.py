@@ -12,6 +12,8 @@ from viva.model import Case, Entry, File, Isolation, Score, Status, Submission
 from viva.model.score import Leader
 
 _LENGTH: Final = struct.Struct(">I")
+_SURROGATES: Final = "surrogatepass"
+"""Texts of students may hold lone surrogates; they pass their gate where they are shown."""
 
 
 def send(sock: socket.socket, message: Mapping[str, Any]) -> None:
@@ -20,7 +22,7 @@ def send(sock: socket.socket, message: Mapping[str, Any]) -> None:
     Raises:
         OSError: the other side is gone.
     """
-    body = msgpack.packb(message, use_bin_type=True)
+    body = msgpack.packb(message, use_bin_type=True, unicode_errors=_SURROGATES)
     sock.sendall(_LENGTH.pack(len(body)) + body)
 
 
@@ -34,7 +36,9 @@ def receive(sock: socket.socket) -> dict[str, Any] | None:
     if head is None:
         return None
     body = _exactly(sock, _LENGTH.unpack(head)[0])
-    return None if body is None else dict(msgpack.unpackb(body, raw=False, strict_map_key=False))
+    if body is None:
+        return None
+    return dict(msgpack.unpackb(body, raw=False, strict_map_key=False, unicode_errors=_SURROGATES))
 
 
 def _exactly(sock: socket.socket, size: int) -> bytes | None:

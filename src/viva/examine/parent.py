@@ -99,7 +99,7 @@ class ExaminerProcess:
         """Grade one submission. A crash or a hang of the examiner still gives a score; the rest is marked as open.
 
         Raises:
-            UsageError, GraderError: as `open`.
+            UsageError, GraderError: as `open`; never once the submission has been sent.
         """
         self.open()
         assert self._sock is not None  # open() has made it
@@ -124,6 +124,8 @@ class ExaminerProcess:
             why = "the examiner did not come back in time"
         except OSError:
             why = "the connection to the examiner broke"
+        except (UsageError, GraderError) as error:
+            why = f"the examiner gave up: {error}"
         words = self._last_words()
         self.close(kill=True)
         return Graded(self._finished(submission, wanted, entries, f"{why}\n{words}", time.monotonic() - started), [])

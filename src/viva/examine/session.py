@@ -3,14 +3,13 @@
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from viva.box.outside import Box
 from viva.examine.handles import STOP
 from viva.examine.load import Loader, LoadReport
-from viva.model import Limits
+from viva.model import Limits, claims
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, LoadFailed, MissingName, ProtocolViolation, StudentRaised
 
 GRACE_S: Final = 1.0
@@ -45,6 +44,7 @@ class TestState:
     seed: int | None = None
     deadline: float = float("inf")
     call_s: float | None = None
+    hidden: bool = False
     answered: bool = False
     """True once a value of the student's has arrived in this test."""
     asked: list[Question] = field(default_factory=list)
@@ -77,6 +77,7 @@ class BoxSession:
         Raises:
             LoadFailed: the load ended the box; raised again, without loading, for every later question.
             BoxUnavailable: this host can make no box.
+            GraderError: the author's own part could not be loaded.
         """
         if self._box is not None and self._box.alive:
             return
@@ -86,7 +87,7 @@ class BoxSession:
         for attempt in range(1, LOAD_TRIES + 1):
             self._box = box = self._source.take()
             self.generation += 1
-            self.tainted = False
+            self.tainted = self.test.hidden
             self.isolation = box.hello
             try:
                 report = self._loader.load(self._raw)
@@ -96,6 +97,9 @@ class BoxSession:
                     failure = LoadFailed(error)
                     self.report = LoadReport(failure=failure)
                     raise failure from error
+            except BaseException:
+                self._drop()  # a box that is not wholly loaded is never asked
+                raise
             else:
                 self.report = self.report or report
                 return
@@ -111,7 +115,7 @@ class BoxSession:
             # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
             self._drop()
         self.tainted = self.tainted or hidden
-        self.test = TestState(seed=seed, deadline=time.monotonic() + test_s, call_s=call_s)
+        self.test = TestState(seed=seed, deadline=time.monotonic() + test_s, call_s=call_s, hidden=hidden)
 
     def prompt(self) -> None:
         """Lift the limit on a test's time: a person at a prompt asks as long as they like."""
@@ -193,10 +197,8 @@ class BoxSession:
         if "raised" in reply and type(reply["raised"]) is dict:
             raise StudentRaised.from_wire(reply["raised"])
         if "missing" in reply:
-            close = reply.get("close") or ()
-            raise MissingName(
-                str(reply["missing"])[:200], [str(c)[:100] for c in close][:3] if isinstance(close, Sequence) else ()
-            )
+            close = [claims.text(c, 100) for c in claims.rows(reply.get("close"))[:3]]
+            raise MissingName(claims.text(reply["missing"], 200), close)
         if reply.get("stop") is True:
             return STOP
         box.kill()

@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from viva.model import claims
+
 
 class VivaError(Exception):
     """Root of the tree; `str()` of each is one sentence for a person."""
@@ -96,18 +98,17 @@ class StudentRaised(VivaError):
     def from_wire(cls, raised: Mapping[str, Any]) -> "StudentRaised":
         """Build from the `raised` part of a reply; anything of the wrong type becomes text."""
         frames = [
-            Frame(str(file), int(line) if isinstance(line, int) else 0, str(function), str(source))
+            Frame(claims.text(file, 200), claims.number(line), claims.text(function, 200), claims.text(source, 500))
             for file, line, function, source in (
-                f for f in raised.get("frames") or () if isinstance(f, list | tuple) and len(f) == 4
+                frame for frame in map(claims.rows, claims.rows(raised.get("frames"))) if len(frame) == 4
             )
         ]
-        module, limit = raised.get("missing_module"), raised.get("limit")
         return cls(
-            str(raised.get("type", "Exception"))[:100],
-            str(raised.get("message", ""))[:1000],
+            claims.text(raised.get("type"), 100) or "Exception",
+            claims.text(raised.get("message")),
             frames[:12],
-            str(module) if module else None,
-            str(limit) if limit else None,
+            claims.text(raised.get("missing_module"), 100) or None,
+            claims.text(raised.get("limit"), 20) or None,
         )
 
 
