@@ -2,12 +2,13 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.examine.catalog import TestFunction
-from viva.examine.marks import case_of, entry_of, exact_points
+from viva.examine.marks import case_of, entry_of, exact_points, leader_value
 from viva.examine.outcome import HIDDEN, Outcome
 from viva.model import Status
 from viva.model.errors import GraderError
@@ -84,3 +85,22 @@ def test_set_score_is_clamped(given_points: float, earned: Fraction, status: Sta
 def test_set_score_refuses_what_is_no_number(points: object) -> None:
     with pytest.raises(GraderError, match="finite number of points"):
         exact_points(points, "test_x")
+
+
+@pytest.mark.parametrize(
+    ("given_value", "kept"),
+    [(3, 3), (np.int64(3), 3), (np.float32(0.5), 0.5), (np.array(2.5), 2.5), (Fraction(1, 4), 0.25), (2**60, 2.0**60)],
+)
+def test_the_leaderboard_keeps_numbers_as_plain_data(given_value: object, kept: float) -> None:
+    found = leader_value(given_value, "test_x", hidden=True)
+    assert found == kept and type(found) is type(kept)
+
+
+@pytest.mark.parametrize("value", ["text", float("nan"), float("inf"), 10**400, [1], None, object()])
+def test_a_hidden_test_puts_nothing_but_finite_numbers_on_the_leaderboard(value: object) -> None:
+    with pytest.raises(GraderError, match="no finite number"):
+        leader_value(value, "test_x", hidden=True)
+
+
+def test_a_visible_test_may_put_a_short_text_on_the_leaderboard() -> None:
+    assert leader_value("x" * 1000, "test_x", hidden=False) == "x" * 100

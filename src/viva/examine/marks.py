@@ -1,9 +1,10 @@
 """Exact points: from the outcomes of a function's cases to its entry."""
 
 import math
+import numbers
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from viva.examine.catalog import TestFunction
 from viva.examine.outcome import HIDDEN, Outcome
@@ -11,6 +12,8 @@ from viva.model import Case, Entry, Status
 from viva.model.errors import GraderError
 
 _WORST_FIRST = (Status.GRADER_ERROR, Status.NEEDS_REVIEW, Status.DEFERRED)
+LEADER_CAP: Final = 100
+"""Characters of a text on the leaderboard."""
 _UNEARNED = (Status.TIMEOUT, Status.ERROR, Status.FAILED, Status.SKIPPED)
 
 
@@ -63,6 +66,23 @@ def exact_points(value: Any, where: str) -> Fraction:
     if not math.isfinite(number):
         raise GraderError(f"{where}: set_score({value!r}); expected a finite number of points.")
     return Fraction(str(number))
+
+
+def leader_value(value: Any, where: str, *, hidden: bool) -> int | float | str:
+    """What `set_leaderboard_value` was given, as plain data; a hidden test shows numbers only.
+
+    Raises:
+        GraderError: neither a finite number nor, in a visible test, a text.
+    """
+    if type(value) is str and not hidden:
+        return value[:LEADER_CAP]
+    try:
+        number = float(value) if type(value) is not str else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise GraderError(f"{where}: set_leaderboard_value was given a {type(value).__name__}, no finite number.")
+    return int(number) if isinstance(value, numbers.Integral) and abs(number) < 2**53 else number
 
 
 def _earned(outcome: Outcome, points: Fraction) -> Fraction:

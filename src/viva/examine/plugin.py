@@ -114,10 +114,12 @@ def set_score(request: pytest.FixtureRequest) -> Callable[[Any], None]:
 
 @pytest.fixture
 def set_leaderboard_value(request: pytest.FixtureRequest) -> Callable[[Any], None]:
-    """Set this submission's value on the test's leaderboard."""
+    """Set this submission's value on the test's leaderboard: a number, or in a visible test a short text."""
+    from viva.examine.marks import leader_value
+
     context = _context(request)
 
     def give(value: Any) -> None:
-        context.leader = value
+        context.leader = leader_value(value, context.test_id, hidden=context.session.test.hidden)
 
     return give
