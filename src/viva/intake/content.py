@@ -46,7 +46,11 @@ def notes(files: Sequence[File]) -> list[str]:
             f"{len(notebooks)} notebooks were found ({', '.join(notebooks)}), and all of them are used; "
             "if one is a left-over, hand in without it."
         )
-    for path in sorted(f.path for f in files if not f.data and is_code(f.path)):
+    for path in sorted(
+        f.path
+        for f in files
+        if not f.data and is_code(PurePosixPath(f.path).name) and not f.path.endswith("__init__.py")
+    ):
         found.append(f"{path} is empty (0 bytes).")
     for group in _same_but_for_case(files):
         found.append(

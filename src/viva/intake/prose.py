@@ -20,7 +20,7 @@ _HEADING: Final = re.compile(
 _FIRST_LINE: Final = re.compile(r"\s{0,99}(?:\*\*|__)?(?P<text>[^\n]{1,80})")
 _WORDS: Final = re.compile(r"(?:(?:question|exercise|problem|task|part|answer|to|ex|q)\b\.?|[\s*_#§]){1,40}", re.I)
 _NUMBER: Final = re.compile(
-    r"(?:q?\d{1,3}|\(?[a-z]\))"  # 2, Q2, b), (b)
+    r"(?:\(?q?\d{1,3}|\(?[a-z]\))"  # 2, Q2, b), (b)
     r"(?:[.\-_]\d{1,3}"  # .1
     r"|[.\-_]?[a-z](?![a-z0-9])"  # a, .a
     r"|\s?\(\s?[0-9a-z]{1,4}\s?\)"  # (a), (ii)
