@@ -7,11 +7,11 @@ Every hypothesis is extended `max_steps` times; one that has no continuation sta
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 Prefix = tuple[Any, ...]
-StepFunction = Callable[[Prefix], Mapping[Hashable, float]]
+StepFunction = Callable[[Prefix], Mapping[Any, float]]
 """From the tokens so far to the probability of each next token."""
 Hypothesis = tuple[Prefix, float]
 """Tokens and their log-probability."""

@@ -1,5 +1,6 @@
 """Questions 2.3 and 2.4: linear attention and group attention."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from viva.grading import agree, agree_formula, number, weight
 
 Array = NDArray[np.float64]
+Mistakes = dict[str, Callable[[], Any]]
 
 LONG = 20_000
 """Tokens at which a (query, key) matrix no longer fits into the memory that a submission has."""
@@ -24,17 +26,8 @@ def test_linear_attention_up_to_scale(student: Any, key: Any, inside: Any, rng: 
         actual = student.linear_attention(Q, K, V, feature_map)
         expected = key.kernel_attention(Q, K, V)
         agree(np.shape(actual), (n, dv), name="the shape of linear_attention's output")
-        hints = {
-            "this is softmax attention": rows_scaled(key.scaled_dot_product_attention(Q, K, V)),
-            "the feature map is not applied to the queries": rows_scaled(Q @ (elu_plus_one(K).T @ V)),
-            "the feature map is not applied to the keys": rows_scaled(elu_plus_one(Q) @ (K.T @ V)),
-        }
-        agree(
-            rows_scaled(actual),
-            rows_scaled(expected),
-            hints=hints,
-            name="linear_attention, each row divided by its sum,",
-        )
+        name = "linear_attention, each row divided by its sum,"
+        agree(rows_scaled(actual), rows_scaled(expected), hints=numerator_mistakes(key, Q, K, V), name=name)
 
 
 @number("2.3")
@@ -43,16 +36,9 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
     """Linear attention divides each row by φ(q)·Σφ(k), so that it is a weighted mean of the values."""
     for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5)]:
         Q, K, V = random_matrices(rng, n, m, d, dv)
-        hints = {
-            "the normaliser φ(Q)(φ(K)ᵀ1) is missing": key.kernel_attention(Q, K, V, normalised=False),
-            "the sum is divided by the number of keys, not by φ(q)·Σφ(k)": key.kernel_attention(
-                Q, K, V, normalised=False
-            )
-            / m,
-            "this is softmax attention": key.scaled_dot_product_attention(Q, K, V),
-        }
-        actual = student.linear_attention(Q, K, V, inside.elu_plus_one)
-        agree(actual, key.kernel_attention(Q, K, V), hints=hints, name=f"linear_attention of {n} queries and {m} keys")
+        actual, expected = student.linear_attention(Q, K, V, inside.elu_plus_one), key.kernel_attention(Q, K, V)
+        name = f"linear_attention of {n} queries and {m} keys"
+        agree(actual, expected, hints=normaliser_mistakes(key, Q, K, V), name=name)
     phi_q, phi_k = Q**2 + 1, K**2 + 1
     expected = (phi_q @ phi_k.T) @ V / (phi_q @ phi_k.sum(axis=0))[:, None]
     hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V)}
@@ -66,16 +52,9 @@ def test_causal_linear_attention(student: Any, key: Any, inside: Any, rng: np.ra
     """In the causal variant position i sums over the keys up to i."""
     for n, d, dv in [(3, 2, 1), (8, 4, 3)]:
         Q, K, V = random_matrices(rng, n, n, d, dv)
-        sums = np.cumsum(elu_plus_one(K)[:, :, None] * V[:, None, :], axis=0)  # (n, d, dv)
-        hints = {
-            "every position sees the future": key.kernel_attention(Q, K, V),
-            "the normaliser is missing": np.einsum("nd,ndv->nv", elu_plus_one(Q), sums),
-            "the normaliser sums over all keys, not over those up to i": np.einsum("nd,ndv->nv", elu_plus_one(Q), sums)
-            / (elu_plus_one(Q) @ elu_plus_one(K).sum(axis=0))[:, None],
-        }
         actual = student.causal_linear_attention(Q, K, V, inside.elu_plus_one)
         expected = key.kernel_attention(Q, K, V, causal=True)
-        agree(actual, expected, hints=hints, name=f"causal_linear_attention of {n} tokens")
+        agree(actual, expected, hints=causal_mistakes(key, Q, K, V), name=f"causal_linear_attention of {n} tokens")
 
 
 @number("2.3")
@@ -108,17 +87,9 @@ def test_group_attention(student: Any, key: Any, rng: np.random.Generator) -> No
     """Group attention is attention inside each of G consecutive groups of equal size."""
     for n, groups in [(6, 2), (6, 3), (8, 1), (5, 5), (int(4 * rng.integers(2, 6)), 4)]:
         Q, K, V = random_matrices(rng, n, n, 3, 2)
-        order = np.arange(n).reshape(-1, groups).T.ravel()  # every G-th token together
-        strided = np.empty((n, 2))
-        strided[order] = key.group_attention(Q[order], K[order], V[order], groups)
-        hints = {
-            "every token attends to all groups": key.scaled_dot_product_attention(Q, K, V),
-            "the groups take every G-th token; they should be consecutive": strided,
-            "the scale 1/√d_k is missing": key.group_attention(Q * np.sqrt(3), K, V, groups),
-            "`groups` is taken as the size of a group": key.group_attention(Q, K, V, n // groups),
-        }
         actual, expected = student.group_attention(Q, K, V, groups), key.group_attention(Q, K, V, groups)
-        agree(actual, expected, hints=hints, name=f"group_attention of {n} tokens in {groups} groups")
+        name = f"group_attention of {n} tokens in {groups} groups"
+        agree(actual, expected, hints=group_mistakes(key, Q, K, V, groups), name=name)
 
 
 @number("2.4")
@@ -154,6 +125,57 @@ def rows_scaled(matrix: Any) -> Any:
     values = np.asarray(matrix)
     with np.errstate(all="ignore"):
         return values / values.sum(axis=1, keepdims=True)
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def numerator_mistakes(key: Any, Q: Array, K: Array, V: Array) -> Mistakes:
+    return {
+        "this is softmax attention": lambda: rows_scaled(key.scaled_dot_product_attention(Q, K, V)),
+        "the feature map is not applied to the queries": lambda: rows_scaled(Q @ (elu_plus_one(K).T @ V)),
+        "the feature map is not applied to the keys": lambda: rows_scaled(elu_plus_one(Q) @ (K.T @ V)),
+    }
+
+
+def normaliser_mistakes(key: Any, Q: Array, K: Array, V: Array) -> Mistakes:
+    return {
+        "the normaliser φ(Q)(φ(K)ᵀ1) is missing": lambda: key.kernel_attention(Q, K, V, normalised=False),
+        "the sum is divided by the number of keys, not by φ(q)·Σφ(k)": lambda: (
+            key.kernel_attention(Q, K, V, normalised=False) / len(K)
+        ),
+        "this is softmax attention": lambda: key.scaled_dot_product_attention(Q, K, V),
+    }
+
+
+def causal_mistakes(key: Any, Q: Array, K: Array, V: Array) -> Mistakes:
+    phi_q, phi_k = elu_plus_one(Q), elu_plus_one(K)
+    sums = np.cumsum(phi_k[:, :, None] * V[:, None, :], axis=0)  # (token, d, dv)
+    numerator = np.einsum("nd,ndv->nv", phi_q, sums)
+    return {
+        "every position sees the future": lambda: key.kernel_attention(Q, K, V),
+        "the normaliser is missing": lambda: numerator,
+        "the normaliser sums over all keys, not over those up to i": lambda: (
+            numerator / (phi_q @ phi_k.sum(axis=0))[:, None]
+        ),
+    }
+
+
+def group_mistakes(key: Any, Q: Array, K: Array, V: Array, groups: int) -> Mistakes:
+    n, d = Q.shape
+
+    def strided() -> Array:
+        order = np.arange(n).reshape(-1, groups).T.ravel()  # every G-th token together
+        output = np.empty_like(V)
+        output[order] = key.group_attention(Q[order], K[order], V[order], groups)
+        return output
+
+    return {
+        "every token attends to all groups": lambda: key.scaled_dot_product_attention(Q, K, V),
+        "the groups take every G-th token; they should be consecutive": strided,
+        "the scale 1/√d_k is missing": lambda: key.group_attention(Q * np.sqrt(d), K, V, groups),
+        "`groups` is taken as the size of a group": lambda: key.group_attention(Q, K, V, n // groups),
+    }
 
 
 def elu_plus_one(x: Array) -> Array:

@@ -1,5 +1,6 @@
 """Questions 3.2, 3.3 and 3.4: who may attend to whom."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from viva.grading import agree, agree_choice, agree_table, number, visibility, w
 from viva.model.errors import StudentRaised
 
 Mask = NDArray[np.int64]
+Mistakes = dict[str, Callable[[], Any]]
 
 SOURCE = "Ada Byron [MASK] long letters".split(" ")
 TARGET = "She was [MASK] poetry".split(" ")
+MASK_TOKENS = "the tokens [MASK] are hidden; a mask depends on the positions alone"
 LENGTHS = [(5, 4), (1, 1), (0, 3), (3, 0)]
 
 
@@ -39,15 +42,8 @@ def test_unidirectional_mask(student: Any, key: Any) -> None:
     for n_source, n_target in LENGTHS:
         source, target = segments(n_source, n_target)
         expected = key.mask_for_unidirectional_lm(source, target)
-        hints = {
-            "the mask is transposed: it hides the past and shows the future": expected.T,
-            "tokens cannot see themselves: the diagonal must be visible": np.triu(np.ones_like(expected)),
-            "only the target is included": key.mask_for_unidirectional_lm([], target),
-            "only the source is included": key.mask_for_unidirectional_lm(source, []),
-            "nothing is masked": np.zeros_like(expected),
-            **mask_tokens_hidden(expected, [*source, *target]),
-        }
         actual = mask_of(student.mask_for_unidirectional_lm, source, target)
+        hints = unidirectional_mistakes(key, expected, source, target)
         agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("unidirectional", n_source, n_target))
 
 
@@ -58,13 +54,8 @@ def test_bidirectional_mask(student: Any, key: Any) -> None:
     for n_source, n_target in LENGTHS:
         source, target = segments(n_source, n_target)
         expected = key.mask_for_bidirectional_lm(source, target)
-        hints = {
-            "the future is masked, as in a unidirectional model": key.mask_for_unidirectional_lm(source, target),
-            "source and target cannot see each other": blocks(n_source, n_target, 0, 1, 1, 0),
-            "tokens cannot see themselves: the diagonal must be visible": np.eye(len(expected), dtype=np.int64),
-            **mask_tokens_hidden(expected, [*source, *target]),
-        }
         actual = mask_of(student.mask_for_bidirectional_lm, source, target)
+        hints = bidirectional_mistakes(key, expected, source, target)
         agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("bidirectional", n_source, n_target))
 
 
@@ -75,19 +66,8 @@ def test_sequence_to_sequence_mask(student: Any, key: Any) -> None:
     for n_source, n_target in LENGTHS:
         source, target = segments(n_source, n_target)
         expected = key.mask_for_seq2seq_lm(source, target)
-        future = np.triu(np.ones((n_target, n_target), dtype=np.int64), 1)
-        hints = {
-            "the source can see the target": blocks(n_source, n_target, 0, 0, 0, future),
-            "the target cannot see the source": blocks(n_source, n_target, 0, 1, 1, future),
-            "the target can see its own future": blocks(n_source, n_target, 0, 1, 0, 0),
-            "the source is read from left to right; it should see all of itself": key.mask_for_unidirectional_lm(
-                source, target
-            ),
-            "the mask is transposed: row i says what token i may look at": expected.T,
-            "source and target have changed places": key.mask_for_seq2seq_lm(target, source),
-            **mask_tokens_hidden(expected, [*source, *target]),
-        }
         actual = mask_of(student.mask_for_seq2seq_lm, source, target)
+        hints = sequence_to_sequence_mistakes(key, expected, source, target)
         agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("seq2seq", n_source, n_target))
 
 
@@ -96,7 +76,7 @@ def test_sequence_to_sequence_mask(student: Any, key: Any) -> None:
 @visibility("after_published")
 def test_masks_of_random_lengths(student: Any, key: Any, rng: np.random.Generator) -> None:
     """The three masks for random lengths from 0 to 12."""
-    for n_source, n_target in [(1, 12), (12, 1), *rng.integers(1, 13, size=(4, 2)).tolist()]:
+    for n_source, n_target in [(1, 12), (12, 1), *rng.integers(1, 13, size=(3, 2)).tolist()]:
         source, target = segments(n_source, n_target)
         for kind in ("unidirectional", "bidirectional", "seq2seq"):
             name = f"mask_for_{kind}_lm"
@@ -125,18 +105,53 @@ def asked(kind: str, n_source: int, n_target: int) -> str:
     return f"mask_for_{kind}_lm of {n_source} source and {n_target} target tokens"
 
 
-def blocks(n_source: int, n_target: int, within: int, to_target: int, to_source: int, target: int | Mask) -> Mask:
-    """A mask by its four blocks: source → source, source → target, target → source, target → target."""
-    mask = np.zeros((n_source + n_target, n_source + n_target), dtype=np.int64)
-    mask[:n_source, :n_source] = within
-    mask[:n_source, n_source:] = to_target
-    mask[n_source:, :n_source] = to_source
-    mask[n_source:, n_source:] = target
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def unidirectional_mistakes(key: Any, right: Mask, source: list[str], target: list[str]) -> Mistakes:
+    return {
+        "the mask is transposed: it hides the past and shows the future": lambda: right.T,
+        "only the target is included": lambda: key.mask_for_unidirectional_lm([], target),
+        "only the source is included": lambda: key.mask_for_unidirectional_lm(source, []),
+        "nothing is masked": lambda: np.zeros_like(right),
+        MASK_TOKENS: lambda: mask_tokens_hidden(right, [*source, *target]),
+    }
+
+
+def bidirectional_mistakes(key: Any, right: Mask, source: list[str], target: list[str]) -> Mistakes:
+    return {
+        "the future is masked, as in a unidirectional model": lambda: key.mask_for_unidirectional_lm(source, target),
+        "source and target cannot see each other": lambda: blocks(source, target, 1, 1, 0),
+        "each token sees only itself": lambda: 1 - np.eye(len(right), dtype=np.int64),
+        MASK_TOKENS: lambda: mask_tokens_hidden(right, [*source, *target]),
+    }
+
+
+def sequence_to_sequence_mistakes(key: Any, right: Mask, source: list[str], target: list[str]) -> Mistakes:
+    future = key.mask_for_unidirectional_lm([], target)
+    return {
+        "the source can see the target": lambda: blocks(source, target, 0, 0, future),
+        "the target cannot see the source": lambda: blocks(source, target, 1, 1, future),
+        "the target can see its own future": lambda: blocks(source, target, 1, 0, 0),
+        "the source is read from left to right; it should see all of itself": lambda: key.mask_for_unidirectional_lm(
+            source, target
+        ),
+        "the mask is transposed: row i says what token i may look at": lambda: right.T,
+        "source and target have changed places": lambda: key.mask_for_seq2seq_lm(target, source),
+        MASK_TOKENS: lambda: mask_tokens_hidden(right, [*source, *target]),
+    }
+
+
+def blocks(source: list[str], target: list[str], to_target: int, to_source: int, within_target: int | Mask) -> Mask:
+    """A mask whose source sees itself, by what hides source → target, target → source and target → target."""
+    s, n = len(source), len(source) + len(target)
+    mask = np.zeros((n, n), dtype=np.int64)
+    mask[:s, s:], mask[s:, :s], mask[s:, s:] = to_target, to_source, within_target
     return mask
 
 
-def mask_tokens_hidden(expected: Mask, tokens: list[str]) -> dict[str, Mask]:
-    """The mistake to treat the token [MASK] as something that must not be attended to."""
-    hidden = expected.copy()
+def mask_tokens_hidden(right: Mask, tokens: list[str]) -> Mask:
+    """The tokens [MASK] are treated as something that must not be attended to."""
+    hidden = right.copy()
     hidden[:, [index for index, token in enumerate(tokens) if token == "[MASK]"]] = 1
-    return {"the tokens [MASK] are hidden; a mask depends on the positions alone": hidden}
+    return hidden

@@ -1,8 +1,7 @@
 """Question 4.2: SpanBERT's span masking, span boundary objective and loss."""
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,11 @@ from numpy.typing import NDArray
 
 from viva.grading import agree, number, visibility, weight
 
-Array = NDArray[np.float64]
-Spans = Sequence[Sequence[int]]
+Array = NDArray[np.floating[Any]]
+Mistakes = dict[str, Callable[[], Any]]
 
 SUBWORDS = (1, 2, 1, 3, 1, 1, 2, 1, 4, 1) * 6
 """How many subword tokens each of the 60 words has: 102 tokens."""
-CLOSE = {"rtol": 1e-4, "atol": 1e-4}
 WORDS = [[f"w{word}"] + [f"##{piece}" for piece in range(1, count)] for word, count in enumerate(SUBWORDS)]
 
 
@@ -54,25 +52,12 @@ def test_span_mask(student: Any, inside: Any, rng: np.random.Generator) -> None:
 @weight(2)
 def test_span_boundary_representation(student: Any, key: Any, rng: np.random.Generator) -> None:
     """y_i is two layers, each with GeLU and layer normalisation, on x_{s-1}, x_{e+1} and p_{i-s+1}."""
-    for n, d, start, end in [(6, 6, 2, 3), (9, 5, 1, 7), (7, 8, 3, 3)]:
-        X, P, W_1, W_2 = network(rng, n, d)
-        expected = key.span_boundary_representation(X, start, end, P, W_1, W_2)
-        inner, swapped, later = X.copy(), X.copy(), np.roll(P, -1, axis=0)
-        inner[[start - 1, end + 1]] = X[[start, end]]
-        swapped[[start - 1, end + 1]] = X[[end + 1, start - 1]]
-        represent = key.span_boundary_representation
-        hints = {
-            "the ends of the span are used; take the tokens beside it": represent(inner, start, end, P, W_1, W_2),
-            "left and right are swapped in h_0 = [left; right; p]": represent(swapped, start, end, P, W_1, W_2),
-            "positions are off by one: p_1, row 0 of P, is the first token's": represent(
-                X, start, end, later, W_1, W_2
-            ),
-            "the layer normalisation is missing": plain_network(X, start, end, P, W_1, W_2),
-            "the variance is that of a sample, divided by d - 1 instead of d": expected * np.sqrt((d - 1) / d),
-        }
+    for n, d, start, end in [(6, 8, 2, 3), (9, 8, 1, 7), (7, 10, 3, 3)]:
+        X, P, W_1, W_2 = network(rng, n, d, start, end)
         actual = student.span_boundary_representation(X, start, end, P, W_1, W_2)
+        hints = boundary_mistakes(key, X, start, end, P, W_1, W_2)
         name = f"span_boundary_representation of the span {start} … {end} in {n} tokens"
-        agree_either_gelu(actual, expected, key, (X, start, end, P, W_1, W_2), hints, name)
+        agree_either_gelu(actual, key, (X, start, end, P, W_1, W_2), hints, name)
 
 
 @number("4.2")
@@ -80,20 +65,19 @@ def test_span_boundary_representation(student: Any, key: Any, rng: np.random.Gen
 @visibility("after_published")
 def test_the_boundary_alone_decides(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Other tokens than the two boundaries do not change the representation; the boundaries do."""
-    X, P, W_1, W_2 = network(rng, 11, 6)
     start, end = 3, 6
-    expected = key.span_boundary_representation(X, start, end, P, W_1, W_2)
+    X, P, W_1, W_2 = network(rng, 11, 8, start, end)
     before = student.span_boundary_representation(X, start, end, P, W_1, W_2)
-    agree_either_gelu(before, expected, key, (X, start, end, P, W_1, W_2), {}, "span_boundary_representation")
+    agree_either_gelu(before, key, (X, start, end, P, W_1, W_2))
     changed = rng.standard_normal(X.shape)
     changed[[start - 1, end + 1]] = X[[start - 1, end + 1]]
     agree(student.span_boundary_representation(changed, start, end, P, W_1, W_2), before)
     for row in (start - 1, end + 1):
         moved = X.copy()
-        moved[row] += rng.standard_normal(6)
-        expected = key.span_boundary_representation(moved, start, end, P, W_1, W_2)
+        while (moved == X).all() or not lively(moved, start, end, P, W_1, W_2):
+            moved[row] = rng.standard_normal(8)
         after = student.span_boundary_representation(moved, start, end, P, W_1, W_2)
-        agree_either_gelu(after, expected, key, (moved, start, end, P, W_1, W_2), {}, "span_boundary_representation")
+        agree_either_gelu(after, key, (moved, start, end, P, W_1, W_2))
 
 
 @number("4.2")
@@ -124,7 +108,7 @@ def test_spanbert_loss_on_random_logits(student: Any, key: Any, rng: np.random.G
     for scale in (1.0, 3.0, 400.0):
         n = int(rng.integers(3, 20))
         mlm, sbo, targets = logits(rng, n, int(rng.integers(2, 30)))
-        masked = sorted(rng.permutation(n)[: int(rng.integers(1, n))].tolist())
+        masked = sorted(rng.permutation(n)[: int(rng.integers(2, n))].tolist())
         mlm, sbo = scale * mlm, scale * sbo
         agree(student.spanbert_loss(mlm, sbo, targets, masked), key.spanbert_loss(mlm, sbo, targets, masked))
 
@@ -171,30 +155,68 @@ def check_spans(spans: list[tuple[int, int]], wanted: int) -> None:
     assert sum(costs) - max(costs) < wanted, f"{shown}: spans were drawn after the budget of {wanted} tokens was spent."
 
 
-def network(rng: np.random.Generator, n: int, d: int) -> tuple[Array, Array, Array, Array]:
-    """X (n, d), P (10, d), W_1 (3 d, d), W_2 (d, d)."""
-    return tuple(rng.standard_normal(shape) for shape in ((n, d), (10, d), (3 * d, d), (d, d)))  # type: ignore[return-value]
+def network(rng: np.random.Generator, n: int, d: int, start: int, end: int) -> tuple[Array, Array, Array, Array]:
+    """X (n, d), P (10, d), W_1 (3 d, d), W_2 (d, d), drawn until every layer is lively."""
+    while True:
+        X, P, W_1, W_2 = (rng.standard_normal(shape) for shape in ((n, d), (10, d), (3 * d, d), (d, d)))
+        if lively(X, start, end, P, W_1, W_2):
+            return X, P, W_1, W_2
 
 
-def agree_either_gelu(actual: Any, expected: Array, key: Any, question: Any, hints: Any, name: str) -> None:
+def lively(X: Array, start: int, end: int, P: Array, W_1: Array, W_2: Array) -> bool:
+    """Whether no row comes near a constant, where layer normalisation blows up a difference between two epsilons."""
+    h = np.stack([np.concatenate([X[start - 1], X[end + 1], P[i]]) for i in range(end - start + 1)])
+    for W in (W_1, W_2):
+        h = np.maximum(h @ W, 0)  # close enough to GeLU
+        if h.var(axis=1).min() < 0.2:
+            return False
+        h = (h - h.mean(axis=1, keepdims=True)) / h.std(axis=1, keepdims=True)
+    return True
+
+
+def agree_either_gelu(
+    actual: Any, key: Any, question: tuple[Any, ...], hints: Mistakes | None = None, name: str = "your answer"
+) -> None:
     """GeLU by erf or by tanh, and any usual epsilon of layer normalisation, are right."""
-    for tanh, epsilon in itertools.product((False, True), (1e-5, 1e-6, 1e-12)):
-        try:
-            return agree(actual, key.span_boundary_representation(*question, tanh=tanh, epsilon=epsilon), **CLOSE)
-        except AssertionError:
-            continue  # another convention, or wrong: told below
-    return agree(actual, expected, hints=hints, name=name, **CLOSE)
+    by_erf = key.span_boundary_representation(*question)
+    by_tanh = key.span_boundary_representation(*question, tanh=True)
+    given = np.asarray(actual)
+    comparable = given.shape == by_erf.shape and given.dtype.kind == "f"
+    use_tanh = comparable and np.abs(given - by_tanh).sum() < np.abs(given - by_erf).sum()
+    agree(actual, by_tanh if use_tanh else by_erf, hints=hints, name=name, rtol=5e-3, atol=5e-3)
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def boundary_mistakes(key: Any, X: Array, start: int, end: int, P: Array, W_1: Array, W_2: Array) -> Mistakes:
+    represent = key.span_boundary_representation
+    inner, swapped = X.copy(), X.copy()
+    inner[[start - 1, end + 1]] = X[[start, end]]
+    swapped[[start - 1, end + 1]] = X[[end + 1, start - 1]]
+    later, d = np.roll(P, -1, axis=0), X.shape[1]
+    return {
+        "the ends of the span are used; take the tokens beside it": lambda: represent(inner, start, end, P, W_1, W_2),
+        "left and right are swapped in h_0 = [left; right; p]": lambda: represent(swapped, start, end, P, W_1, W_2),
+        "positions are off by one: p_1, row 0 of P, is the first token's": lambda: represent(
+            X, start, end, later, W_1, W_2
+        ),
+        "the layer normalisation is missing": lambda: plain_network(X, start, end, P, W_1, W_2),
+        "the variance is that of a sample, divided by d - 1 instead of d": lambda: (
+            represent(X, start, end, P, W_1, W_2) * np.sqrt((d - 1) / d)
+        ),
+    }
 
 
 def plain_network(X: Array, start: int, end: int, P: Array, W_1: Array, W_2: Array) -> Array:
-    """The mistake to leave out the layer normalisation."""
     rows = [np.concatenate([X[start - 1], X[end + 1], P[i]]) for i in range(end - start + 1)]
     result: Array = gelu(gelu(np.stack(rows) @ W_1) @ W_2)
     return result
 
 
 def gelu(x: Array) -> Array:
-    return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+    result: Array = 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+    return result
 
 
 def logits(rng: np.random.Generator, n: int, vocabulary: int) -> tuple[Array, Array, list[int]]:
