@@ -1,5 +1,6 @@
 """How a submission gets into a box: bytes put, archives unpacked inside, then the module or the notebook is run."""
 
+import errno
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -14,6 +15,8 @@ from viva.model.errors import GraderError, LoadFailed, StudentRaised
 ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 READ_CAP: Final = 16 << 20
 MOST_PROBLEMS: Final = 1000
+_TOO_MUCH: Final = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG)
+"""What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
 
 Ask = Callable[..., Any]
 
@@ -106,12 +109,17 @@ class Loader:
             raise GraderError(f"The assignment's data or inside.py cannot be loaded in the box: {error}") from error
 
     def _put(self, ask: Ask, report: LoadReport) -> dict[str, bytes]:
-        """The student's files; one that the box cannot store is reported, and the others go in all the same."""
+        """The student's files; one that is too much for the box is reported, and the others go in all the same.
+
+        Nothing of the student's has run yet, so that what a box says here is true.
+        """
         for file in self.submission.files:
             try:
                 ask("put", timeout_s=self._assignment.limits.call_s, path=file.path, data=file.data)
             except StudentRaised as error:
-                report.problems.append(LoadProblem(file.path, f"could not be stored in the box: {error}"))
+                if not any(f"[Errno {number}]" in error.message for number in _TOO_MUCH):
+                    raise GraderError(f"{file.path} could not be stored in a fresh box: {error}") from error
+                report.problems.append(LoadProblem(file.path, f"could not be stored in the box: {error.message}"))
         return {f.path: f.data for f in self.submission.files}
 
     def _unpack(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
