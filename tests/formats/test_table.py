@@ -86,9 +86,9 @@ def test_a_class() -> None:
     print_class([SCORE, bob], file=out, width=120)
     head, alice, second = out.getvalue().splitlines()
     assert head.split() == ["submission", "score", "of", "open", "tests"]
-    assert alice.split()[:4] == ["class/alice", "10", "20", "3"]
+    assert alice.split()[:4] == ["alice", "10", "20", "3"]
     assert alice.endswith("✓ 1 passed  ✗ 1 failed  ! 1 error  ✎ 1 needs review")
-    assert second.split() == ["class/bob", "10", "10", "✓", "1", "passed"]
+    assert second.split() == ["bob", "10", "10", "✓", "1", "passed"]
 
 
 def test_without_a_terminal_there_is_no_colour() -> None:

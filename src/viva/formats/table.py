@@ -4,9 +4,11 @@ Every text passes the terminal's gate and is given to rich as text, never as mar
 colour, and an output that cannot hold a symbol gets the word alone.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import PurePath
 from typing import IO, Final, Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -100,6 +102,7 @@ class _ClassView:
 
     def __init__(self, scores: Sequence[Score]) -> None:
         self._scores = scores
+        self._names = _without_common_folder([s.submission for s in scores])
         self._earned = column([s.earned for s in scores])
         self._points = column([s.points for s in scores])
         shown = column([s.still_open for s in scores])
@@ -117,13 +120,13 @@ class _ClassView:
         table.add_column("tests", overflow="fold")
         for row, score in enumerate(self._scores):
             numbers = [Text(texts[row]) for texts in columns.values()]
-            table.add_row(Text(gates.line(score.submission)), *numbers, _tally(score))
+            table.add_row(Text(gates.line(self._names[row])), *numbers, _tally(score))
         return table
 
     def _narrow(self) -> RenderableType:
         parts: list[RenderableType] = []
-        for score in self._scores:
-            parts.append(Text(gates.line(score.submission), style="bold", overflow="fold"))
+        for name, score in zip(self._names, self._scores, strict=True):
+            parts.append(Text(gates.line(name), style="bold", overflow="fold"))
             parts.append(Padding(Text(_total(score.entries)), (0, 0, 0, 2)))
             parts.append(Padding(_tally(score), (0, 0, 0, 2)))
         return Group(*parts)
@@ -174,6 +177,17 @@ class _ScoreView:
         if entry.staff_message and not self._as_student:
             texts.append(Text(gates.terminal(f"for staff: {entry.staff_message}"), style="dim"))
         return texts
+
+
+def _without_common_folder(paths: Sequence[str]) -> list[str]:
+    """What tells the submissions apart: the part of their paths that they do not share."""
+    if len(paths) < 2:
+        return list(paths)
+    try:
+        common = os.path.commonpath([str(PurePath(p).parent) for p in paths])
+    except ValueError:  # absolute and relative ones, or no folder at all
+        return list(paths)
+    return [os.path.relpath(p, common) if common else p for p in paths]
 
 
 def _print(view: _View, file: IO[str] | None, width: int | None) -> None:
