@@ -117,3 +117,10 @@ def test_an_output_without_the_symbols_keeps_the_words() -> None:
 
 def test_nothing_graded() -> None:
     assert "0 of 0 points" in shown(replace(SCORE, entries=()))
+
+
+def test_one_cause_of_many_failures_is_told_to_staff_once() -> None:
+    entries = tuple(entry(i, Status.GRADER_ERROR, 0, 1, "ours", "Traceback: the disk is full") for i in range(3))
+    text = shown(replace(SCORE, entries=entries))
+    assert text.count("the disk is full") == 1
+    assert text.count("for staff: as for 1.0 test_0") == 2

@@ -24,6 +24,7 @@ PLAIN_WIDTH: Final = 120
 """Columns where the output is no terminal: a file or a pipe."""
 NARROW: Final = 64
 """Columns below which a test's name stands in a line of its own."""
+STAFF_LINES: Final = 40
 
 _UNBROKEN: Final = "\ue000"
 """Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
@@ -140,8 +141,11 @@ class _ScoreView:
         self._as_student = as_student
         self._entries = [e for e in score.entries if e.visibility == "visible" or not as_student]
         self._points = dict(zip(self._entries, _points_column(self._entries), strict=True))
+        self._said: dict[str, str] = {}
+        """What staff have been told already, and where: one cause often spoils many tests."""
 
     def lay_out(self, width: int) -> RenderableType:
+        self._said.clear()
         parts: list[RenderableType] = [Text(gates.line(self._score.submission), style="bold")]
         parts += [Padding(Text(gates.terminal(note)), (0, 0, 0, 2)) for note in self._score.notes]
         for entry in self._entries:
@@ -175,8 +179,15 @@ class _ScoreView:
             if case.label and not case.message and case.status is not Status.PASSED:
                 texts.append(Text(gates.line(f"{case.label}: {_word(case.status)}")))
         if entry.staff_message and not self._as_student:
-            texts.append(Text(gates.terminal(f"for staff: {entry.staff_message}"), style="dim"))
+            texts.append(Text(f"for staff: {self._for_staff(entry)}", style="dim"))
         return texts
+
+    def _for_staff(self, entry: Entry) -> str:
+        text = gates.terminal(entry.staff_message, lines=STAFF_LINES)
+        if text in self._said:
+            return f"as for {self._said[text]}"
+        self._said[text] = gates.line(f"{entry.number} {entry.test_id.partition('::')[2]}".strip())
+        return text
 
 
 def _without_common_folder(paths: Sequence[str]) -> list[str]:
