@@ -15,6 +15,7 @@ from viva.model.errors import (
     BoxTimeout,
     BoxUnavailable,
     Frame,
+    GraderError,
     LoadFailed,
     MissingName,
     ProtocolViolation,
@@ -41,14 +42,13 @@ class Outcome:
     rubric: str = ""
 
 
-def judge(error: BaseException | None, *, answered: bool, assert_shown: bool = True) -> Outcome:
+def judge(error: BaseException | None, *, answered: bool) -> Outcome:
     """The outcome of a test's body that ended with `error`.
 
     Args:
         error: what the body raised, None if it ran through.
         answered: whether a value of the student's had arrived before; then an exception of an unforeseen kind is the
             student's form, else it is ours.
-        assert_shown: whether the text of a plain `assert` may be shown to the student.
     """
     match error:
         case None:
@@ -70,13 +70,13 @@ def judge(error: BaseException | None, *, answered: bool, assert_shown: bool = T
             return Outcome(Status.TIMEOUT, f"{error} Your program was stopped; look for a loop that never ends.")
         case BoxDied():
             return Outcome(Status.ERROR, f"Your program ended while it was asked: {error.reason}.")
-        case BoxUnavailable():
+        case BoxUnavailable() | GraderError():
             return Outcome(Status.GRADER_ERROR, GRADER_FAULT, str(error))
         case ProtocolViolation():
             return Outcome(Status.ERROR, "Your program broke the connection to the grader and was stopped.", str(error))
         case pytest.skip.Exception():
             return Outcome(Status.SKIPPED, str(error) or "Skipped by the test itself.")
-        case AssertionError() if assert_shown:
+        case AssertionError():
             return Outcome(Status.FAILED, _assertion_text(error), _trace(error))
         case _ if answered:
             return Outcome(Status.FAILED, UNEXPECTED_FORM, _trace(error))

@@ -6,11 +6,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from viva.box.inside.wire import TooLarge
 from viva.box.outside import Box
 from viva.examine.handles import STOP
 from viva.examine.load import Loader, LoadReport
 from viva.model import Limits, claims
-from viva.model.errors import BoxDied, BoxError, BoxTimeout, LoadFailed, MissingName, ProtocolViolation, StudentRaised
+from viva.model.errors import (
+    BoxDied,
+    BoxError,
+    BoxTimeout,
+    GraderError,
+    LoadFailed,
+    MissingName,
+    ProtocolViolation,
+    StudentRaised,
+)
 
 GRACE_S: Final = 1.0
 """How much later than the box's own soft limit the box is killed from outside."""
@@ -60,7 +70,6 @@ class BoxSession:
         self._box: Box | None = None
         self._releases: list[int] = []
         self._hangs: Counter[str] = Counter()
-        self._load_failures = 0
         self.generation = 0
         self.tainted = False
         self.report: LoadReport | None = None
@@ -148,7 +157,9 @@ class BoxSession:
         """
         if self._hangs[subject] >= HANGS_BEFORE_UNASKED and subject:
             raise BoxTimeout(f"`{subject}` did not answer {HANGS_BEFORE_UNASKED} times before and was not asked again.")
+        started = time.monotonic()
         self.open()
+        self.test.deadline += time.monotonic() - started  # loading has a limit of its own
         generation = fields.pop("generation", self.generation)
         if generation != self.generation:
             raise BoxDied("the box that held the object had ended")
@@ -188,7 +199,10 @@ class BoxSession:
         if box is None:
             raise BoxDied("the box had ended")
         release, self._releases = self._releases, []
-        reply = box.ask(op, timeout_s=timeout_s, release=release, **fields)
+        try:
+            reply = box.ask(op, timeout_s=timeout_s, release=release, **fields)
+        except (TypeError, TooLarge) as error:  # nothing was sent: a value that only the author can have given
+            raise GraderError(f"The question cannot be sent to the box: {error}") from error
         if type(reply) is not dict:
             box.kill()
             raise ProtocolViolation("the reply was no message")
