@@ -33,13 +33,14 @@ class Convention:
 def find_convention(actual: Any, expected: Any) -> Convention:
     """Read both conventions: by the diagonal of square masks, else the reading that agrees with more cells."""
     pairs = list(_pairs(actual, expected, 0))
-    theirs = _by_diagonal([e for _, e in pairs])
     ours = _by_diagonal([a for a, _ in pairs])
-    if theirs is None:
-        theirs = False
-    if ours is None:
-        ours = _by_agreement(pairs, theirs)
-    return Convention(ours, theirs)
+    theirs = _by_diagonal([e for _, e in pairs])
+    readings = [
+        Convention(one, other)
+        for one in ((False, True) if ours is None else (ours,))
+        for other in ((False, True) if theirs is None else (theirs,))
+    ]
+    return max(readings, key=lambda reading: _agreeing(pairs, reading)) if len(readings) > 1 else readings[0]
 
 
 def compare_masks(actual: Array, expected: Array, convention: Convention) -> Difference | None:
@@ -105,15 +106,15 @@ def _by_diagonal(masks: list[Array]) -> bool | None:
     return next(iter(decisive)) if len(decisive) == 1 else None
 
 
-def _by_agreement(pairs: list[tuple[Array, Array]], expected_one_is_visible: bool) -> bool:
-    """The reading of the answer under which more of its cells are right; the expected convention if it makes none."""
-    balance = 0
+def _agreeing(pairs: list[tuple[Array, Array]], reading: Convention) -> int:
+    """How many cells agree under a reading of both sides."""
+    count = 0
     for actual, expected in pairs:
-        given, wanted = visible(actual, True), visible(expected, expected_one_is_visible)
-        if given is not None and wanted is not None and not _is_additive(actual):
-            right = int(np.count_nonzero(given == wanted))
-            balance += 2 * right - actual.size
-    return balance > 0 if balance else expected_one_is_visible
+        given = visible(actual, reading.actual_one_is_visible)
+        wanted = visible(expected, reading.expected_one_is_visible)
+        if given is not None and wanted is not None:
+            count += int(np.count_nonzero(given == wanted))
+    return count
 
 
 def _pairs(actual: Any, expected: Any, depth: int) -> Iterator[tuple[Array, Array]]:

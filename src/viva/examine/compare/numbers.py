@@ -50,7 +50,8 @@ def _differ(actual: Any, expected: Any, context: Context) -> Difference | None:
     distance = _distance(one, other)
     if (distance <= allowed and math.isfinite(abs(other))) or _rounds_to(actual, expected):
         return None
-    note = tolerance_note(distance, allowed)
+    both_whole = _is_whole(expected) and isinstance(one, float) and one.is_integer()
+    note = tolerance_note(distance, allowed) if not both_whole else ""
     size = f" (off by {number(distance)}; {note})" if note else ""
     return Difference(f"is {seen}; expected {wanted}{size}.", "", actual, expected)
 

@@ -1,0 +1,136 @@
+"""Masks in every convention: one and the same mask earns full marks, another one none."""
+
+import numpy as np
+import pytest
+import torch
+
+from viva.grading import Disagreement, agree
+
+INF = float("inf")
+
+
+def causal(n):
+    return np.triu(np.ones((n, n), dtype=int), 1)
+
+
+def sequence_to_sequence(source, target):
+    mask = np.zeros((source + target, source + target), dtype=int)
+    mask[:source, source:] = 1
+    mask[source:, source:] = causal(target)
+    return mask
+
+
+def additive(mask, value):
+    return np.where(mask == 1, value, 0.0)
+
+
+# A mask (1 = masked) in each convention that students know.
+CONVENTIONS = {
+    "1 masked": lambda m: m,
+    "1 visible": lambda m: 1 - m,
+    "float": lambda m: m.astype(np.float32),
+    "True masked": lambda m: m.astype(bool),
+    "True visible": lambda m: m == 0,
+    "nested lists": lambda m: m.tolist(),
+    "nested bools": lambda m: (m == 0).tolist(),
+    "-inf": lambda m: additive(m, -INF),
+    "-1e9": lambda m: additive(m, -1e9),
+    "-10000": lambda m: additive(m, -10000).astype(int),
+    "float32 minimum": lambda m: additive(m, np.finfo(np.float32).min).astype(np.float32),
+    "tensor": lambda m: torch.tensor(m),
+    "bool tensor": lambda m: torch.tensor(m) == 0,
+    "uint8": lambda m: m.astype(np.uint8),
+}
+MASKS = {
+    "causal": causal(5),
+    "sequence to sequence": sequence_to_sequence(3, 2),
+    "bidirectional": np.zeros((4, 4), dtype=int),
+    "one token": np.zeros((1, 1), dtype=int),
+    "no token": np.zeros((0, 0), dtype=int),
+    "a batch": np.stack([causal(3), np.zeros((3, 3), dtype=int)]),
+    "padding": np.array([[0, 0, 1, 1], [0, 0, 0, 0]]),
+    "cross attention": np.array([[0, 0, 1], [0, 0, 1]]),
+}
+
+
+@pytest.mark.parametrize("kind", MASKS)
+@pytest.mark.parametrize("theirs", CONVENTIONS)
+@pytest.mark.parametrize("ours", ["1 masked", "1 visible", "True visible", "-inf"])
+def test_the_same_mask_agrees_in_any_convention(kind, theirs, ours):
+    mask = MASKS[kind]
+    agree(CONVENTIONS[theirs](mask), CONVENTIONS[ours](mask), up_to=("polarity",))
+
+
+@pytest.mark.parametrize("theirs", CONVENTIONS)
+@pytest.mark.parametrize("ours", ["1 masked", "1 visible", "-inf"])
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        ("causal", causal(5).T),
+        ("causal", np.zeros((5, 5), dtype=int)),
+        ("causal", np.triu(np.ones((5, 5), dtype=int), 2)),
+        ("causal", sequence_to_sequence(3, 2)),
+        ("sequence to sequence", sequence_to_sequence(2, 3)),
+        ("sequence to sequence", sequence_to_sequence(3, 2).T),
+        ("sequence to sequence", causal(5)),
+        ("bidirectional", causal(4)),
+        ("a batch", np.stack([causal(3), causal(3)])),
+        ("causal", causal(4)),
+        ("causal", causal(5)[None]),
+    ],
+)
+def test_another_mask_does_not_agree_in_any_convention(kind, wrong, theirs, ours):
+    with pytest.raises(Disagreement):
+        agree(CONVENTIONS[theirs](wrong), CONVENTIONS[ours](MASKS[kind]), up_to=("polarity",))
+
+
+def test_the_polarity_matters_unless_declared_away():
+    with pytest.raises(Disagreement, match="opposite of the expected"):
+        agree(1 - causal(4), causal(4))
+    with pytest.raises(Disagreement, match=r"additive mask \(0 and -inf\) where one of 0 and 1 is asked"):
+        agree(additive(causal(4), -INF), causal(4))
+
+
+def test_one_convention_holds_for_the_whole_answer():
+    """All ones says nothing alone; beside a causal mask that means 1 = masked it hides everything."""
+    expected = {"bidirectional": np.zeros((4, 4)), "causal": causal(4)}
+    agree({"bidirectional": np.ones((4, 4)), "causal": 1 - causal(4)}, expected, up_to="polarity")
+    agree([np.zeros((4, 4)), causal(4)], list(expected.values()), up_to="polarity")
+    with pytest.raises(Disagreement, match=r"At \['bidirectional'\] your answer differs .* 16 of 16 positions"):
+        agree({"bidirectional": np.ones((4, 4)), "causal": causal(4)}, expected, up_to="polarity")
+
+
+def test_the_message_speaks_of_visible_and_masked():
+    wrong = 1 - causal(4)
+    wrong[2, 0] = 0
+    with pytest.raises(Disagreement) as raised:
+        agree(wrong, causal(4), up_to="polarity")
+    assert str(raised.value) == (
+        "Your answer differs from the expected mask at 1 of 16 positions (6 %), first at [2, 0]: masked, "
+        "expected visible (1 was read as visible in your answer)."
+    )
+
+
+@pytest.mark.parametrize("value", [0.5, 2, -1, float("nan"), float("inf"), 1j])
+def test_what_is_no_mask_is_said_to_be_none(value):
+    wrong = causal(3).astype(type(value) if isinstance(value, complex) else float)
+    wrong[1, 2] = value
+    with pytest.raises(Disagreement, match="expected a mask of 0 and 1, True and False, or 0 and -inf"):
+        agree(wrong, causal(3), up_to="polarity")
+
+
+def test_known_mistakes_are_recognised_in_either_convention():
+    hints = {"nothing is masked": np.zeros((5, 5)), "rows and columns are swapped": causal(5).T}
+    for convention in CONVENTIONS.values():
+        with pytest.raises(Disagreement) as raised:
+            agree(convention(causal(5).T), causal(5), hints=hints, up_to="polarity")
+        assert raised.value.hint == "rows and columns are swapped"
+
+
+def test_numbers_beside_masks_are_compared_as_numbers():
+    expected = {"mask": causal(3), "weights": np.full((3, 3), 0.25), "n": 3}
+    agree({"mask": 1 - causal(3), "weights": np.full((3, 3), 0.25), "n": 3}, expected, up_to="polarity")
+    with pytest.raises(Disagreement, match=r"At \['weights'\]"):
+        agree({"mask": 1 - causal(3), "weights": np.full((3, 3), 0.75), "n": 3}, expected, up_to="polarity")
+    with pytest.raises(Disagreement, match=r"At \['n'\]"):
+        agree({"mask": causal(3), "weights": np.full((3, 3), 0.25), "n": 0}, expected, up_to="polarity")
