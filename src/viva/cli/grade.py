@@ -15,6 +15,7 @@ from viva.cli.options import (
     tier_option,
 )
 from viva.cli.progress import Progress
+from viva.course import keep_apart
 from viva.model import Tier
 
 KEEP_BYTES_BELOW = 50
@@ -57,8 +58,9 @@ def command(
 
     course = open_course(course_dir)
     secret = course.secret(os.environ)
+    keep_apart(course.root, found := discover(paths))
     jobs: list[Job] = []
-    for path in (found := discover(paths)):
+    for path in found:
         submission = open_submission(path, str(path))
         chosen = choose_assignment(course, assignment, submission)
         jobs.append(Job(path, str(path), chosen, submission if len(found) < KEEP_BYTES_BELOW else None))

@@ -10,7 +10,6 @@ import click
 
 from viva.batch.local import Job
 from viva.examine.parent import Graded
-from viva.formats.results_json import to_json
 from viva.formats.write import write_atomically
 from viva.model import Entry, Score, Status, Tier
 from viva.model.errors import UsageError, VivaError
@@ -61,8 +60,13 @@ class Progress:
         if job.name not in self._targets:
             return
         score = Score(job.name, "", job.assignment.name, job.assignment.version, entries)
-        write_atomically(self._targets[job.name], to_json(score))
+        self._save(job, score, complete=False)
         self._written[job.name] = time.monotonic()
+
+    def _save(self, job: Job, score: Score, *, complete: bool) -> None:
+        from viva.formats.results_json import to_json  # a tenth of a second, while the examiners start
+
+        write_atomically(self._targets[job.name], to_json(score, complete=complete), durable=complete)
 
     # --- called from the main thread
 
@@ -80,7 +84,7 @@ class Progress:
             self._scores[job.name] = graded.score
             if job.name in self._targets:
                 try:
-                    write_atomically(self._targets[job.name], to_json(graded.score))
+                    self._save(job, graded.score, complete=True)
                 except VivaError as error:
                     self._errors[job.name] = error
         if self._bar is not None:
