@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
-from viva.grading import agree, agree_number, agree_on, number, visibility, weight
+from viva.grading import agree, agree_number, agree_on, number, strategies, visibility, weight
 
 Tokens = Sequence[str]
 
-split = str.split
+words = str.split
 
-FERRY = "on the morning the ferry to the island leaves at eight sharp".split()
+FERRY = words("on the morning the ferry to the island leaves at eight sharp")
 TIMETABLES = [
-    "on monday morning the ferry to the island leaves at eight sharp".split(),
-    "every week on monday one boat sails from the harbour to that small island at eight".split(),
+    words("on monday morning the ferry to the island leaves at eight sharp"),
+    words("every week on monday one boat sails from the harbour to that small island at eight"),
 ]
 BY_HAND = {
     # quantity: (words only, with the full stops as tokens, a known mistake and what it gives)
@@ -40,10 +39,10 @@ BY_HAND = {
 @pytest.mark.parametrize("quantity", list(BY_HAND))
 def test_bleu_by_hand(submission: Any, quantity: str) -> None:
     """P1 to P4, the brevity penalty and BLEU of the ferry sentence, by hand."""
-    words, with_full_stop, mistakes = BY_HAND[quantity]
-    both = (words, with_full_stop)  # whether the full stop is a token was never said
+    words_only, with_full_stop, mistakes = BY_HAND[quantity]
+    both = (words_only, with_full_stop)  # whether the full stop is a token was never said
     accepted = [*both, *(100 * value for value in both)]  # sacrebleu prints per cent
-    agree_number(submission.answers[f"1.4.{quantity}"], words, rtol=6e-4, accept=accepted, hints=mistakes)
+    agree_number(submission.answers[f"1.4.{quantity}"], words_only, rtol=6e-4, accept=accepted, hints=mistakes)
 
 
 @number("1.4")
@@ -51,8 +50,8 @@ def test_bleu_by_hand(submission: Any, quantity: str) -> None:
 def test_modified_precision(student: Any, key: Any) -> None:
     """Modified precision clips each n-gram at its largest count in any single reference."""
     for candidate, references, n in [
-        (["the"] * 7, ["the cat is on the mat".split(), "there is a cat on the mat".split()], 1),
-        ("a b a b a".split(), ["a b a c".split(), "b a b".split()], 2),
+        (["the"] * 7, [words("the cat is on the mat"), words("there is a cat on the mat")], 1),
+        (words("a b a b a"), [words("a b a c"), words("b a b")], 2),
         *((FERRY, TIMETABLES, n) for n in (1, 2, 3, 4)),
     ]:
         expected = key.modified_precision(candidate, references, n)
@@ -96,16 +95,14 @@ def test_brevity_penalty(student: Any, key: Any) -> None:
 @weight(1)
 def test_bleu(student: Any, key: Any) -> None:
     """BLEU is the brevity penalty times the geometric mean of the modified precisions."""
-    words = st.lists(st.sampled_from("ab"), min_size=1, max_size=5)
     hints = {
         "the counts are not clipped": lambda c, r, n: combined(unclipped, c, r, n),
         "each distinct n-gram is counted once": lambda c, r, n: combined(distinct, c, r, n),
         "the mean is arithmetic, not geometric": lambda c, r, n: arithmetic(key, c, r, n),
         "the brevity penalty is missing": lambda c, r, n: key.bleu(c, r, n) / key.brevity_penalty(c, r),
     }
-    agree_on(
-        student.bleu, key.bleu, words, words.map(lambda reference: [reference]), st.just(2), examples=15, hints=hints
-    )
+    candidates, one_reference = strategies.token_lists(low=1, high=5), strategies.reference_lists(high=5, most=1)
+    agree_on(student.bleu, key.bleu, candidates, one_reference, strategies.lengths(2, 2), examples=15, hints=hints)
     agree(student.bleu(FERRY, TIMETABLES), key.bleu(FERRY, TIMETABLES), name="BLEU of the ferry sentence")
 
 
@@ -147,9 +144,9 @@ def damaged_copies(rng: np.random.Generator, size: int) -> tuple[list[str], list
     The candidate repeats a token more often than any reference does; of the references, the closest in length is longer
     than the candidate and another is shorter; no two are equally close, so there is no tie to break.
     """
-    words = [str(token) for token in rng.choice(list("abc"), size)]
+    tokens = [str(token) for token in rng.choice(list("abc"), size)]
     place = int(rng.integers(size + 1))
-    candidate, once = [*words[:place], "z", "z", *words[place:]], [*words[:place], "z", *words[place:]]
+    candidate, once = [*tokens[:place], "z", "z", *tokens[place:]], [*tokens[:place], "z", *tokens[place:]]
     longer, shorter = [*once, "d", "e"], once[:-1]  # by 1 and by 2 tokens
     references = [longer, shorter, [*once, *rng.choice(list("abc"), 5).tolist()]][: int(rng.integers(2, 4))]
     return candidate, [references[int(index)] for index in rng.permutation(len(references))]

@@ -13,8 +13,10 @@ from viva.model.errors import StudentRaised
 Mask = NDArray[np.int64]
 Mistakes = dict[str, Callable[[], Any]]
 
-SOURCE = "Ada Byron [MASK] long letters".split(" ")
-TARGET = "She was [MASK] poetry".split(" ")
+words = str.split
+
+SOURCE = words("Ada Byron [MASK] long letters")
+TARGET = words("She was [MASK] poetry")
 MASK_TOKENS = "the tokens [MASK] are hidden; a mask depends on the positions alone"
 LENGTHS = [(5, 4), (1, 1), (0, 3), (3, 0)]
 

@@ -11,11 +11,13 @@ from nltk.translate.bleu_score import modified_precision as nltk_modified_precis
 
 from reference.bleu import bleu, brevity_penalty, closest_reference_length, modified_precision
 
+words = str.split
+
 REFERENCES = [
-    "on monday morning the ferry to the island leaves at eight sharp".split(),
-    "every week on monday one boat sails from the harbour to that small island at eight".split(),
+    words("on monday morning the ferry to the island leaves at eight sharp"),
+    words("every week on monday one boat sails from the harbour to that small island at eight"),
 ]
-CANDIDATE = "on the morning the ferry to the island leaves at eight sharp".split()
+CANDIDATE = words("on the morning the ferry to the island leaves at eight sharp")
 
 
 def random_case(generator: random.Random) -> tuple[list[str], list[list[str]]]:
@@ -77,8 +79,8 @@ def test_degenerate_rows(candidate: list[str], references: list[list[str]], expe
 
 def test_papineni_example_two() -> None:
     """The paper's own "the the the": clipped at the two of reference 1."""
-    candidate = "the the the the the the the".split()
-    references = ["the cat is on the mat".split(), "there is a cat on the mat".split()]
+    candidate = words("the the the the the the the")
+    references = [words("the cat is on the mat"), words("there is a cat on the mat")]
     assert modified_precision(candidate, references, 1) == (2, 7)
 
 

@@ -1,0 +1,108 @@
+"""The answers by hand in the key of translation_and_masks, computed from what its handout prints."""
+
+import importlib.util
+import itertools
+import re
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from reference.beam_search import beam_search, greedy_search
+from reference.bleu import bleu, brevity_penalty, modified_precision
+from reference.group_attention import score_entries
+
+ROOT = Path(__file__).parents[2]
+HANDOUT = (ROOT / "assignments" / "translation_and_masks" / "handout.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def key() -> ModuleType:
+    path = ROOT / "graders" / "translation_and_masks" / "key.py"
+    spec = importlib.util.spec_from_file_location("translation_and_masks_key", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def printed_tree() -> dict[tuple[str, ...], dict[str, float]]:
+    """The table of question 1.3."""
+    tree = {}
+    for prefix, *cells in re.findall(
+        r"^\| (\(start\)|[A-F](?: [D-F])?) \| (.+) \| (.+) \| (.+) \|$", HANDOUT, re.MULTILINE
+    ):
+        tokens = () if prefix == "(start)" else tuple(prefix.split())
+        tree[tokens] = {cell.split()[0]: float(cell.split()[1]) for cell in cells}
+    return tree
+
+
+def test_padding(key: ModuleType) -> None:
+    printed = [[int(i) for i in row.split(",")] for row in re.findall(r"`\[([\d, ]+)\]`", HANDOUT)[:3]]
+    assert key.pad_batch(printed).tolist() == key.answers["1.1"]
+
+
+def test_search_through_the_printed_tree(key: ModuleType) -> None:
+    tree = printed_tree()
+    assert len(tree) == 13 and all(sum(row.values()) == pytest.approx(1) for row in tree.values())
+    beam = beam_search(tree.__getitem__, 2, 3)
+    assert ["".join(tokens) for tokens, _ in beam] == key.answers["1.3.beam"]
+    assert np.exp(beam[0][1]) == pytest.approx(key.answers["1.3.probability"])
+    assert "".join(greedy_search(tree.__getitem__, 3)[0]) == key.answers["1.3.greedy"]
+
+
+def test_greedy_beam_and_exhaustive_search_differ_on_the_printed_tree() -> None:
+    """What makes the tree worth asking about; and no two paths of one length are equally probable."""
+    tree = printed_tree()
+    exact = ["".join(tokens) for tokens, _ in beam_search(tree.__getitem__, 27, 3)]
+    assert exact[:3] == ["BDG", "AEG", "ADG"]
+    for depth in (1, 2, 3):
+        scores = [score for _, score in beam_search(tree.__getitem__, 27, depth)]
+        assert all(better - worse > 1e-3 for better, worse in itertools.pairwise(scores))
+
+
+def test_bleu_of_the_printed_sentences(key: ModuleType) -> None:
+    candidate, *references = (
+        line.split() for line in re.findall(r"^    (?:candidate|reference \d)  +(.+)$", HANDOUT, re.MULTILINE)
+    )
+    assert len(candidate) == 12 and len(references) == 2
+    for n in (1, 2, 3, 4):
+        assert Fraction(*modified_precision(candidate, references, n)) == Fraction(key.answers[f"1.4.P{n}"])
+    assert brevity_penalty(candidate, references) == key.answers["1.4.BP"]
+    assert round(bleu(candidate, references), 6) == key.answers["1.4.BLEU"]
+
+
+def test_formulas(key: ModuleType) -> None:
+    for h, mu, sigma in [(1, 0.5, 2.0), (16, 0.7, 1.3), (64, -1.0, 0.2)]:
+        mean, variance = key.qk_moments(mu, sigma, h)
+        names = {"h": h, "mu": mu, "sigma": sigma}
+        assert eval(key.answers["2.2.mean"], names) == pytest.approx(mean)
+        assert eval(key.answers["2.2.variance"], names) == pytest.approx(variance)
+    assert eval(key.answers["2.4"], {"n": 12, "G": 3}) == score_entries(12, 3) == 48
+
+
+def test_tables_are_those_of_the_printed_segments(key: ModuleType) -> None:
+    source, target = re.search(r"source segment is `(.+?)`, the target segment `(.+?)`", HANDOUT).groups()  # type: ignore[union-attr]
+    segments = source.split(), target.split()
+    assert tuple(map(len, segments)) == (5, 4)
+    for kind, function in [
+        ("unidirectional", key.mask_for_unidirectional_lm),
+        ("bidirectional", key.mask_for_bidirectional_lm),
+        ("sequence_to_sequence", key.mask_for_seq2seq_lm),
+    ]:
+        np.testing.assert_array_equal(function(*segments), key.answers[f"3.3.{kind}"])
+
+
+def test_every_answer_is_asked_for_and_every_function_is_in_the_starter(key: ModuleType) -> None:
+    starter = ROOT / "assignments" / "translation_and_masks" / "starter"
+    functions = re.findall(r"^def (\w+)", (starter / "solution.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(functions) == 24 and all(callable(getattr(key, name)) for name in functions)
+    assert all(f"`{name}(" in HANDOUT for name in functions)
+    by_hand, _ = (starter / "answers.yaml").read_text(encoding="utf-8").split("written:")
+    answers = re.findall(r'^  "(.+?)":', by_hand, re.MULTILINE)
+    assert answers == list(key.answers)
+    notebook = (starter / "translation_and_masks.ipynb").read_text(encoding="utf-8")
+    assert all(f"def {name}(" in notebook for name in functions)
+    assert all(f'\\"{name}\\": None' in notebook for name in key.answers)
