@@ -27,7 +27,8 @@ def command() -> int:
 
     console = Console(highlight=False)
     user = "root" if os.geteuid() == 0 else f"user {os.geteuid()}"
-    console.print(f"Python {platform.python_version()} ({sys.prefix}), {platform.system()} {platform.release()}, {user}")
+    console.print(f"Python {platform.python_version()} ({sys.prefix})")
+    console.print(f"{platform.system()} {platform.release()}, {user}")
     console.print(", ".join(f"{name} {_version(name)}" for name in ("numpy", "torch", "IPython", "hypothesis")))
     table = Table(show_lines=True)
     for heading in ("tier", "here", "what it is", "what is missing, and what to do"):
