@@ -125,7 +125,7 @@ def end(): os._exit(0)
 
 def family_of(program: Program) -> list[int]:
     """All processes of a box, as this host numbers them."""
-    return processes.family(processes.pid_of(program.box.handle.pidfd))
+    return processes.family(program.box.handle.first)
 
 
 def assert_gone(pids: list[int]) -> None:

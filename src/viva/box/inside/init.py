@@ -12,7 +12,7 @@ from typing import List, NoReturn, Optional
 from . import family, student
 from .jail import ENGINE, Jail
 from .lockdown import cgroup, descriptors, environment, identity, kernel, namespaces
-from .plan import BoxPlan
+from .plan import MISSING_IN_T0, BoxPlan
 
 EXIT_NO_BOX = 71
 
@@ -60,9 +60,7 @@ def _prepare(plan: BoxPlan, wires: Wires, jail: Optional[Jail]) -> None:
         plan.missing.append("a limit on the memory of all processes together (a watchdog polls it instead)")
     if jail is None:
         identity.adopt_orphans()
-        plan.missing.append("namespaces")
-        if plan.tier == "T0":
-            plan.missing += ["a user of its own", "Landlock", "seccomp"]
+        plan.missing += MISSING_IN_T0 if plan.tier == "T0" else ("namespaces",)
         return
     kernel.unshare(namespaces.NEWNS | namespaces.NEWIPC | namespaces.NEWNET)
     owner = plan.uid if plan.tier == "T3" else 0

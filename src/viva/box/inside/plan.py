@@ -5,6 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Dict, List
 
+MISSING_IN_T0 = ("namespaces", "a user of its own", "Landlock", "seccomp")
+ROOM_FOR_IMPORTS = (256 << 20, 1 << 30)
+"""Private and reserved bytes that a fresh interpreter may need beyond the student's share, for the libraries."""
+
 
 @dataclasses.dataclass
 class BoxPlan:
@@ -23,9 +27,10 @@ class BoxPlan:
     hidden: List[str]
     canary: Dict[str, Any]
     versions: Dict[str, str]
-    data_bytes: int
-    address_bytes: int
     has_landlock: bool
+    data_bytes: int = ROOM_FOR_IMPORTS[0]
+    address_bytes: int = ROOM_FOR_IMPORTS[1]
+    """What the libraries loaded beforehand take of either; the student's share comes on top."""
     preload: List[str] = dataclasses.field(default_factory=list)
     """What a fresh interpreter still has to import; empty in a fork of the zygote."""
     layers: Dict[str, str] = dataclasses.field(default_factory=dict)

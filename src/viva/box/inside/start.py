@@ -1,7 +1,7 @@
 """The program that the examiner executes: loads this folder as the package `viva_box` and goes where it is told.
 
-Run as `python -s start.py serve|student|detect FD...` with a cleared environment. `-I` would do the same and ignore
-PYTHONHASHSEED; the hash seed must be fixed, so the one thing that `-I` does beyond the rest is done here by hand.
+Run as `python -s start.py ROLE FD...` with a cleared environment. `-I` would do the same and ignore PYTHONHASHSEED;
+the hash seed must be fixed, so the one thing that `-I` does beyond the rest is done here by hand.
 """
 
 import sys
@@ -24,7 +24,12 @@ def _load_package() -> None:
     spec.loader.exec_module(package)
 
 
-_ROLES = {"serve": ("keeper", "keep"), "student": ("student", "enter_fresh"), "detect": ("detect", "detect")}
+_ROLES = {
+    "serve": ("keeper", "keep"),
+    "student": ("student", "enter_fresh"),
+    "alone": ("alone", "run"),
+    "detect": ("detect", "detect"),
+}
 
 if __name__ == "__main__":
     _load_package()

@@ -6,10 +6,9 @@ import importlib
 import json
 import os
 import socket
-import sys
 from typing import Any, Callable, Dict, List, NoReturn, Tuple
 
-from . import probes
+from . import libraries, probes
 from .lockdown import descriptors, environment, identity, landlock, namespaces, rlimits, seccomp
 from .plan import BoxPlan
 
@@ -43,25 +42,25 @@ def enter_fresh(request: int, rpc: int) -> NoReturn:
     try:
         with open(request, "rb") as pipe:
             plan = BoxPlan(**json.loads(pipe.read()))
+        identity.die_with_parent(os.getppid())
+    except BaseException as error:
+        _give_up(error)
+    become(plan, rpc)
+
+
+def become(plan: BoxPlan, rpc: int) -> NoReturn:
+    """Lock a newly executed interpreter, import behind the walls, serve. Never returns."""
+    try:
         parent = os.getppid()
-        if sys.platform == "linux":
-            identity.die_with_parent(parent)
         environment.default_signals()
         _lock(plan, rpc)
-        if sys.platform == "linux":
+        if plan.tier != "T0":
             identity.die_with_parent(parent)
-        for module in plan.preload:
-            importlib.import_module(module)
-        plan.versions.update(library_versions())
+        libraries.import_all(plan.preload)
+        plan.versions.update(libraries.versions())
         _serve(plan, rpc)
     except BaseException as error:
         _give_up(error)
-
-
-def library_versions() -> Dict[str, str]:
-    """Versions of what is loaded and decides results."""
-    found = {name: getattr(sys.modules.get(name), "__version__", "") for name in ("numpy", "torch")}
-    return {name: str(version) for name, version in found.items() if version}
 
 
 def _lock(plan: BoxPlan, rpc: int) -> None:

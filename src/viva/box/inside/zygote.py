@@ -14,20 +14,10 @@ import socket
 import sys
 from typing import Any, Dict, List, Optional
 
-from . import control, family, init, rooms, view
+from . import control, family, init, libraries, rooms, view
 from .jail import ENGINE, SCRATCH, WORK, Jail
 from .lockdown import identity, landlock, namespaces, rlimits
-from .plan import BoxPlan
-from .student import library_versions
-
-_ALWAYS = """
-encodings.idna traceback linecache tokenize inspect ast dataclasses typing copy math itertools collections functools
-json csv pickle tempfile shutil subprocess contextlib warnings random string re decimal fractions datetime time enum
-numpy numpy.random numpy.linalg numpy.fft numpy.testing
-"""
-"""Imported by nearly every submission, or lazily by what they call: cheap once, dear in each box."""
-_WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
-"""The first optimiser made would import torch._dynamo, about a second, inside the box."""
+from .plan import ROOM_FOR_IMPORTS, BoxPlan
 
 
 @dataclasses.dataclass
@@ -83,9 +73,9 @@ class Zygote:
         threads = _count_threads()
         if threads > 1:
             raise RuntimeError(f"importing {', '.join(self._settings['preload'])} started {threads - 1} thread(s)")
-        self._preload = self._modules() if fresh else []
-        self._versions = {"python": platform.python_version(), "kernel": platform.release(), **library_versions()}
-        self._memory = (0, 0) if fresh else rlimits.memory_in_use()
+        self._preload = libraries.to_import(self._settings["preload"]) if fresh else []
+        self._versions = {"python": platform.python_version(), "kernel": platform.release(), **libraries.versions()}
+        self._memory = ROOM_FOR_IMPORTS if fresh else rlimits.memory_in_use()
         gc.collect()
         gc.freeze()
         if self._tier != "T0":
@@ -100,18 +90,10 @@ class Zygote:
         self._engine = copy
         sys.modules["viva_box"].__path__ = [copy]
 
-    def _modules(self) -> List[str]:
-        wanted = [*_ALWAYS.split(), *self._settings["preload"]]
-        return [*wanted, *_WITH_TORCH] if "torch" in wanted else wanted
-
     def _import(self) -> None:
-        # One thread while importing: OpenBLAS starts its workers at import, and threads do not survive a fork.
-        single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        os.environ.update(single, MPLBACKEND="Agg")
         if self._jail is not None:
             os.environ.update(HOME=SCRATCH, TMPDIR=SCRATCH, MPLCONFIGDIR=SCRATCH + "/mpl", IPYTHONDIR=SCRATCH + "/ipy")
-        for name in self._modules():
-            importlib.import_module(name)
+        libraries.import_all(libraries.to_import(self._settings["preload"]))
         importlib.import_module("viva_box.worker")
 
     def serve(self) -> None:

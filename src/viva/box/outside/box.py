@@ -3,24 +3,20 @@
 import contextlib
 import dataclasses
 import os
-import select
-import signal
 import socket
-import threading
 import time
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import viva.box.inside.wire as wire
-from viva.box.outside.cgroups import BoxCgroup
 from viva.box.outside.ending import reason_of
+from viva.box.outside.handle import Handle
 from viva.box.outside.hello import Hello
 from viva.box.outside.output import Output
-from viva.box.outside.uids import BorrowedUid
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
 
 if TYPE_CHECKING:
-    from viva.box.outside.zygote import Zygote
+    from viva.box.outside.zygote import Server, Zygote
 
 _HELLO_S: Final = 60.0
 _LAST_WORDS_S: Final = 2.0
@@ -28,35 +24,6 @@ _LAST_WORDS_S: Final = 2.0
 _LONGEST_S: Final = 7 * 24 * 3600.0
 """A week stands for "no limit", which sockets do not know."""
 _REPLIES: Final = ("ok", "raised", "missing", "stop")
-
-
-class Handle:
-    """What belongs to one box on this side of the fork server."""
-
-    def __init__(self, number: int, uid: BorrowedUid | None, cgroup: BoxCgroup | None) -> None:
-        self.number, self.uid, self.cgroup = number, uid, cgroup
-        self.ended = threading.Event()
-        """Set once the box is reaped, all it left behind is gone, and the fork server has said so."""
-        self.pidfd = -1
-        self.room: str | None = None
-        """The directory of its files, where it has no mounts of its own."""
-
-    def kill(self) -> None:
-        """SIGKILL to the first process of the box; in a pid namespace all others end with it."""
-        if self.pidfd >= 0 and not self.ended.is_set():
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-
-    def free(self) -> None:
-        """Give everything back; the box has ended."""
-        if self.pidfd >= 0:
-            select.select([self.pidfd], [], [], _LAST_WORDS_S)  # the fork server may have died before its boxes
-            os.close(self.pidfd)
-            self.pidfd = -1
-        if self.cgroup:
-            self.cgroup.remove()
-        if self.uid:
-            self.uid.give_back()
 
 
 class Box:
@@ -75,8 +42,8 @@ class Box:
         self._cgroup_peak_mib = 0.0
 
     @classmethod
-    def born(cls, zygote: "Zygote", handle: Handle, limits: Limits, seed: int) -> Self:
-        """Ask the fork server for a box and wait for its hello.
+    def born(cls, zygote: "Zygote", server: "Server", handle: Handle, limits: Limits, seed: int) -> Self:
+        """Ask the server of the zygote for a box and wait for its hello.
 
         Raises:
             BoxUnavailable: it could not be made, a wall did not stand, or an attempt to get out succeeded.
@@ -89,8 +56,7 @@ class Box:
         try:
             policy = {**dataclasses.asdict(limits), "seed": seed}
             descriptors = [theirs.fileno(), writing, reporting, *cgroups]
-            answer, handle.pidfd = zygote.request(handle, policy, descriptors)
-            handle.room = answer["room"]
+            server.request(handle, policy, descriptors)
         except BaseException:
             handle.ended.set()
             box.close()
@@ -128,7 +94,7 @@ class Box:
     @property
     def alive(self) -> bool:
         """Whether it can be asked; may still be True for a moment after it has died."""
-        return not (self._closed or self._verdict or self._handle.ended.is_set() or self._is_gone())
+        return not (self._closed or self._verdict or self._handle.is_gone)
 
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
         """Send one request and return the raw reply.
@@ -223,10 +189,6 @@ class Box:
         if self._output.flooded and not self._verdict:
             self._end("too much output")
         return more
-
-    def _is_gone(self) -> bool:
-        readable, _, _ = select.select([self._handle.pidfd], [], [], 0)
-        return bool(readable)
 
     def _death(self) -> BoxDied:
         if not self._handle.ended.wait(_LAST_WORDS_S if not self._verdict else 0.0):

@@ -4,11 +4,10 @@ import functools
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Final
 
-import viva.box.inside.control as control
 from viva.box.outside.cgroups import CgroupParent
+from viva.box.outside.launch import START, environment
 from viva.box.outside.tiers import TierReport
 from viva.model import Tier
 from viva.model.errors import BoxUnavailable
@@ -23,12 +22,10 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
     Raises:
         BoxUnavailable: the interpreter cannot be run.
     """
-    start = Path(control.__file__).parent / "start.py"
-    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         trial = subprocess.run(
-            [python, "-s", str(start), "detect"],
-            env=environment,
+            [python, "-s", str(START), "detect"],
+            env=environment(),
             cwd="/",
             capture_output=True,
             timeout=_TRIAL_S,

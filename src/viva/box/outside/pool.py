@@ -4,7 +4,7 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from viva.box.outside.box import Box
 from viva.box.outside.zygote import Zygote
@@ -103,9 +103,16 @@ class Pool:
         box = self._zygote.spawn(self._limits, seed=self._seed)
         try:
             for path, data in self._data:
-                box.ask("put", timeout_s=_PUT_S, path=path, data=data)
+                reply = box.ask("put", timeout_s=_PUT_S, path=path, data=data)
+                if "ok" not in reply:
+                    raise BoxUnavailable(f"the data file {path} could not be put into the box: {_words(reply)}")
         except BoxError:
             with contextlib.suppress(BoxError):
                 box.close()
             raise
         return box
+
+
+def _words(reply: dict[str, Any]) -> str:
+    raised = reply.get("raised")
+    return str(raised.get("message", raised)) if isinstance(raised, dict) else str(reply)

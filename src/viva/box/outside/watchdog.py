@@ -58,7 +58,7 @@ class Watchdog:
 
     def _look(self, box: "Box", limits: Limits) -> None:
         handle = box.handle
-        first = processes.pid_of(handle.pidfd)
+        first = handle.first
         family = processes.family(first) if first else []
         if not handle.cgroup:
             user = handle.uid.uid if handle.uid else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import resource
+import sys
 from typing import Dict, List, Tuple
 
 _MIB = 1 << 20
+_MEMORY = ("RLIMIT_DATA", "RLIMIT_AS")
 _ROOM_FOR_MAPPINGS = 4 << 30
 """Address space that is reserved, not used: allocator arenas and thread stacks."""
 
@@ -35,16 +37,17 @@ def limits_for(policy: Dict[str, float], data_bytes: int, address_bytes: int) ->
 
 def apply(limits: List[Tuple[str, int]]) -> str:
     """Set each limit, soft and hard, never above what the host allows."""
+    linux = sys.platform == "linux"
     for name, value in limits:
         kind = getattr(resource, name, None)
-        if kind is None:
-            continue  # macOS knows no RLIMIT_MSGQUEUE
+        if kind is None or (not linux and name in _MEMORY):
+            continue  # macOS has no message queues, and refuses or ignores limits on memory
         _, hard = resource.getrlimit(kind)
         bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
         # At the soft limit of processor time comes SIGXCPU, which says what happened; at the hard one plain SIGKILL.
         soft = bounded - 1 if name == "RLIMIT_CPU" and bounded > 1 else bounded
         resource.setrlimit(kind, (soft, bounded))
-    return "set"
+    return "set" if linux else "set, but none on memory"
 
 
 def limit_processes(count: int) -> str:

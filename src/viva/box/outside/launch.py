@@ -1,0 +1,24 @@
+"""How a program of the box's inside is started: which file, and with next to no environment."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import viva.box.inside.control as control
+
+START: Final = Path(control.__file__).parent / "start.py"
+_KEPT: Final = ("LD_LIBRARY_PATH",)
+"""Some interpreters do not start without it; it is the operator's, not the student's."""
+
+
+def environment() -> dict[str, str]:
+    """All variables that the fork server, or a fresh interpreter, begins with."""
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "HOME": "/nonexistent",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        **{name: os.environ[name] for name in _KEPT if name in os.environ},
+    }
