@@ -1,0 +1,16 @@
+"""The matplotlib backend of notebooks without a kernel: Agg draws, figures.py shows. Loaded by matplotlib, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvas
+
+from . import figures
+
+__all__ = ["FigureCanvas", "show"]
+
+
+def show(*_args: Any, **_kwargs: Any) -> None:
+    """`pyplot.show()`."""
+    figures.show()

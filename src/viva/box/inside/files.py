@@ -1,0 +1,79 @@
+"""The work directory: put, list and read files; run a command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import Any, Dict, List
+
+_MOST_LISTED = 5000
+_LONGEST_OUTPUT = 1 << 18
+_LITTER = frozenset({"__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
+
+
+def put(request: Dict[str, Any]) -> None:
+    """Write `data` to `path`, making the folders that it needs.
+
+    Raises:
+        ValueError: the path leads out of the work directory.
+        OSError: it cannot be written.
+    """
+    path: str = request["path"]
+    if os.path.isabs(path) or ".." in path.split("/"):
+        raise ValueError(f"{path!r} leads out of the work directory")
+    if os.path.dirname(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(request["data"])
+
+
+def listed(request: Dict[str, Any]) -> List[List[Any]]:
+    """`[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
+    found: List[List[Any]] = []
+    for folder, folders, names in os.walk("."):
+        folders[:] = sorted(name for name in folders if name not in _LITTER)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if len(found) < _MOST_LISTED and os.path.isfile(path) and not os.path.islink(path):
+                found.append([os.path.relpath(path).replace(os.sep, "/"), os.path.getsize(path)])
+    return sorted(found)
+
+
+def read(request: Dict[str, Any]) -> bytes:
+    """The first `limit` bytes of the file `path`."""
+    with open(request["path"], "rb") as file:
+        return file.read(int(request["limit"]))
+
+
+def run(request: Dict[str, Any]) -> Dict[str, Any]:
+    """Run a command in the work directory; "python" is the interpreter of the box.
+
+    Returns:
+        `{"returncode": int | None, "stdout": str, "stderr": str}`; the code is None when the time was up, and the
+        command was killed with all it had started in its group.
+    """
+    argv = [str(word) for word in request["argv"]]
+    if argv and argv[0] in ("python", "python3"):
+        argv[0] = sys.executable
+    process = subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="backslashreplace",
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = process.communicate(request.get("stdin") or "", timeout=request.get("timeout_s"))
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        code = None
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    return {"returncode": code, "stdout": stdout[:_LONGEST_OUTPUT], "stderr": stderr[:_LONGEST_OUTPUT]}

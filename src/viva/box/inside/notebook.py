@@ -1,0 +1,152 @@
+"""Run a notebook's cells in this process: no kernel, no zmq; outputs as nbformat describes them.
+
+Most submissions are ordinary Python in cells and run as such; one with magics, shell lines, `display` or top-level
+await gets an IPython shell (shell.py), which costs more. What the file says cells have put out before is ignored.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+import time
+import types
+from typing import Any, Dict, List, NoReturn, Optional, Union
+
+from . import alarm, figures, forbid, sources
+from .alarm import SoftTimeout, within
+from .cells import PlainCells, without_magics
+from .loading import Loading
+from .outputs import Outputs, Streams
+from .raised import Raised, describe
+from .spaces import Spaces
+from .statements import Source
+
+Cell = Dict[str, Any]
+
+_NEEDS_SHELL = re.compile(
+    r"^\s*(?:[%!?]|[\w.]+\?+\s*$)|=\s*[!%][\w\s]"
+    r"|get_ipython|IPython|\bdisplay\s*\(|\b(await|async)\b|\b(Out|_)\[|\b_\d+\b",
+    re.M,
+)
+"""Lenient: what only looks like a magic costs some milliseconds, one that is missed would cost the cell."""
+_perf_counter = time.perf_counter
+
+
+class Notebooks:
+    """Loads notebooks into a box."""
+
+    def __init__(self, spaces: Spaces, loading: Loading) -> None:
+        self._spaces, self._loading = spaces, loading
+        self._count = 0
+
+    def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Run the cells in order in one namespace; a cell that raises, hangs or is no Python costs only itself.
+
+        Returns:
+            `{"cells": [{"number", "status", "raised", "outputs", "wall_s", "skipped"}], "forbidden": [str]}` with
+            status "ok", "raised", "timeout" or "skipped".
+        """
+        self._count += 1
+        path = str(request.get("path") or f"notebook{self._count if self._count > 1 else ''}.ipynb")
+        self._loading.prepare(request, path)
+        builtins.input = _no_input
+        module = types.ModuleType("__main__")
+        sys.modules["__main__"] = module
+        self._spaces.add(path, vars(module))
+        cells: List[Cell] = list(request["cells"])
+        only_definitions = request.get("mode") == "definitions"
+        run: Any = _Definitions(module) if only_definitions else _Everything(module, cells)
+        limit_s = request.get("cell_s")
+        return {"cells": [run.cell(cell, limit_s) for cell in cells], "forbidden": forbid.tried()}
+
+
+class _Everything:
+    """Runs whole cells."""
+
+    def __init__(self, module: types.ModuleType, cells: List[Cell]) -> None:
+        self._outputs = Outputs()
+        figures.use_for_notebooks(self._outputs)
+        self._cells = _runner(module, self._outputs, cells)
+
+    def cell(self, cell: Cell, limit_s: Optional[float]) -> Cell:
+        number, began = int(cell["number"]), _perf_counter()
+        self._outputs.begin()
+        if alarm.time_is_up():
+            return _result(number, "skipped", skipped="the time limit of the notebook had passed")
+        status, raised = "ok", None
+        try:
+            within(limit_s, lambda: self._run(number, str(cell["source"])))
+        except BaseException as error:
+            raised = describe(error)
+            status = "timeout" if isinstance(error, SoftTimeout) else "raised"
+            self._outputs.error(raised)
+        return _result(number, status, raised, self._outputs.finished(), _perf_counter() - began)
+
+    def _run(self, number: int, text: str) -> None:
+        try:
+            self._cells.run(number, text)
+        finally:
+            with Streams(self._outputs):
+                figures.show()
+
+
+class _Definitions:
+    """Runs what defines names (definitions.py), and lists the rest."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._namespace = vars(module)
+
+    def cell(self, cell: Cell, limit_s: Optional[float]) -> Cell:
+        number, began, text = int(cell["number"]), _perf_counter(), str(cell["source"])
+        outputs = Outputs()
+        outputs.begin()
+        filename = sources.remember_cell(number, text)
+        python, skipped = without_magics(text)
+        problems: List[Raised] = []
+        statements = 0
+        with Streams(outputs):
+            try:
+                source = Source(python, filename)
+                statements = len(source.tree.body)
+                ran = within(limit_s, lambda: source.run(self._namespace, only_definitions=True))
+                problems, skipped = ran.problems, [*skipped, *ran.skipped]
+            except BaseException as error:
+                problems = [describe(error)]
+        for problem in problems:
+            outputs.error(problem)
+        status = "raised" if problems else "skipped" if skipped and len(skipped) >= statements else "ok"
+        raised = problems[0] if problems else None
+        return _result(number, status, raised, outputs.finished(), _perf_counter() - began, "; ".join(skipped)[:1000])
+
+
+def _runner(module: types.ModuleType, outputs: Outputs, cells: List[Cell]) -> Union[PlainCells, Any]:
+    if any(_NEEDS_SHELL.search(str(cell["source"])) for cell in cells):
+        try:
+            from .shell import Shell
+        except ImportError:
+            return PlainCells(module, outputs)  # which says so beside each cell that has lines for IPython
+        return Shell(module, outputs)
+    return PlainCells(module, outputs)
+
+
+def _result(
+    number: int,
+    status: str,
+    raised: Optional[Raised] = None,
+    outputs: Optional[List[Dict[str, Any]]] = None,
+    wall_s: float = 0.0,
+    skipped: str = "",
+) -> Cell:
+    return {
+        "number": number,
+        "status": status,
+        "raised": raised,
+        "outputs": outputs or [],
+        "wall_s": wall_s,
+        "skipped": skipped,
+    }
+
+
+def _no_input(*_prompt: object) -> NoReturn:
+    raise RuntimeError("input() cannot be used here: nobody is there to answer; put the value into the code")

@@ -1,0 +1,58 @@
+"""What an operation prints, kept up to a cap."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+LIMIT = 1 << 18
+"""Bytes of printed text that a reply carries."""
+
+
+class _Kept(io.RawIOBase):
+    """The first `LIMIT` bytes of what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = bytearray()
+        self.cut = False
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 1  # for programs that write to the descriptor themselves
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data)
+        room = LIMIT - len(self.data)
+        self.data += view[:room]
+        self.cut = self.cut or len(view) > room
+        return len(view)
+
+
+class Printed:
+    """A context in which sys.stdout is kept; has all that a standard stream has, `.buffer` too."""
+
+    def __enter__(self) -> Printed:
+        self._kept = _Kept()
+        self._before = sys.stdout
+        self._stream = io.TextIOWrapper(
+            io.BufferedWriter(self._kept), encoding="utf-8", errors="backslashreplace", newline="\n"
+        )
+        sys.stdout = self._stream
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if sys.stdout is self._stream:
+            sys.stdout = self._before
+        try:
+            self._stream.flush()
+        except ValueError:
+            pass  # the student's code closed it; what came before is kept
+
+    def text(self) -> str:
+        """What was printed; says so when it was cut."""
+        text = self._kept.data.decode("utf-8", "replace")
+        return f"{text}\n[cut after {LIMIT >> 10} KiB]" if self._kept.cut else text

@@ -1,0 +1,94 @@
+"""An exception of the student's as plain data: its type, its words, and the student's own lines."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, Deque, Dict, List, Optional
+
+from . import sources
+from .alarm import SoftTimeout, within
+
+Raised = Dict[str, Any]
+
+_MOST_FRAMES = 12
+_LONGEST_MESSAGE = 1000
+_WORDS_S = 0.5
+"""Wall seconds for the student's own `__str__`."""
+_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
+
+
+class Forbidden(ImportError):
+    """The assignment forbids what the student's code tried to use."""
+
+
+def describe(error: BaseException) -> Raised:
+    """`{"type", "message", "frames", "missing_module", "limit"}`; never raises.
+
+    `frames` are `[file, line, function, text of the line]` of the student's own files and cells, the last 12;
+    `limit` is "time", "memory" or "recursion" where a limit of the box was the cause.
+    """
+    try:
+        message = within(_WORDS_S, lambda: _words(error))
+    except BaseException:
+        message = "(its message cannot be shown)"
+    try:
+        frames = _frames(error)
+    except BaseException:
+        frames = []
+    return {
+        "type": _type_name(error),
+        "message": message,
+        "frames": frames,
+        "missing_module": _missing_module(error),
+        "limit": _limit(error, message),
+    }
+
+
+def _type_name(error: BaseException) -> str:
+    for kind in (SoftTimeout, MemoryError, Forbidden):
+        if isinstance(error, kind):
+            return {SoftTimeout: "TimeoutError", Forbidden: "ImportError"}.get(kind, "MemoryError")
+    return str.__str__(type(error).__name__)[:100]
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{error.msg} (line {error.lineno})"[:_LONGEST_MESSAGE]
+    if isinstance(error, SystemExit):
+        return f"the code called exit({'' if error.code is None else repr(error.code)})"[:_LONGEST_MESSAGE]
+    return str.__str__(str(error))[:_LONGEST_MESSAGE]
+
+
+def _limit(error: BaseException, message: str) -> Optional[str]:
+    if isinstance(error, SoftTimeout):
+        return "time"
+    if isinstance(error, RecursionError):
+        return "recursion"
+    if isinstance(error, MemoryError):
+        return "memory"
+    # torch says it with a RuntimeError
+    return "memory" if isinstance(error, RuntimeError) and any(words in message for words in _OUT_OF_MEMORY) else None
+
+
+def _missing_module(error: BaseException) -> Optional[str]:
+    """A module that is not there; a name that a module lacks is the student's own affair."""
+    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):
+        return str.__str__(error.name)[:100]
+    return None
+
+
+def _frames(error: BaseException) -> List[List[Any]]:
+    found: Deque[List[Any]] = collections.deque(maxlen=_MOST_FRAMES)
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        name = sources.shown_name(code.co_filename)
+        if name is not None:
+            line = trace.tb_lineno or 0
+            found.append([name, line, code.co_name, sources.line_of(code.co_filename, line)])
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
+        name = sources.shown_name(error.filename)
+        if name is not None and type(error.lineno) is int:
+            found.append([name, error.lineno, "", sources.line_of(error.filename, error.lineno)])
+    return list(found)

@@ -1,0 +1,54 @@
+"""What one test may leave to the next is put back: random numbers, defaults, warnings, the current directory."""
+
+from __future__ import annotations
+
+import decimal
+import os
+import random
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import sources
+
+_FILTERS = list(warnings.filters)
+_ERRSTATE = np.geterr()
+_PRINTING = np.get_printoptions()
+_chdir = os.chdir
+
+
+def reseed(seed: int) -> None:
+    """Seed every generator, and put back what student code may have changed for the whole process."""
+    _chdir(sources.folder())
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+    np.seterr(**_ERRSTATE)
+    np.set_printoptions(**_PRINTING)
+    decimal.setcontext(decimal.DefaultContext.copy())
+    if warnings.filters != _FILTERS:
+        warnings.filters[:] = _FILTERS  # type: ignore[index]  # it is a list; typeshed promises less
+        getattr(warnings, "_filters_mutated", lambda: None)()
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "manual_seed"):
+        _reseed_torch(torch, seed)
+
+
+class _Torch:
+    threads = 0
+    """As many as before any student code; 0 until torch was first seen."""
+
+
+def _reseed_torch(torch: Any, seed: int) -> None:
+    torch.default_generator.manual_seed(seed)
+    if getattr(torch.cuda, "is_initialized", lambda: False)():
+        torch.cuda.manual_seed_all(seed)
+    torch.set_default_dtype(torch.float32)
+    torch.set_grad_enabled(True)
+    torch.autograd.set_detect_anomaly(False)
+    if torch.are_deterministic_algorithms_enabled():
+        torch.use_deterministic_algorithms(False)
+    _Torch.threads = _Torch.threads or torch.get_num_threads()
+    if torch.get_num_threads() != _Torch.threads:
+        torch.set_num_threads(_Torch.threads)

@@ -1,0 +1,62 @@
+"""Which code is the student's, and what it says on each line: for tracebacks, and for what an assignment forbids."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from typing import Any, Dict, Optional, Set
+
+_LONGEST_LINE = 200
+_getline = linecache.getline
+
+
+class _Work:
+    """The work directory, with a separator at its end."""
+
+    folder = os.path.join(os.getcwd(), "")
+
+
+_CELLS: Dict[str, str] = {}
+_NAMESPACES: Set[int] = set()
+
+
+def work_in(folder: str) -> None:
+    """Say where the student's files lie."""
+    _Work.folder = os.path.join(os.path.abspath(folder), "")
+
+
+def folder() -> str:
+    """The work directory."""
+    return _Work.folder
+
+
+def remember_cell(number: int, text: str) -> str:
+    """The file name of a cell, known to linecache, so that tracebacks and inspect show the student's lines."""
+    filename = f"<cell {number}>"
+    _CELLS[filename] = f"cell {number}"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    return filename
+
+
+def remember_namespace(namespace: Dict[str, Any]) -> None:
+    """The globals of a file or notebook of the student's; they live as long as the box."""
+    _NAMESPACES.add(id(namespace))
+
+
+def is_namespace(namespace: Any) -> bool:
+    """Whether these are globals of the student's."""
+    return id(namespace) in _NAMESPACES
+
+
+def shown_name(filename: str) -> Optional[str]:
+    """How a student knows the file: "cell 7", "solution.py"; None for code that is not the student's."""
+    if filename in _CELLS:
+        return _CELLS[filename]
+    if filename.startswith(_Work.folder):
+        return filename[len(_Work.folder) :]
+    return None
+
+
+def line_of(filename: str, number: int) -> str:
+    """The text of a line, "" if it is not known."""
+    return _getline(filename, number).strip()[:_LONGEST_LINE]
