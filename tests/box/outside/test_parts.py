@@ -11,7 +11,7 @@ import pytest
 from viva.box.inside import rooms
 from viva.box.inside.lockdown import landlock
 from viva.box.inside.view import View
-from viva.box.outside import TierReport
+from viva.box.outside import TierReport, leftovers
 from viva.box.outside.cgroups import CgroupParent
 from viva.box.outside.ending import reason_of
 from viva.box.outside.hello import Hello
@@ -191,3 +191,32 @@ def test_version_2_limits_are_written_where_the_kernel_reads_them(
     cgroup.remove()
     parent.remove()
     assert not list(own.glob("viva-*"))
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files go in this test."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path) -> None:
+    names = ["viva-1-abandoned", "viva-1-claimed", "viva-1-young", "not-ours"]
+    for name in names:
+        (temporary / name / "work").mkdir(parents=True)
+        if "young" not in name:
+            os.utime(temporary / name, (1, 1))
+    held = leftovers.claim(str(temporary / "viva-1-claimed"))
+    leftovers.sweep_files()
+    assert sorted(path.name for path in temporary.iterdir()) == ["not-ours", "viva-1-claimed", "viva-1-young"]
+    os.close(held)
+    leftovers.sweep_files()
+    assert sorted(path.name for path in temporary.iterdir()) == ["not-ours", "viva-1-young"]
+
+
+def test_an_abandoned_link_is_not_followed(temporary: Path) -> None:
+    (temporary / "elsewhere" / "kept").mkdir(parents=True)
+    (temporary / "viva-link").symlink_to(temporary / "elsewhere")
+    os.utime(temporary / "viva-link", (1, 1), follow_symlinks=False)
+    leftovers.sweep_files()
+    assert (temporary / "elsewhere" / "kept").is_dir()

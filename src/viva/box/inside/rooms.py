@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import stat
@@ -17,6 +18,8 @@ def make_base(tier: str, examiner: int) -> str:
     where = "/dev/shm" if tier == "T1" and os.path.isdir("/dev/shm") else None
     base = os.path.realpath(tempfile.mkdtemp(prefix=f"viva-{examiner}-", dir=where))
     os.chmod(base, 0o711 if tier == "T1" else 0o700)
+    # Held by this process and its children for as long as they live: what nobody holds, later examiners remove.
+    fcntl.flock(os.open(base, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_SH)
     return base
 
 

@@ -8,12 +8,15 @@ import sys
 import tempfile
 from typing import Any
 
+from viva.box.outside.leftovers import claim
+
 
 class Canary:
     """A secret file in a private folder, a listening TCP port, an abstract unix socket, the examiner's own pid."""
 
     def __init__(self) -> None:
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"viva-{os.getpid()}-canary-"))
+        self._claim = claim(self._folder)
         self._file = os.path.join(self._folder, "secret")
         with open(self._file, "wb") as file:
             file.write(secrets.token_bytes(16))
@@ -35,6 +38,7 @@ class Canary:
             if listener is not None:
                 listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+        os.close(self._claim)
 
 
 def _listen(family: int, address: Any) -> socket.socket | None:

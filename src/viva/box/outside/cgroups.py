@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Final, Self
 
+from viva.box.outside.leftovers import claim, sweep_cgroups
 from viva.model import Limits
 
 _MIB: Final = 1 << 20
@@ -26,6 +27,7 @@ class CgroupParent:
     """A folder per controller hierarchy, below which boxes get theirs."""
 
     def __init__(self, folders: dict[str, str]) -> None:
+        self._claims = [claim(folder) for folder in sorted(set(folders.values()))]
         self._folders = folders
         """Controller ("memory", "pids") -> our folder in its hierarchy; the same folder twice in version 2."""
 
@@ -93,6 +95,10 @@ class CgroupParent:
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
+        sweep_cgroups({os.path.dirname(folder) for folder in self.folders})
+        for fd in self._claims:
+            os.close(fd)
+        self._claims = []
 
 
 class BoxCgroup:

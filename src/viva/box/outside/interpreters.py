@@ -15,6 +15,7 @@ from typing import Any
 from viva.box.outside import processes
 from viva.box.outside.handle import Handle
 from viva.box.outside.launch import START, environment
+from viva.box.outside.leftovers import claim
 from viva.model.errors import BoxUnavailable
 
 
@@ -24,6 +25,7 @@ class FreshInterpreters:
     def __init__(self, settings: dict[str, Any], python: str) -> None:
         self._settings, self._python = settings, python
         self._base = os.path.realpath(tempfile.mkdtemp(prefix=f"viva-{os.getpid()}-"))
+        self._claim = claim(self._base)
         self._lock = threading.Lock()
         self._running: dict[int, tuple[subprocess.Popen[bytes], threading.Thread]] = {}
         self.alive = True
@@ -59,6 +61,8 @@ class FreshInterpreters:
 
     def close(self) -> None:
         """End every box, wait until each is gone."""
+        if not self.alive:
+            return
         self.alive = False
         with self._lock:
             running = list(self._running.values())
@@ -67,6 +71,7 @@ class FreshInterpreters:
         for _, thread in running:
             thread.join()
         shutil.rmtree(self._base, ignore_errors=True)
+        os.close(self._claim)
 
     def said(self) -> str:
         """Nothing: what a box prints is its own."""

@@ -14,6 +14,7 @@ from viva.box.outside.cgroups import CgroupParent
 from viva.box.outside.forkserver import ForkServer
 from viva.box.outside.handle import Handle
 from viva.box.outside.interpreters import FreshInterpreters
+from viva.box.outside.leftovers import sweep_files
 from viva.box.outside.reactor import Reactor
 from viva.box.outside.uids import FIRST_UID, BorrowedUid
 from viva.box.outside.watchdog import Watchdog
@@ -149,6 +150,7 @@ class Zygote:
             self._server.close()
         self.reactor.close()
         self._canary.close()
+        sweep_files()
         if self._cgroups:
             self._cgroups.remove()
 
