@@ -192,8 +192,8 @@ class _Run:
         if session.epoch != self._epoch:
             # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.
             item.session._setupstate.teardown_exact(None)
+            self._epoch = session.epoch
         error = run_item(fresh(item), following)
-        self._epoch = session.epoch
         if session.recording:
             self.questions.append((case_id, session.test.asked))
         return judge(error, answered=session.test.answered)
