@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from viva.box.inside.wire import Ref
 
+from viva.box.inside.wire import Ref
 from viva.examine.handles import STOP, Handle, Remote, from_box, to_box
 from viva.model.errors import BoxDied
 

@@ -15,6 +15,8 @@ from viva.model.errors import GraderError, LoadFailed, StudentRaised
 ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 READ_CAP: Final = 16 << 20
 MOST_PROBLEMS: Final = 1000
+LOAD_GRACE_S: Final = 2.0
+"""How much later than its own limit a load is ended from outside."""
 _TOO_MUCH: Final = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG)
 """What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
 
@@ -155,7 +157,7 @@ class Loader:
         try:
             loaded = ask(
                 "load_module",
-                timeout_s=limits.load_s + 5,
+                timeout_s=limits.load_s + LOAD_GRACE_S,
                 soft_s=limits.load_s,
                 path=path,
                 mode=self._assignment.load,
@@ -184,7 +186,7 @@ class Loader:
         try:
             loaded = ask(
                 "load_notebook",
-                timeout_s=limits.load_s + 5,
+                timeout_s=limits.load_s + LOAD_GRACE_S,
                 soft_s=limits.load_s,
                 cells=[{"number": c.number, "source": c.source} for c in notebook.code],
                 mode=self._assignment.load,
