@@ -100,6 +100,7 @@ class Progress:
                 print_score(score, as_student=as_student)
         else:
             print_class(scores)
+            click.echo(f"isolation {self._tier}")
         for name, path in self._targets.items():
             if len(self._targets) == 1 and name in self._scores:
                 click.echo(f"written: {path}")
