@@ -61,7 +61,7 @@ def _shape_advice(actual: Array, expected: Array) -> str:
 
 
 def _differ(actual: Array, expected: Array, context: Context) -> Difference | None:
-    bad, tolerance, scale = _disagreeing(actual, expected, context)
+    bad, tolerance, scale = disagreeing(actual, expected, context)
     count = int(np.count_nonzero(bad))
     if not count:
         return None
@@ -86,7 +86,7 @@ def _differ(actual: Array, expected: Array, context: Context) -> Difference | No
     return Difference(text, "", actual, expected)
 
 
-def _disagreeing(actual: Array, expected: Array, context: Context) -> tuple[Array, Tolerance | None, float]:
+def disagreeing(actual: Array, expected: Array, context: Context) -> tuple[Array, Tolerance | None, float]:
     """Which elements disagree, the tolerance (None when compared exactly), and the scale of the expected values."""
     given = context.rtol is not None or context.atol is not None
     exact = expected.dtype.kind == "b" or (expected.dtype.kind in "iu" and actual.dtype.kind in "biu" and not given)

@@ -23,10 +23,13 @@ def looks_like(actual: Any, expected: Any) -> str:
     """One sentence about how the values are related, empty if nothing is seen."""
     if is_number(actual) and is_number(expected):
         return _numbers(actual, expected)
-    given, wanted = as_array(actual), as_array(expected)
-    if given is None or wanted is None or not 1 < wanted.size <= _SIZE_CAP or given.size != wanted.size:
+    wanted = as_array(expected)
+    if wanted is None or not 1 < wanted.size <= _SIZE_CAP or not isinstance(actual, list | tuple | np.ndarray):
         return ""
-    if given.dtype.kind == "c" or wanted.dtype.kind == "c":
+    if len(actual) > wanted.size:  # an array of one item at least for each of these cannot have the expected size
+        return ""
+    given = as_array(actual)
+    if given is None or given.size != wanted.size or "c" in (given.dtype.kind, wanted.dtype.kind):
         return ""
     with np.errstate(all="ignore"):
         for relation in _RELATIONS:

@@ -129,12 +129,14 @@ def _pairs(actual: Any, expected: Any, depth: int) -> Iterator[tuple[Array, Arra
         return
     if not isinstance(expected, list | tuple | np.ndarray) or not isinstance(actual, list | tuple | np.ndarray):
         return
+    if len(actual) != len(expected):  # nothing else can agree, nor should it cost anything
+        return
     wanted = as_array(expected)
     given = as_array(actual) if wanted is not None else None
     if wanted is not None and given is not None:
-        if given.shape == wanted.shape:  # nothing else can agree, nor should it cost anything
+        if given.shape == wanted.shape:
             yield given, wanted
-    elif len(actual) == len(expected):
+    else:
         for one, other in zip(actual, expected, strict=True):
             yield from _pairs(one, other, depth + 1)
 

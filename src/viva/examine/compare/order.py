@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
-from viva.examine.compare.arrays import compare_arrays
+from viva.examine.compare.arrays import compare_arrays, disagreeing
 from viva.examine.compare.context import Context
 from viva.examine.compare.disagreement import Difference
-from viva.examine.compare.forms import PLAIN_SCALARS, as_array, is_number, one_number, plain
+from viva.examine.compare.forms import PLAIN_SCALARS, as_array, is_number, plain
 from viva.examine.compare.show import show
 from viva.model.errors import GraderError
 
-PAIRS_CAP: Final = 400
+PAIRS_CAP: Final = 200
 """Items that are compared each with each; numbers and texts have no such limit."""
 
 Compare = Callable[[Any, Any, Context], Difference | None]
@@ -61,7 +60,7 @@ def unmatched(
     if len(missing) != len(extra) or len(actual) != len(expected):
         return missing, extra
     if len(missing) > PAIRS_CAP:
-        return _pair_sorted(missing, extra, context, compare)
+        return _pair_sorted(missing, extra, context)
     still_missing = []
     for wanted in missing:
         for position, given in enumerate(extra):
@@ -73,15 +72,16 @@ def unmatched(
     return still_missing, extra
 
 
-def _pair_sorted(
-    missing: list[Any], extra: list[Any], context: Context, compare: Compare
-) -> tuple[list[Any], list[Any]]:
+def _pair_sorted(missing: list[Any], extra: list[Any], context: Context) -> tuple[list[Any], list[Any]]:
     """Pair many numbers in the order of their size."""
-    if not all(isinstance(v, int | float | Fraction) for v in (*missing, *extra)):
+    if not all(isinstance(v, int | float) for v in (*missing, *extra)):
         return missing, extra
-    pairs = list(zip(sorted(missing), sorted(extra), strict=True))
-    wrong = [(wanted, given) for wanted, given in pairs if compare(given, wanted, context) is not None]
-    return [wanted for wanted, _ in wrong], [given for _, given in wrong]
+    missing, extra = sorted(missing), sorted(extra)
+    wanted, given = as_array(missing), as_array(extra)
+    if wanted is None or given is None:
+        return missing, extra
+    wrong = np.flatnonzero(disagreeing(given, wanted, context)[0]).tolist()
+    return [missing[at] for at in wrong], [extra[at] for at in wrong]
 
 
 def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -101,7 +101,10 @@ def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any
 
 
 def _could_agree(actual: Any, expected: Any) -> bool:
-    return is_number(one_number(actual)) == is_number(expected) and isinstance(actual, str) == isinstance(expected, str)
+    """A quick no for scalars of different kinds."""
+    if type(actual) not in PLAIN_SCALARS or type(expected) not in PLAIN_SCALARS:
+        return True
+    return is_number(actual) and is_number(expected)
 
 
 def _is_hashable(value: Any) -> bool:

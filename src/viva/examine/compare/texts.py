@@ -8,6 +8,7 @@ from viva.examine.compare.show import describe, show
 
 _AROUND: Final = 12
 _SHORT: Final = 40
+_MUCH_LONGER: Final = 10
 
 
 def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Difference | None:
@@ -15,7 +16,7 @@ def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Diffe
     if not isinstance(actual, type(expected)):
         advice = " Is a `return` missing? (Printing a value does not return it.)" if actual is None else ""
         return Difference(f"is {describe(actual)}; expected {describe(expected)}.{advice}", "", actual, expected)
-    if actual == expected or (context.spaces and actual.split() == expected.split()):
+    if actual == expected or (context.spaces and _words(actual, expected) == expected.split()):
         return None
     text = f"is {show(actual)}; expected {show(expected)}.{_almost(actual, expected)}"
     if max(len(actual), len(expected)) > _SHORT:
@@ -27,8 +28,13 @@ def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Diffe
     return Difference(text, "", actual, expected)
 
 
+def _words(actual: Any, expected: Any) -> Any:
+    """The answer's words; none for a text so much longer that white space cannot be the reason."""
+    return actual.split() if len(actual) <= _MUCH_LONGER * len(expected) + 10_000 else None
+
+
 def _almost(actual: Any, expected: Any) -> str:
-    if len(actual) > 4 * len(expected) + 1000:
+    if len(actual) > _MUCH_LONGER * len(expected) + 1000:
         return ""
     if actual.split() == expected.split():
         return " Only white space differs."
