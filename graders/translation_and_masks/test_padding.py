@@ -16,10 +16,12 @@ ROWS = [[5, 11, 3, 17, 8], [9, 2], [4, 6, 12]]
 def test_padding_by_hand(submission: Any, key: Any) -> None:
     """The three sequences of question 1.1, padded with 0 to one length, by hand."""
     rows = rows_of(submission.answers["1.1"])
-    try:
-        agree(rows, key.pad_batch(ROWS, 0, "left"))  # the question names no side
-    except AssertionError:
-        agree(rows, key.pad_batch(ROWS), name="your answer to 1.1")
+    for side in ("right", "left"):  # the question names none
+        try:
+            return agree(rows, key.pad_batch(ROWS, 0, side))
+        except AssertionError:
+            continue
+    raise AssertionError("Your answer is not right; expected three rows of one length, all padded on the same side.")
 
 
 @number("1.1")
@@ -77,7 +79,10 @@ def test_the_first_batch_is_the_largest(student: Any, rng: np.random.Generator) 
 def check_batches(batches: Sequence[Sequence[Any]], lengths: Sequence[int], batch_size: int) -> None:
     """Raise with a sentence for the student unless the batches are as the question asks; ties may be in any order."""
     asked = f"length_sorted_batches({list(lengths)}, {batch_size})" if len(lengths) < 8 else "length_sorted_batches"
-    indices = [[int(index) for index in batch] for batch in batches]
+    try:
+        indices = [[int(index) for index in batch] for batch in batches]
+    except (TypeError, ValueError):
+        raise AssertionError(f"{asked}: expected a list of batches, each a list of indices such as [3, 0].") from None
     flat = sorted(index for batch in indices for index in batch)
     returned_lengths = flat == sorted(lengths) and flat != list(range(len(lengths)))
     assert not returned_lengths, f"{asked} returned the lengths; return the indices of the sequences (0, 1, …)."

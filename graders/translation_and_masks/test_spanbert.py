@@ -42,7 +42,7 @@ def test_span_mask(student: Any, inside: Any, rng: np.random.Generator) -> None:
     drawn = inside.repeat(student.span_mask, 25, WORDS, 0.15, 0.2, 10, source)
     starts = set()
     for spans in drawn:
-        first_and_last = [(int(first), int(last)) for first, last in spans]
+        first_and_last = pairs(spans)
         check_spans(first_and_last, wanted)
         starts |= {first for first, _ in first_and_last}
     assert len(starts) > 20, f"25 calls of span_mask started spans at only {len(starts)} of 60 words."
@@ -138,6 +138,14 @@ def check_distribution(lengths: NDArray[np.int64], probabilities: Array, p: floa
 def distance(counts: Array | NDArray[np.int64], expected: Array) -> float:
     """Pearson's chi-square statistic."""
     return float(((counts - expected) ** 2 / expected).sum())
+
+
+def pairs(spans: Any) -> list[tuple[int, int]]:
+    """Spans in any nesting of sequences and arrays as pairs of whole numbers."""
+    try:
+        return [(int(first), int(last)) for first, last in spans]
+    except (TypeError, ValueError):
+        raise AssertionError("span_mask: expected a list of pairs (first word, last word).") from None
 
 
 def check_spans(spans: list[tuple[int, int]], wanted: int) -> None:
