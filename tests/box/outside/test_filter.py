@@ -41,6 +41,7 @@ def decide(code: bytes, arch: int, number: int, arguments: tuple[int, ...] = ())
 def table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The numbers of one architecture, as if this machine were one."""
     monkeypatch.setattr(platform, "machine", lambda: request.param)
+    seccomp.program.cache_clear()
     return ARCHITECTURES[request.param]
 
 
@@ -126,5 +127,6 @@ def test_arguments_are_looked_at(table: ModuleType) -> None:
 
 def test_an_unknown_machine_has_no_filter_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    seccomp.program.cache_clear()
     with pytest.raises(OSError, match="riscv64"):
         seccomp.program(fork=True)

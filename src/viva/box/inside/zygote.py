@@ -14,10 +14,13 @@ import socket
 import sys
 from typing import Any, Dict, List, Optional
 
-from . import control, family, init, libraries, rooms, view
+from . import control, family, init, libraries, pages, rooms, view
 from .jail import ENGINE, SCRATCH, WORK, Jail
-from .lockdown import identity, landlock, namespaces, rlimits
+from .lockdown import identity, landlock, namespaces, rlimits, seccomp
 from .plan import ROOM_FOR_IMPORTS, BoxPlan
+
+_LARGE = 64 << 20
+"""Private memory worth gathering on huge pages: torch's, not numpy's."""
 
 
 @dataclasses.dataclass
@@ -78,7 +81,11 @@ class Zygote:
         self._memory = ROOM_FOR_IMPORTS if fresh else rlimits.memory_in_use()
         gc.collect()
         gc.freeze()
+        if self._memory[0] > _LARGE and not fresh:
+            pages.gather()
         if self._tier != "T0":
+            for fork in (True, False):
+                seccomp.program(fork=fork)
             identity.set_dumpable(False)
         return {"ready": True, "proc": proc, "base": self._settings.get("base", ""), "landlock": landlock.abi()}
 

@@ -75,6 +75,11 @@ def setns(fd: int, kind: int) -> None:
     _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
 
 
+def madvise(address: int, length: int, advice: int) -> None:
+    """madvise(2)."""
+    _check(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(length), ctypes.c_int(advice)), "madvise")
+
+
 def sethostname(name: str) -> None:
     """sethostname(2)."""
     _check(_libc.sethostname(name.encode(), ctypes.c_size_t(len(name))), "sethostname")
