@@ -19,7 +19,6 @@ from viva.examine.catalog import TestFunction
 from viva.examine.grading import Grader
 from viva.examine.messages import entry_to_plain, receive, score_to_plain, send, submission_from_plain
 from viva.examine.outcome import Outcome
-from viva.examine.session import Question
 from viva.model import Status, Tier
 from viva.model.errors import BoxUnavailable, UsageError
 
@@ -112,8 +111,7 @@ def _grade(sock: socket.socket, grader: Grader, request: dict[str, Any]) -> None
         on_entry=lambda entry: send(sock, {"event": "entry", "entry": entry_to_plain(entry)}),
         record=request["record"],
     )
-    asked = [[test_id, [_shown(q) for q in asked]] for test_id, asked in questions]
-    send(sock, {"event": "score", "score": score_to_plain(score), "questions": asked})
+    send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions})
 
 
 def _wanted(request: dict[str, Any]) -> Callable[[TestFunction], bool]:
@@ -135,14 +133,6 @@ def _describe(function: TestFunction) -> dict[str, Any]:
 
     outcome = Outcome(Status.GRADER_ERROR)
     return entry_to_plain(entry_of(function, [case_of(function, "", outcome, None, 0.0)], [outcome]))
-
-
-def _shown(question: Question) -> list[str]:
-    """One question for a person to read."""
-    fields = {k: v for k, v in question.fields.items() if k in ("args", "kwargs", "key", "names") and v not in ([], {})}
-    text = ", ".join(f"{k}={v!r}"[:2000] for k, v in fields.items())
-    outcome = question.outcome or repr(question.value)
-    return [question.op, question.subject, text[:4000], outcome[:2000]]
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from viva.examine.marks import case_of, entry_of
 from viva.examine.notes import notes_for_student
 from viva.examine.outcome import Outcome, judge
 from viva.examine.seeds import Seeds
-from viva.examine.session import BoxSession, BoxSource, Question
+from viva.examine.session import BoxSession, BoxSource
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.score import Leader
 
@@ -63,7 +63,7 @@ class Grader:
         wanted: Callable[[TestFunction], bool] = lambda _: True,
         on_entry: Callable[[Entry], None] = lambda _: None,
         record: bool = False,
-    ) -> tuple[Score, list[tuple[str, list[Question]]]]:
+    ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
         """Grade one submission; nothing of it is left in this process afterwards.
 
         Args:
@@ -72,7 +72,7 @@ class Grader:
             record: keep what was asked and answered, test by test.
 
         Returns:
-            The score, and the questions by test (empty unless `record`).
+            The score, and by test what was asked and answered, as texts (empty unless `record`).
         """
         started = time.monotonic()
         session = BoxSession(self.source, Loader(submission, self.assignment, self.inside), self.assignment.limits)
@@ -144,7 +144,7 @@ class _Run:
         self._context = context
         self._deadline = deadline
         self.entries: dict[str, Entry] = {}
-        self.questions: list[tuple[str, list[Question]]] = []
+        self.questions: list[tuple[str, list[list[str]]]] = []
         self.leaders: list[Leader] = []
         self._epoch = context.session.epoch
 
@@ -195,7 +195,7 @@ class _Run:
             self._epoch = session.epoch
         error = run_item(fresh(item), following)
         if session.recording:
-            self.questions.append((case_id, session.test.asked))
+            self.questions.append((case_id, [question.shown() for question in session.test.asked]))
         return judge(error, answered=session.test.answered)
 
     def _keep_leader(self, function: TestFunction) -> None:

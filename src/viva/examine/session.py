@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from viva.box.inside.wire import TooLarge
 from viva.box.outside import Box
+from viva.examine.compare.show import show
 from viva.examine.handles import STOP
 from viva.examine.load import Loader, LoadReport
 from viva.model import Limits, claims
@@ -25,6 +26,9 @@ from viva.model.errors import (
 GRACE_S: Final = 1.0
 """How much later than the box's own soft limit the box is killed from outside."""
 HANGS_BEFORE_UNASKED: Final = 3
+SHOWN_CAP: Final = 2000
+"""Characters of an argument or a value in the record of a test."""
+_TOLD: Final = ("args", "kwargs", "key", "names")
 LOAD_TRIES: Final = 2
 
 
@@ -45,6 +49,12 @@ class Question:
     fields: dict[str, Any]
     outcome: str = ""
     value: Any = None
+
+    def shown(self) -> list[str]:
+        """Operation, subject, arguments and outcome as texts: short, whatever the student's process sent."""
+        fields = {k: v for k, v in self.fields.items() if k in _TOLD and not (type(v) in (list, dict) and not v)}
+        arguments = ", ".join(f"{name}={show(value, SHOWN_CAP)}" for name, value in fields.items())
+        return [self.op, self.subject, arguments[: 2 * SHOWN_CAP], self.outcome or show(self.value, SHOWN_CAP)]
 
 
 @dataclass(slots=True)
