@@ -26,6 +26,8 @@ _LETTER_AND_TEXT: Final = re.compile(r"\(?([A-Za-z])(?:\s*(?:[).:\]]|\s-)(?:\s.*
 _LETTERS: Final = re.compile(r"[A-Za-z](?:\s*[A-Za-z])*")
 _LENGTH: Final = 500
 _LAST_LETTER: Final = "j"
+_FEW: Final = 3
+"""In so few words, true and false together are no reason, but two answers."""
 
 
 def agree_choice(
@@ -125,7 +127,10 @@ def _read_truth(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str) and len(value) <= _LENGTH:
         word = _LABEL.sub("", _normal(value)).lower().strip(" .!\"'`*()[]")
-        word = re.split(r"[,.;:(\s]", word, maxsplit=1)[0] or word
+        words = [w for w in re.split(r"[^\w✓✔✗✘]+", word) if w]
+        if len(words) <= _FEW and not (_TRUE.isdisjoint(words) or _FALSE.isdisjoint(words)):
+            raise Unreadable("write True or False, one of them")
+        word = words[0] if words else word
         if word in _TRUE or word in _FALSE:
             return "true" if word in _TRUE else "false"
     raise Unreadable("write True or False")

@@ -12,6 +12,7 @@ from typing import Final
 from viva.examine.answers.characters import fractions_written_out, plain_signs, powers_written_out
 from viva.examine.answers.formula_tree import CONSTANTS, FUNCTIONS, SEVERAL, Constant, Operation, Tree, Variable
 from viva.examine.answers.unreadable import Unreadable
+from viva.examine.compare.show import show
 
 LENGTH: Final = 500
 TOKENS: Final = 250
@@ -67,7 +68,7 @@ def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise Unreadable(f"the sign `{text[position:].strip()[:1]}` is no part of a formula")
+            raise Unreadable(f"the sign {show(text[position:].strip()[:1])} is no part of a formula")
         position = match.end()
         kind = str(match.lastgroup)
         if kind == "name":

@@ -121,7 +121,7 @@ def _decimal(text: str) -> list[Fraction]:
         grouped = Fraction(text.replace(match[1], ""))
         is_open = match[1] == "," and text.count(",") == 1 and "." not in text
         decimal = [Fraction(text.replace(",", "."))] if is_open else []
-        return [*decimal, grouped] if text.startswith("0") else [grouped, *decimal]
+        return decimal if decimal and text.startswith("0") else [grouped, *decimal]
     if _GROUPED_BY_POINTS.fullmatch(text):
         return [Fraction(text.replace(".", "").replace(",", "."))]
     if _DECIMAL_COMMA.fullmatch(text):

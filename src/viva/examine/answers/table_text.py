@@ -109,7 +109,7 @@ def _lines(text: str) -> list[list[str]]:
     if len(text) > _LENGTH:
         raise Unreadable("it is too long for a table")
     if "[" in text and _LIST.fullmatch(text):
-        return [_split(row, ",") for row in _INNER_LIST.findall(text)]
+        return [_split(row, "," if "," in row else None) for row in _INNER_LIST.findall(text)]
     lines = [line for line in text.splitlines() if line.strip(" \t`") and not _is_rule(line)]
     separator = next((s for s in _SEPARATORS if sum(s in line for line in lines) * 2 > len(lines)), None)
     return [_split(line, separator) for line in lines]

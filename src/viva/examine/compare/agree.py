@@ -62,9 +62,10 @@ def agree(
 def difference(actual: Any, expected: Any, context: Context) -> Difference | None:
     """The first difference between two values under the author's wishes, None if they agree."""
     actual = plain(actual)
-    if not context.polarity:
-        return compare(actual, expected, context)
     inner = replace(context, polarity=False)
+    found = compare(actual, expected, inner)
+    if found is None or not context.polarity:
+        return found
     return compare(actual, expected, inner, find_convention(actual, expected))
 
 

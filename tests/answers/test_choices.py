@@ -1,0 +1,167 @@
+# ruff: noqa: E501  (tables of answers, one group to a line)
+"""Choices as students write them: sets of letters, true and false, words."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viva.grading import Disagreement, agree_choice
+
+SEVERAL = [
+    "A, C", "A,C", "AC", "ac", "CA", "A C", "a c", "A and C", "A & C", "A+C", "A;C", "A/C", "A | C", "(A), (C)", "[A, C]",
+    "{C, A}", "['a', 'c']", '["A","C"]', "A. Foo bar\nC. Baz", "A) foo; C) bar", "a), c)", "Answer: A, C", "A, C.",
+    "Options A and C", "А, С", "Ａ，Ｃ", "A und C", "**A, C**", "A\nC", ["a", "c"], ["C", "A"], ("A", "C"),
+    {"C", "A"}, frozenset("ac"), {"A": True, "B": False, "C": True}, {"a": 1, "c": "x", "d": ""}, {"A": "yes", "C": "ja"},
+    np.array(["A", "C"]), ["A. foo", "C"], ["AC"], [" A ", "С"],
+]  # fmt: skip
+ONE = [
+    "C", "c", "C.", "C)", "(C)", "[c]", "C) because A is wrong", "C. Both are", "C: it learns", "C - it learns", "C – it",
+    "option C", "Answer: C", "Ｃ", "С", "**C**", "`C`", "'C'", " c\n", ["C"], ("c",), {"C"},
+    {"A": False, "C": True}, "choice: c", "C!",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", SEVERAL)
+def test_several_letters(answer):
+    agree_choice(answer, {"A", "C"})
+    agree_choice(answer, ["c", "a"])
+    agree_choice(answer, {"A", "C"}, partial=True)
+
+
+@pytest.mark.parametrize("answer", ONE)
+def test_one_letter(answer):
+    agree_choice(answer, "C")
+    agree_choice(answer, {"c"})
+
+
+@pytest.mark.parametrize(
+    ("answer", "share"),
+    [("A", Fraction(1, 2)), ("A, B", Fraction(1, 3)), ("ABC", Fraction(2, 3)), ("A C E", Fraction(2, 3)), ("B", 0), ("BD", 0),
+     (["A", "B", "C", "D"], Fraction(1, 2)), ({"A": True, "B": True}, Fraction(1, 3))],
+)  # fmt: skip
+def test_a_wrong_choice_earns_its_share_only_if_the_author_says_so(answer, share):
+    with pytest.raises(Disagreement) as raised:
+        agree_choice(answer, {"A", "C"}, partial=True)
+    assert raised.value.share == share
+    with pytest.raises(Disagreement) as raised:
+        agree_choice(answer, {"A", "C"})
+    assert raised.value.share is None
+
+
+def test_the_right_options_are_not_given_away():
+    with pytest.raises(Disagreement) as raised:
+        agree_choice("B", "D", name="your answer to 1.6")
+    assert str(raised.value) == "Your answer to 1.6 B is not right."
+    assert raised.value.expected == "d"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", None, " ", "the first one", "because", "none", "A, A, C", "AAC", "A is right", "I think C", "xyz", 3, 2.5, [1, 3], [],
+     "42", "A,?", object(), "A" * 600, ["A"] * 1000, {"A": {"B": 1}}, "A-C", [["A"], ["C"]]],
+)  # fmt: skip
+def test_what_is_no_choice_is_said_to_be_none(answer):
+    with pytest.raises(Disagreement, match=r"cannot be read as a choice|is empty|empty choice|is not right") as raised:
+        agree_choice(answer, {"A", "C"})
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 300
+
+
+TRUE = [True, "True", "true", "TRUE", "T", "t", "yes", "Y", "1", 1, 1.0, "correct", "right", "✓", "Wahr", "vrai", "对",
+        "True.", "True, because the mask hides it", "(true)", np.True_, np.array([True]), [True], ["true"], "Answer: true"]  # fmt: skip
+FALSE = [False, "False", "f", "no", "N", "0", 0, "wrong", "incorrect", "✗", "falsch", "False: the encoder drops them",
+         np.False_, np.array(0), ["False"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", TRUE)
+def test_true(answer):
+    for expected in (True, "True", {"true"}):
+        agree_choice(answer, expected)
+    with pytest.raises(Disagreement, match="is not right"):
+        agree_choice(answer, False)
+
+
+@pytest.mark.parametrize("answer", FALSE)
+def test_false(answer):
+    agree_choice(answer, "False")
+    with pytest.raises(Disagreement, match="is not right"):
+        agree_choice(answer, "True")
+
+
+@pytest.mark.parametrize(
+    "answer", ["maybe", "not true", "true or false", "", None, 2, -1, "It is false", 0.5, [True, False]]
+)
+def test_neither(answer):
+    for expected in (True, False):
+        if answer == "true or false":
+            continue
+        with pytest.raises(Disagreement, match=r"write True or False|is empty"):
+            agree_choice(answer, expected)
+
+
+def test_both_is_no_answer():
+    """The first word decides; whoever writes both has not chosen, so one of the two readings is wrong for everybody."""
+    with pytest.raises(Disagreement):
+        agree_choice("true or false", False)
+    with pytest.raises(Disagreement):
+        agree_choice("true or false", True)
+
+
+def test_words():
+    for answer in ("S2S", "s2s", " S2S. ", "Answer: S2S", ["S2S"], {"S2S"}):
+        agree_choice(answer, "S2S")
+    for answer in ("the first student", "The  first student.", ["The first student"]):
+        agree_choice(answer, "the first student")
+    for answer in ("encoder, decoder", ["Decoder", "encoder"], "decoder and encoder"):
+        agree_choice(answer, {"encoder", "decoder"})
+    for answer in ("Enc", "S2S, Enc", "S", "", None, 5):
+        with pytest.raises(Disagreement):
+            agree_choice(answer, "S2S")
+
+
+@pytest.mark.parametrize("expected", [[], "", {""}, set()])
+def test_an_author_must_expect_something(expected):
+    with pytest.raises(ValueError, match="at least one option"):
+        agree_choice("A", expected)
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(st.sets(st.sampled_from("ABCDEFG"), min_size=1), st.sets(st.sampled_from("ABCDEFG"), min_size=1), st.data())
+def test_exactly_the_right_set_passes(chosen, right, data):
+    order = data.draw(st.permutations(sorted(chosen)))
+    form = data.draw(
+        st.sampled_from(
+            [
+                list,
+                tuple,
+                set,
+                ", ".join,
+                "".join,
+                " and ".join,
+                lambda x: " ".join(x).lower(),
+                lambda x: dict.fromkeys(x, True),
+            ]
+        )
+    )
+    answer = form(order)
+    if chosen == right:
+        agree_choice(answer, right)
+        return
+    with pytest.raises(Disagreement) as raised:
+        agree_choice(answer, right, partial=True)
+    assert raised.value.share == Fraction(len(chosen & right), len(chosen | right)) < 1
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(st.text(max_size=30) | st.text("ABCabc ,.;()[]'\"-:\n", max_size=20))
+def test_any_text_is_read_or_refused(text):
+    for expected in ("C", {"A", "C"}, True, "encoder"):
+        try:
+            agree_choice(text, expected)
+            message = ""
+        except Disagreement as error:
+            message = str(error)
+        assert message.isprintable()

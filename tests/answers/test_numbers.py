@@ -1,0 +1,175 @@
+# ruff: noqa: E501  (tables of answers, one group to a line)
+"""Numbers as students write them; the message never gives the expected one away."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viva.grading import Disagreement, agree_number
+
+BLEU = (7 / 15) ** 0.25
+
+RIGHT = {
+    1_008_100: [
+        1_008_100, 1008100.0, "1008100", "1,008,100", "1 008 100", "1\u202f008\u202f100", "1\u00a0008\u00a0100",
+        "1'008'100", "1’008’100", "1_008_100", "1.008.100", "1008100.00", "1,008,100.0", "1.0081e6", "1.0081E+06",
+        "1.0081·10^6", "1.0081 × 10⁶", "1.0081*10**6", "1.0081x10^6", "1.0081 million", "1008.1k", "1,008,100 parameters",
+        "about 1,008,100.", "= 1008100", "N = 1,008,100", "total: 1008100", "１００８１００", "10^6 + 8100", " 1008100\n",
+        "+1008100", np.int64(1_008_100), np.array([1_008_100]), torch.tensor(1_008_100), [1_008_100], Fraction(1_008_100),
+        Decimal("1008100"), "1008100 (weights and biases)", "2016200/2",
+    ],
+    BLEU: [
+        0.8265, 0.8266, "0.8265", ".8265", "0,8265", "≈0.8265", "≈ 0.826", "~0.8265", "BLEU = 0.8265", "BLEU: 0.8265",
+        "BLEU≈0.8265", "82.65 %", "82.65%", "82,65 %", "82.65 percent", "(7/15)^(1/4)", "(7/15)^(1/4) ≈ 0.83", "8.265e-1",
+        "8.265·10⁻¹", "8.265 x 10^-1", "0.8265 (rounded)", "approx. 0.8265", "exp(log(7/15)/4)", "√√(7/15)",
+        np.float32(BLEU), torch.tensor([BLEU]), "P1·P2 = 0.8265",
+    ],
+    Fraction(11, 12): [
+        "11/12", "11 / 12", "11⁄12", "¹¹⁄₁₂", "22/24", "0.9167", ".917", "11/12 ≈ 0.92", "P1=11/12=0.9167", "1 - 1/12",
+        "91.67 %", Fraction(11, 12), Decimal("0.91667"), 11 / 12, "\\frac{11}{12}",
+    ],
+    1.5: ["1½", "1.5", "3/2", "1,5", "1 + 1/2"],
+    -3: ["-3", "−3", "–3", "- 3", -3, "x = -3"],
+    0: ["0", 0, 0.0, "0.00", "-0", "0 %"],
+    1e-3: ["1e-3", "0.001", "10^-3", "10⁻³", "1/1000", "0.1 %", "1·10^{-3}"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "answer"), [(e, a) for e, answers in RIGHT.items() for a in answers])
+def test_a_right_number_is_read(expected, answer):
+    agree_number(answer, expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers"),
+    [
+        (
+            1_008_100,
+            ["1008101", "1,008,101", "1008100.5", "1,008", "100810", "-1008100", 1_003_200, "1.008"],
+        ),
+        (BLEU, ["0.83", "0.82", "0.842363", "82.65", "-0.8265", "0.8265 %", "0.008265", 1, 0, "0.8", "8265"]),
+        (Fraction(11, 12), ["12/11", "11/13", "0.92", "0.9", "11", "12", "11,12", "10/12"]),
+        (0.5, ["0.5 %", "50", "5", "1/3", ".05"]),
+        (0, ["1", "0.1", "1e-3", "1 %"]),
+        (100, ["100.1", "99.99", "101", "1e3"]),
+    ],
+)
+def test_another_number_is_refused_without_telling(expected, answers):
+    for answer in answers:
+        with pytest.raises(Disagreement) as raised:
+            agree_number(answer, expected)
+        message = str(raised.value)
+        assert message.isprintable()
+        assert raised.value.share is None
+        assert not expected or f"{float(expected):.4g}" not in message.replace(str(answer), "")
+        assert raised.value.expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "  ", None, "abc", "none", "see my notebook", True, False, "0.8 or 0.9", "0.8; 0.9", "between 0.8 and 0.9",
+     "0.8 = 0.9", "1:2", float("nan"), float("inf"), "nan", "inf", "1e999", "9**9**9**9", "1/0", "x^2", [1, 2], {"a": 1},
+     1j, "1 2 3", "1,2,3", "12 m", "import os", "__import__('os')", "9" * 1000, "(" * 150, object(), b"1", "²", "10^99999",
+     np.array([1.0, 2.0]), "P1", "1-", "0x10", "1,008,10", "."],
+)  # fmt: skip
+def test_what_is_no_number_is_said_to_be_none(answer):
+    with pytest.raises(Disagreement, match=r"cannot be read as a number|is empty; expected a number") as raised:
+        agree_number(answer, 0.8265)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 300
+
+
+def test_a_comma_that_could_mean_two_things_is_read_both_ways():
+    agree_number("1,008", 1008)
+    agree_number("1,008", 1.008)
+    with pytest.raises(Disagreement, match=r"read as 1008 or as 1\.008"):
+        agree_number("1,008", 7)
+    with pytest.raises(Disagreement):
+        agree_number("1.008", 1008)
+    with pytest.raises(Disagreement):
+        agree_number("0,826", 826)
+
+
+def test_per_cent_may_be_what_is_asked():
+    agree_number("82.65 %", 82.65)
+    agree_number("82.65 %", 0.8265)
+    with pytest.raises(Disagreement):
+        agree_number("0.5 %", 0.5)
+    with pytest.raises(Disagreement, match="write % behind it"):
+        agree_number("82.65", 0.8265)
+    agree_number("82.65", 0.8265, accept=[82.65])
+
+
+def test_tolerances():
+    agree_number("0.83", BLEU, atol=5e-3)
+    agree_number(104, 100, rtol=0.05)
+    agree_number("0.8270", BLEU, atol=5e-4)
+    agree_number(0.0015, 0.001, atol=0.0005)  # exactly on the edge
+    for tolerance in ({"atol": 1e-5}, {"rtol": 1e-5}, {"atol": 0, "rtol": 0}):
+        with pytest.raises(Disagreement):
+            agree_number("0.8266", BLEU, **tolerance)
+
+
+def test_other_right_answers_and_known_mistakes():
+    accept = [0.842363, "5/6"]
+    agree_number("0.8424", BLEU, accept=accept)
+    agree_number("0.8333", BLEU, accept=accept)
+    hints = {"the counts are not clipped": lambda: 1, "the arithmetic mean was taken": 0.828157}
+    with pytest.raises(Disagreement, match=r"It equals a known mistake: the arithmetic mean was taken\.") as raised:
+        agree_number("0.8282", BLEU, hints=hints)
+    assert raised.value.hint == "the arithmetic mean was taken"
+    with pytest.raises(Disagreement) as raised:
+        agree_number("0.7", BLEU, hints=hints)
+    assert raised.value.hint is None
+
+
+def test_almost_right_is_said():
+    with pytest.raises(Disagreement, match="keep more digits on the way"):
+        agree_number("0.83", BLEU)
+
+
+def test_the_expected_number_may_be_written_as_students_do():
+    agree_number(0.9167, "11/12")
+    with pytest.raises(ValueError, match="is no number"):
+        agree_number(1, "eleven")
+    with pytest.raises(ValueError, match="is no number"):
+        agree_number(1, 1, accept=["x"])
+
+
+@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@given(st.text(max_size=250) | st.text("0123456789.,'_ eE+-*/^()%=≈x√·", max_size=40))
+def test_any_text_is_read_or_refused(text):
+    try:
+        agree_number(text, 0.123456)
+        message = ""
+    except Disagreement as error:
+        message = str(error)
+    assert message.isprintable()
+    assert len(message) < 400
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(st.integers(-(10**12), 10**12))
+def test_every_way_to_group_digits(value):
+    for text in (
+        f"{value}",
+        f"{value:,}",
+        f"{value:_}",
+        f"{value:,}".replace(",", " "),
+        f"{value:,}".replace(",", "'"),
+    ):
+        agree_number(text, value)
+        with pytest.raises(Disagreement):
+            agree_number(text, value + 10**13)
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(st.floats(1e-6, 1e6))
+def test_every_way_to_write_a_float(value):
+    for text in (repr(value), f"{value:e}", f"{value * 100!r} %", f"x ≈ {value!r}", f"{value:.12f}".replace(".", ",")):
+        agree_number(text, value)

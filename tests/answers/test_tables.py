@@ -1,0 +1,255 @@
+# ruff: noqa: E501  (tables of answers, one group to a line)
+"""Tables of 0 and 1 in every form that students hand in; each cell counts."""
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viva.grading import Disagreement, agree_table, share_of_cells
+
+TOKENS = ["Jill", "Birt", "[MASK]", "outdoor", "activities", "He", "was", "[MASK]", "hiking"]
+N = len(TOKENS)
+
+
+def sequence_to_sequence(source=5, target=4):
+    mask = np.zeros((source + target, source + target), dtype=int)
+    mask[:source, source:] = 1
+    mask[source:, source:] = np.triu(np.ones((target, target), dtype=int), 1)
+    return mask
+
+
+S2S = sequence_to_sequence()
+CAUSAL = np.triu(np.ones((N, N), dtype=int), 1)
+NOTHING = np.zeros((N, N), dtype=int)
+
+
+def markdown(mask, tokens=TOKENS, corner=""):
+    lines = [f"| {corner} | {' | '.join(tokens)} |", "|---" * (len(tokens) + 1) + "|"]
+    return "\n".join(lines + [f"| {t} | {' | '.join(map(str, row))} |" for t, row in zip(tokens, mask, strict=True)])
+
+
+def lines(mask, separator=" "):
+    return "\n".join(separator.join(map(str, row)) for row in mask)
+
+
+def labelled(mask, separator="\t", corner=""):
+    rows = [separator.join([corner, *TOKENS])]
+    return "\n".join(rows + [separator.join([t, *map(str, row)]) for t, row in zip(TOKENS, mask, strict=True)])
+
+
+FORMS = {
+    "markdown": markdown,
+    "markdown with a corner": lambda m: markdown(m, corner="from \\ to"),
+    "markdown without outer bars": lambda m: "\n".join(x.strip("| ") for x in markdown(m).splitlines()[2:]),
+    "markdown in bold": lambda m: markdown(m, [f"**{t}**" for t in TOKENS]),
+    "source document": lambda m: labelled(m),
+    "spaces": lines,
+    "aligned": lambda m: "\n".join("   ".join(f"{c:>3}" for c in row) for row in m),
+    "spaces and labels": lambda m: " ".join(TOKENS) + "\n" + "\n".join(f"{t} {lines([r])}" for t, r in zip(TOKENS, m, strict=True)),
+    "commas": lambda m: lines(m, ","),
+    "commas and spaces": lambda m: lines(m, ", ") + "\n",
+    "trailing commas": lambda m: "\n".join(f"{lines([r], ', ')}," for r in m),
+    "commas and labels": lambda m: labelled(m, ","),
+    "semicolons": lambda m: lines(m, ";"),
+    "Python": lambda m: str(m.tolist()),
+    "Python lines": lambda m: "\n".join(str(r) for r in m.tolist()),
+    "numpy": repr,
+    "numpy print": str,
+    "tensor": lambda m: "tensor(" + str(m.tolist()) + ")",
+    "True and False": lambda m: str((m == 1).tolist()),
+    "code block": lambda m: f"```\n{lines(m)}\n```",
+    "blank lines": lambda m: "\n\n" + lines(m).replace("\n", "\n\n"),
+    "windows": lambda m: lines(m).replace("\n", "\r\n"),
+    "array": lambda m: m,
+    "bool array": lambda m: m.astype(bool),
+    "float array": lambda m: m.astype(float),
+    "lists": lambda m: m.tolist(),
+    "tuples": lambda m: tuple(map(tuple, m.tolist())),
+    "lists of texts": lambda m: [[str(c) for c in r] for r in m.tolist()],
+    "rows of text": lambda m: lines(m).splitlines(),
+    "labels in lists": lambda m: [["", *TOKENS], *([t, *r] for t, r in zip(TOKENS, m.tolist(), strict=True))],
+    "additive": lambda m: np.where(m == 1, -np.inf, 0.0),
+    "additive lists": lambda m: np.where(m == 1, -1e9, 0.0).tolist(),
+    "additive text": lambda m: lines(np.where(m == 1, "-inf", "0")),
+    "infinity sign": lambda m: markdown(np.where(m == 1, "−∞", "0")),
+    "numbered": lambda m: "  ".join(str(i + 1) for i in range(N)) + "\n" + "\n".join(f"{i + 1} {lines([r])}" for i, r in enumerate(m)),
+    "full-width digits": lambda m: markdown(m).replace("0", "０").replace("1", "１"),
+    "letters for digits": lambda m: markdown(np.where(m == 1, "l", "O")),
+    "Cyrillic row label": lambda m: markdown(m).replace("| He |", "| Не |"),
+    "crosses": lambda m: markdown(np.where(m == 1, "x", "")),
+    "ticks": lambda m: markdown(np.where(m == 1, "", "✓")),
+    "ticks and crosses": lambda m: markdown(np.where(m == 1, "✗", "✓")),
+    "words": lambda m: markdown(np.where(m == 1, "masked", "visible")),
+    "other words": lambda m: markdown(np.where(m == 1, "hidden", "seen")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("mask", [S2S, CAUSAL], ids=["sequence to sequence", "causal"])
+def test_the_right_table_in_any_form(form, mask):
+    agree_table(FORMS[form](mask), mask)
+    assert share_of_cells(FORMS[form](mask), mask) == 1
+    if form not in ("additive", "additive lists", "additive text", "infinity sign"):
+        agree_table(FORMS[form](1 - mask), mask)  # the other polarity
+
+
+@pytest.mark.parametrize("form", [f for f in FORMS if f != "ticks"])
+def test_a_wrong_cell_costs_a_cell_in_any_form(form):
+    wrong = S2S.copy()
+    wrong[6, 2] = 1
+    with pytest.raises(Disagreement, match=r"is wrong in 1 of 81 cells \(1 %\), first in row 7.*, column 3") as raised:
+        agree_table(FORMS[form](wrong), S2S)
+    assert raised.value.share == Fraction(80, 81) == share_of_cells(FORMS[form](wrong), S2S)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_of_one_mark_is_read(form):
+    agree_table(FORMS[form](NOTHING), NOTHING)
+
+
+def test_labels_are_named_as_the_student_wrote_them():
+    wrong = S2S.copy()
+    wrong[5, 2] = 1
+    with pytest.raises(Disagreement) as raised:
+        agree_table(markdown(wrong), S2S, name="your answer to 3.3")
+    assert (
+        str(raised.value)
+        == "Your answer to 3.3 is wrong in 1 of 81 cells (1 %), first in row 6 (He), column 3 ([MASK])."
+    )
+
+
+def test_rows_and_columns_may_stand_in_another_order_if_both_sides_have_labels():
+    tokens = ["a", "b", "c", "d"]
+    mask = sequence_to_sequence(2, 2)
+    order = [2, 0, 3, 1]
+    shuffled = markdown(mask[np.ix_(order, order)], [tokens[i] for i in order])
+    agree_table(shuffled, markdown(mask, tokens))
+    agree_table(shuffled.replace("a", "а"), markdown(mask, tokens))  # a Cyrillic a
+    with pytest.raises(Disagreement):
+        agree_table(shuffled, mask)
+
+
+def test_labels_that_occur_twice_keep_their_order():
+    agree_table(markdown(S2S), markdown(S2S))
+    with pytest.raises(Disagreement):
+        agree_table(markdown(S2S.T), markdown(S2S))
+
+
+def test_misspelt_labels_cost_nothing():
+    agree_table(markdown(S2S).replace("outdoor", "outdor"), markdown(S2S))
+
+
+def test_dicts():
+    rows = dict(zip("abcd", CAUSAL[:4, :4].tolist(), strict=True))
+    agree_table(rows, CAUSAL[:4, :4])
+    nested = {label: dict(zip("abcd", row, strict=True)) for label, row in rows.items()}
+    agree_table(nested, CAUSAL[:4, :4])
+    agree_table({label: dict(reversed(row.items())) for label, row in nested.items()}, nested)
+    agree_table(list(nested.values()), CAUSAL[:4, :4])
+    agree_table(dict(reversed(nested.items())), nested)
+    agree_table({"a": "0 1", "b": "0 0"}, [[0, 1], [0, 0]])
+
+
+def test_the_polarity_counts_if_the_author_says_so():
+    agree_table(lines(S2S), S2S, up_to=())
+    agree_table((S2S == 1).tolist(), S2S, up_to=())
+    for wrong in (1 - S2S, markdown(np.where(S2S == 1, "x", "")), lines(1 - S2S)):
+        with pytest.raises(Disagreement):
+            agree_table(wrong, S2S, up_to=())
+    with pytest.raises(ValueError, match="polarity or nothing"):
+        agree_table(S2S, S2S, up_to=("transpose",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("", "is empty; expected a table"),
+        (None, "is empty; expected a table"),
+        ([], "it has no rows"),
+        (5, "write its rows below each other"),
+        (True, "write its rows below each other"),
+        ([1, 2], "write each of its rows as a list"),
+        ([[0, 1], [0]], "row 1 has 2 cells and row 2 has 1"),
+        ("0 1\n0", "row 1 has 2 cells and row 2 has 1"),
+        (lines(S2S).replace("1", "2", 1), r"row 1, column 6 holds `2`; write 0 or 1"),
+        (markdown(np.where(S2S == 1, "x", "0")).replace("x", "", 1), "is empty"),
+        (np.zeros((2, 2, 2)), r"it has the shape \(2, 2, 2\)"),
+        (np.zeros((2000, 2000)), "it has the shape"),
+        ({"a": {"x": 1}, "b": {"y": 1}}, "its rows have different columns"),
+        ({}, "no rows|has 0 rows"),
+        (object(), "write its rows below each other"),
+        ([[object()]], "has 1 row and 1 column"),
+        ("hello", "has 1 row and 1 column; expected 9 rows and 9 columns"),
+        (CAUSAL[:3, :3], "has 3 rows and 3 columns; expected 9 rows and 9 columns"),
+        (S2S[:, :8], "has 9 rows and 8 columns"),
+    ],
+)
+def test_what_is_no_table_of_the_right_size_is_said_to_be_none(answer, says):
+    with pytest.raises(Disagreement, match=says) as raised:
+        agree_table(answer, S2S)
+    assert str(raised.value).isprintable()
+    assert not raised.value.share
+    assert share_of_cells(answer, S2S) == 0
+
+
+def test_an_author_may_want_all_or_nothing():
+    with pytest.raises(Disagreement) as raised:
+        agree_table(S2S.T, S2S, partial=False)
+    assert raised.value.share is None
+    assert share_of_cells(S2S.T, S2S) == Fraction(int((S2S == S2S.T).sum()), 81)
+
+
+@pytest.mark.parametrize("expected", [[[0, 2]], "", [[0], [1, 0]], "a b\nc d"])
+def test_an_author_must_expect_a_table_of_0_and_1(expected):
+    with pytest.raises(ValueError, match="agree_table: the expected table"):
+        agree_table([[0, 1]], expected)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["0 " * 49_000, "-" * 90_000 + "x", "=" * 99_000, "[0," * 30_000, "|" * 99_000, "0," * 49_000, "[" * 90_000, "0\n" * 49_000,
+     "\t" * 99_000, " \n" * 40_000, "x" * 10_000_000, ["0 1"] * 500_000, [[0] * 3] * 300_000, {i: [0] for i in range(200_000)},
+     [["x" * 5_000_000]], [0, [0]] * 5, "[" + "0e-" * 30_000 + "]"],
+)  # fmt: skip
+def test_nothing_takes_long(answer):
+    start = time.process_time()
+    with pytest.raises(Disagreement) as raised:
+        agree_table(answer, S2S)
+    assert time.process_time() - start < 1.0
+    assert len(str(raised.value)) < 300
+
+
+@settings(max_examples=100, deadline=None, database=None, derandomize=True)
+@given(st.integers(1, 6), st.data())
+def test_the_share_is_that_of_the_cells(n, data):
+    mask = np.triu(np.ones((n, n), dtype=int), 1)
+    flips = (
+        data.draw(
+            st.sets(
+                st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda ij: ij[0] != ij[1]), max_size=4
+            )
+        )
+        if n > 1
+        else set()
+    )
+    answer = mask.copy()
+    for i, j in flips:
+        answer[i, j] ^= 1
+    polarity = data.draw(st.booleans())
+    form = data.draw(st.sampled_from(["spaces", "commas", "Python", "array", "lists", "code block"]))
+    assert share_of_cells(FORMS[form](1 - answer if polarity else answer), mask) == 1 - Fraction(len(flips), n * n)
+
+
+@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@given(st.text(max_size=80) | st.text("01|-,; \t\n[]xX✓einf", max_size=80))
+def test_any_text_is_read_or_refused(text):
+    try:
+        agree_table(text, [[0, 1], [0, 0]])
+        message = ""
+    except Disagreement as error:
+        message = str(error)
+    assert message.isprintable()
