@@ -16,6 +16,8 @@ import zipfile
 import zlib
 from typing import Any, BinaryIO, Dict, Iterator, List, NamedTuple, Tuple
 
+from . import sources
+
 MOST_FILES = 2000
 MOST_BYTES = 48 << 20
 """Unpacked, all files together; less than the disk of the box."""
@@ -54,7 +56,7 @@ def unpack(request: Dict[str, Any]) -> Dict[str, Any]:
     path: str = request["path"]
     unpacking = _Unpacking(path)
     try:
-        for member in _members(path):
+        for member in _members(sources.path_of(path)):
             unpacking.take(member)
     except TooMuch as error:
         unpacking.problem(f"{path} was not unpacked any further: {error}")
@@ -108,7 +110,8 @@ class _Unpacking:
     def _write(self, member: _Member, target: str) -> int:
         """Copy, counting what really comes out."""
         try:
-            os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
+            target = sources.path_of(target)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
             descriptor = os.open(target, flags, 0o644)
         except OSError as error:

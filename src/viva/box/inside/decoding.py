@@ -12,6 +12,9 @@ import numpy as np
 from .wire_values import CAPS, DTYPE, Caps, Ref, Tensor, WireError
 
 _unpackb = msgpack.unpackb
+_frombuffer, _empty, _uint8, _dtype_of = np.frombuffer, np.empty, np.uint8, np.dtype
+_Fraction, _Decimal = fractions.Fraction, decimal.Decimal
+_CODE_POINTS = {order: np.dtype(f"{order}u4") for order in "<>="}
 _CROWD, _MANY = 100, 1000
 """A set of more than `_MANY` keys of which more than `_CROWD` share a hash is an attack: it takes quadratic time."""
 _LARGEST_CODE_POINT = 0x10FFFF
@@ -114,12 +117,12 @@ class Decoder:
         numerator, denominator = _listed(content, int, int)
         if max(numerator.bit_length(), denominator.bit_length()) > self._caps.fraction_bits:
             raise WireError("a fraction of very large integers")
-        return fractions.Fraction(numerator, denominator)
+        return _Fraction(numerator, denominator)
 
     def _decimal(self, content: Any) -> decimal.Decimal:
         if type(content) is not str or len(content) > self._caps.decimal_digits:
             raise WireError("a decimal of no valid form")
-        return decimal.Decimal(content)
+        return _Decimal(content)
 
     def _ref(self, content: Any) -> Any:
         number, type_name, text = _listed(content, int, str, str)
@@ -140,7 +143,7 @@ class Decoder:
                 raise WireError("an array without its bytes")
             flat = self._buffers[data]
         elif type(data) is bytes:
-            flat = np.frombuffer(bytearray(data), np.uint8) if data else np.empty(0, np.uint8)
+            flat = _frombuffer(bytearray(data), _uint8) if data else _empty(0, _uint8)
         else:
             raise WireError("an array without its bytes")
         if flat.nbytes != _elements(shape, self._caps) * dtype.itemsize:
@@ -159,7 +162,7 @@ class Decoder:
         dtype = _dtype(name)
         if len(data) != dtype.itemsize:
             raise WireError("a number whose type does not fit its bytes")
-        return _checked(np.frombuffer(bytearray(data), np.uint8), dtype)[0]
+        return _checked(_frombuffer(bytearray(data), _uint8), dtype)[0]
 
     def _check_depth(self, value: Any) -> None:
         level = [value]
@@ -205,7 +208,7 @@ def _spread(keys: List[Any]) -> List[Any]:
 def _dtype(name: str) -> Any:
     if not DTYPE.fullmatch(name):
         raise WireError("an array of a type that may not cross")
-    return np.dtype(name)
+    return _dtype_of(name)
 
 
 def _elements(shape: List[Any], caps: Caps) -> int:
@@ -227,10 +230,8 @@ def _checked(flat: Any, dtype: Any) -> Any:
     """The bytes as elements of `dtype`, with what numpy would trust made true: booleans are 0 or 1, texts are texts."""
     if dtype.kind == "b":
         return flat != 0
-    if dtype.kind == "U" and flat.size:
-        points = flat.view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
-        if int(points.max()) > _LARGEST_CODE_POINT:
-            raise WireError("a text of no valid characters")
+    if dtype.kind == "U" and int(flat.view(_CODE_POINTS[dtype.byteorder]).max(initial=0)) > _LARGEST_CODE_POINT:
+        raise WireError("a text of no valid characters")
     return flat.view(dtype)
 
 

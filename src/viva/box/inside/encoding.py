@@ -30,6 +30,7 @@ _DEPTH = CAPS.depth - 4
 """Room for the reply around a value."""
 _AS_IS = frozenset({type(None), bool, float, str, bytes})
 _packb = msgpack.packb
+_contiguous, _as_array, _array_of, _dtype_of, _uint8 = np.ascontiguousarray, np.asarray, np.array, np.dtype, np.uint8
 
 
 class Encoder:
@@ -113,7 +114,7 @@ class Encoder:
             return self._tuple(tuple(value), depth)
         if len(value) >= _LONG and type(value[0]) in _NUMBER_SCALARS and set(map(type, value)) == {type(value[0])}:
             self._count(len(value) + 4, depth)
-            return {"l": self._array_parts(np.array(value, dtype=value[0].dtype))}
+            return {"l": self._array_parts(_array_of(value, dtype=value[0].dtype))}
         return self._all(value, depth)
 
     def _tuple(self, value: Tuple[Any, ...], depth: int) -> Any:
@@ -178,7 +179,7 @@ class Encoder:
 
     def _array_parts(self, value: Any) -> List[Any]:
         shape = list(value.shape)
-        data = np.ascontiguousarray(value, dtype=_native(value.dtype)).reshape(-1)
+        data = _contiguous(value, dtype=_native(value.dtype)).reshape(-1)
         if data.nbytes <= _INLINE_BYTES:
             return [data.dtype.str, shape, data.tobytes()]
         self._bytes += data.nbytes
@@ -189,14 +190,14 @@ class Encoder:
                     f"{CAPS.buffer_bytes >> 20} MiB in {CAPS.buffers} arrays",
                 )
             )
-        self.buffers.append(data.view(np.uint8).data)
+        self.buffers.append(data.view(_uint8).data)
         return [data.dtype.str, shape, len(self.buffers) - 1]
 
     def _scalar(self, value: Any, depth: int) -> Any:
         if not _crosses(value.dtype):
             return self._pack(self._plainer(value), depth)
         self._count(2, 0)
-        data = np.asarray(value, dtype=_native(value.dtype))
+        data = _as_array(value, dtype=_native(value.dtype))
         return {"g": [data.dtype.str, data.tobytes()]}
 
     def _tensor(self, value: Tensor, depth: int) -> Any:
@@ -219,7 +220,7 @@ def _crosses(dtype: Any) -> bool:
 def _native(dtype: Any) -> Any:
     """The same type in this machine's byte order; texts of width 0 become texts of width 1."""
     if dtype.itemsize == 0 and dtype.kind in "SU":
-        return np.dtype(dtype.kind + "1")
+        return _dtype_of(dtype.kind + "1")
     return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 

@@ -8,6 +8,9 @@ import subprocess
 import sys
 from typing import Any, Dict, List
 
+from . import sources
+
+_open, _makedirs = open, os.makedirs
 _MOST_LISTED = 5000
 _LONGEST_OUTPUT = 1 << 18
 _LITTER = frozenset({"__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
@@ -23,32 +26,32 @@ def put(request: Dict[str, Any]) -> None:
     path: str = request["path"]
     if os.path.isabs(path) or ".." in path.split("/"):
         raise ValueError(f"{path!r} leads out of the work directory")
-    if os.path.dirname(path):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
+    target = sources.path_of(path)
+    _makedirs(os.path.dirname(target), exist_ok=True)
+    with _open(target, "wb") as file:
         file.write(request["data"])
 
 
 def listed(request: Dict[str, Any]) -> List[List[Any]]:
     """`[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
     found: List[List[Any]] = []
-    for folder, folders, names in os.walk("."):
+    for folder, folders, names in os.walk(sources.folder()):
         folders[:] = sorted(name for name in folders if name not in _LITTER)
         for name in sorted(names):
             path = os.path.join(folder, name)
             if len(found) < _MOST_LISTED and os.path.isfile(path) and not os.path.islink(path):
-                found.append([os.path.relpath(path).replace(os.sep, "/"), os.path.getsize(path)])
+                found.append([os.path.relpath(path, sources.folder()).replace(os.sep, "/"), os.path.getsize(path)])
     return sorted(found)
 
 
 def read(request: Dict[str, Any]) -> bytes:
     """The first `limit` bytes of the file `path`."""
-    with open(request["path"], "rb") as file:
+    with _open(sources.path_of(request["path"]), "rb") as file:
         return file.read(int(request["limit"]))
 
 
 def run(request: Dict[str, Any]) -> Dict[str, Any]:
-    """Run a command in the work directory; "python" is the interpreter of the box.
+    """Run a command in the work directory, for `limit_s` seconds at most; "python" is the interpreter of the box.
 
     Returns:
         `{"returncode": int | None, "stdout": str, "stderr": str}`; the code is None when the time was up, and the
@@ -65,9 +68,10 @@ def run(request: Dict[str, Any]) -> Dict[str, Any]:
         text=True,
         errors="backslashreplace",
         start_new_session=True,
+        cwd=sources.folder(),
     )
     try:
-        stdout, stderr = process.communicate(request.get("stdin") or "", timeout=request.get("timeout_s"))
+        stdout, stderr = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
         code = process.returncode
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)

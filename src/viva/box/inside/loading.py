@@ -21,6 +21,7 @@ from .spaces import Spaces
 from .statements import Ran, Source
 
 _spec_for, _from_spec = importlib.util.spec_from_file_location, importlib.util.module_from_spec
+_chdir = os.chdir
 _find_in_folders = importlib.machinery.PathFinder.find_spec
 
 
@@ -42,7 +43,7 @@ class Loading:
         self.prepare(request, path)
         with Printed() as printed:
             errors = self._load(path)
-        ran = self._ran.get(os.path.abspath(path), Ran([], []))
+        ran = self._ran.get(sources.path_of(path), Ran([], []))
         return {
             "errors": errors + ran.problems,
             "skipped": ran.skipped,
@@ -65,7 +66,8 @@ class Loading:
         self._only_definitions = request.get("mode") == "definitions"
         if not any(finder is self for finder in sys.meta_path):
             sys.meta_path.insert(0, self)
-        folder = os.path.dirname(os.path.abspath(path))
+        folder = os.path.dirname(sources.path_of(path))
+        _chdir(sources.folder())
         for place in (folder, sources.folder().rstrip(os.sep)):
             if place not in sys.path:
                 sys.path.insert(0, place)
@@ -74,7 +76,7 @@ class Loading:
 
     def _load(self, path: str) -> List[Raised]:
         """Load unless an import already did; what kept the file from running at all."""
-        filename = os.path.abspath(path)
+        filename = sources.path_of(path)
         name = _module_name(filename)
         known = sys.modules.get(name)
         if known is not None and getattr(known, "__file__", None) == filename and filename in self._ran:

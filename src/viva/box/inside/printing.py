@@ -39,7 +39,7 @@ class Printed:
         self._kept = _Kept()
         self._before = sys.stdout
         self._stream = io.TextIOWrapper(
-            io.BufferedWriter(self._kept), encoding="utf-8", errors="backslashreplace", newline="\n"
+            io.BufferedWriter(self._kept), encoding="utf-8", errors="backslashreplace", newline="\n", write_through=True
         )
         sys.stdout = self._stream
         return self

@@ -14,6 +14,7 @@ _MOST_FRAMES = 12
 _LONGEST_MESSAGE = 1000
 _WORDS_S = 0.5
 """Wall seconds for the student's own `__str__`."""
+_traceback = BaseException.__dict__["__traceback__"].__get__
 _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
 
 
@@ -44,10 +45,18 @@ def describe(error: BaseException) -> Raised:
     }
 
 
+def _is(error: BaseException, kind: type) -> bool:
+    """isinstance would ask the student's `__class__`."""
+    return issubclass(type(error), kind)
+
+
+_NAMES = ((SoftTimeout, "TimeoutError"), (MemoryError, "MemoryError"), (Forbidden, "ImportError"))
+
+
 def _type_name(error: BaseException) -> str:
-    for kind in (SoftTimeout, MemoryError, Forbidden):
-        if isinstance(error, kind):
-            return {SoftTimeout: "TimeoutError", Forbidden: "ImportError"}.get(kind, "MemoryError")
+    for kind, name in _NAMES:
+        if _is(error, kind):
+            return name
     return str.__str__(type(error).__name__)[:100]
 
 
@@ -60,14 +69,14 @@ def _words(error: BaseException) -> str:
 
 
 def _limit(error: BaseException, message: str) -> Optional[str]:
-    if isinstance(error, SoftTimeout):
+    if _is(error, SoftTimeout):
         return "time"
-    if isinstance(error, RecursionError):
+    if _is(error, RecursionError):
         return "recursion"
-    if isinstance(error, MemoryError):
+    if _is(error, MemoryError):
         return "memory"
     # torch says it with a RuntimeError
-    return "memory" if isinstance(error, RuntimeError) and any(words in message for words in _OUT_OF_MEMORY) else None
+    return "memory" if _is(error, RuntimeError) and any(words in message for words in _OUT_OF_MEMORY) else None
 
 
 def _missing_module(error: BaseException) -> Optional[str]:
@@ -79,7 +88,7 @@ def _missing_module(error: BaseException) -> Optional[str]:
 
 def _frames(error: BaseException) -> List[List[Any]]:
     found: Deque[List[Any]] = collections.deque(maxlen=_MOST_FRAMES)
-    trace = error.__traceback__
+    trace = _traceback(error)
     while trace is not None:
         code = trace.tb_frame.f_code
         name = sources.shown_name(code.co_filename)

@@ -7,7 +7,7 @@ import os
 from typing import Any, Dict, Optional, Set
 
 _LONGEST_LINE = 200
-_getline = linecache.getline
+_getline, _join, _normal = linecache.getline, os.path.join, os.path.normpath
 
 
 class _Work:
@@ -28,6 +28,11 @@ def work_in(folder: str) -> None:
 def folder() -> str:
     """The work directory."""
     return _Work.folder
+
+
+def path_of(path: str) -> str:
+    """A path of the submission as an absolute one, wherever the student's code has gone meanwhile."""
+    return _normal(_join(_Work.folder, path))
 
 
 def remember_cell(number: int, text: str) -> str:

@@ -27,7 +27,7 @@ _MAGIC = 0x56495641
 _HEADER = struct.Struct(">III")
 _CHUNK = 1 << 16
 """Read ahead: a small message arrives in one read."""
-_monotonic = time.monotonic
+_monotonic, _pack, _unpack, _empty, _uint8 = time.monotonic, struct.pack, struct.unpack, np.empty, np.uint8
 
 
 def send(sock: socket.socket, value: Any, encode: Optional[Encode] = None) -> None:
@@ -51,7 +51,7 @@ def dump(value: Any, encode: Optional[Encode] = None) -> List[Part]:
     encoder = Encoder(encode)
     text = encoder.message(value)
     sizes = [buffer.nbytes for buffer in encoder.buffers]
-    header = _HEADER.pack(_MAGIC, len(text), len(sizes)) + struct.pack(f">{len(sizes)}Q", *sizes)
+    header = _HEADER.pack(_MAGIC, len(text), len(sizes)) + _pack(f">{len(sizes)}Q", *sizes)
     return [header + text, *encoder.buffers]
 
 
@@ -88,11 +88,11 @@ def receive(
         raise WireError("no message begins like this")
     if text_bytes > caps.message_bytes or count > caps.buffers:
         raise WireError(f"a message of {text_bytes:,} bytes with {count:,} buffers is too large")
-    sizes: Tuple[int, ...] = struct.unpack(f">{count}Q", incoming.take(8 * count))
+    sizes: Tuple[int, ...] = _unpack(f">{count}Q", incoming.take(8 * count))
     if sum(sizes) > caps.buffer_bytes:
         raise WireError(f"{sum(sizes):,} bytes of arrays are too many")
     text = incoming.take(text_bytes)
-    buffers = [incoming.fill(np.empty(size, np.uint8)) for size in sizes]
+    buffers = [incoming.fill(_empty(size, _uint8)) for size in sizes]
     incoming.check_over()
     return Decoder(buffers, caps, ref=ref, tensor=tensor).value(text)
 
@@ -107,7 +107,7 @@ class _Incoming:
     def take(self, count: int) -> memoryview:
         """The next bytes, read ahead."""
         if count > _CHUNK:
-            return memoryview(self.fill(np.empty(count, np.uint8)))
+            return memoryview(self.fill(_empty(count, _uint8)))
         while len(self._chunk) < count:
             self._wait()
             more = self._socket.recv(_CHUNK)

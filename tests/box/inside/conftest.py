@@ -1,0 +1,54 @@
+"""Workers without walls: what the inside of the box does, apart from how it is locked."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from boxes import Forker, Worker
+
+
+@pytest.fixture(scope="session")
+def forker() -> Iterator[Forker]:
+    """With numpy, as every box has it."""
+    forker = Forker(["numpy"])
+    yield forker
+    forker.close()
+
+
+@pytest.fixture(scope="session")
+def shell_forker() -> Iterator[Forker]:
+    """With IPython loaded ahead, as an assignment of notebooks has it."""
+    pytest.importorskip("IPython")
+    forker = Forker(["numpy", "IPython"])
+    yield forker
+    forker.close()
+
+
+@pytest.fixture(scope="session")
+def torch_forker() -> Iterator[Forker]:
+    """With torch loaded ahead."""
+    pytest.importorskip("torch")
+    forker = Forker(["torch"])
+    yield forker
+    forker.close()
+
+
+@pytest.fixture
+def worker(forker: Forker, tmp_path: Path) -> Iterator[Worker]:
+    """A fresh worker."""
+    with forker.fork(tmp_path) as worker:
+        yield worker
+
+
+@pytest.fixture
+def shell_worker(shell_forker: Forker, tmp_path: Path) -> Iterator[Worker]:
+    """A fresh worker with IPython."""
+    with shell_forker.fork(tmp_path) as worker:
+        yield worker
+
+
+@pytest.fixture
+def torch_worker(torch_forker: Forker, tmp_path: Path) -> Iterator[Worker]:
+    """A fresh worker with torch."""
+    with torch_forker.fork(tmp_path) as worker:
+        yield worker
