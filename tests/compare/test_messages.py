@@ -17,7 +17,7 @@ RETURN = " Is a `return` missing? (Printing a value does not return it.)"
 
 MESSAGES = [
     (None, 3, f"Your answer is None; expected the number 3.{RETURN}"),
-    (None, [1, 2], f"Your answer is None; expected a list of 2 items.{RETURN}"),
+    (None, [1, 2], f"Your answer is None; expected [1, 2].{RETURN}"),
     (None, "a", f"Your answer is None; expected the text 'a'.{RETURN}"),
     ("0.5", 0.5, "Your answer is the text '0.5'; expected the number 0.5. Return the number itself, not its text."),
     ([5], 5, "Your answer is a list of 1 item; expected the number 5."),
@@ -51,7 +51,7 @@ MESSAGES = [
     (["a"], ["a", "b"], "Your answer has 1 item: ['a']; expected 2: ['a', 'b']."),
     ([], ["a"], "Your answer is empty; expected a list of 1 item."),
     (["a", "x"], ["a", "b"], "At [1] your answer is 'x'; expected 'b'."),
-    ({1, 2}, [1, 2], "Your answer is a set of 2 items; expected a list of 2 items. A set has no order: return a list."),
+    ({1, 2}, [1, 2], "Your answer is a set of 2 items; expected [1, 2]. A set has no order: return a list."),
     ([[1, 2], [3]], [[1, 2], [3, 4]], "At [1] your answer has 1 element: [3]; expected 2: [3, 4]."),
     (M[0], M, "Your answer has shape (3,); expected (2, 3). It has 1 axis where 2 are expected."),
     (

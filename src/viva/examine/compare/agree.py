@@ -74,8 +74,8 @@ def disagreement(found: Difference, name: str, named: list[str], notes: list[str
     message = found.sentence(name)
     if named:
         message += f" It equals a known mistake: {' or '.join(named[:3])}."
-    elif likeness := looks_like(found.actual, found.expected):
-        message += f" {likeness}"
+    else:
+        message = " ".join(filter(None, [message, found.advice, looks_like(found.actual, found.expected)]))
     error = Disagreement(
         message,
         hint=named[0] if named else None,

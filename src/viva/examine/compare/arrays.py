@@ -44,20 +44,20 @@ def _shapes(actual: Array, expected: Array) -> Difference:
         values = (f": {show(actual)}", f": {show(expected)}") if few else ("", "")
         text = f"has {count}{values[0]}; expected {expected.size}{values[1]}."
     else:
-        text = f"has shape {actual.shape}; expected {expected.shape}.{_shape_advice(actual, expected)}"
-    return Difference(text, "", actual, expected)
+        text = f"has shape {actual.shape}; expected {expected.shape}."
+    return Difference(text, "", actual, expected, _shape_advice(actual, expected))
 
 
 def _shape_advice(actual: Array, expected: Array) -> str:
+    if actual.ndim == expected.ndim:
+        return ""
     without_ones = tuple(n for n in actual.shape if n != 1)
-    if actual.ndim != expected.ndim and without_ones == tuple(n for n in expected.shape if n != 1):
-        return " Only axes of length 1 differ: add or remove one (`unsqueeze`, `squeeze`, `[None]`)."
+    if without_ones == tuple(n for n in expected.shape if n != 1):
+        return "Only axes of length 1 differ: add or remove one (`unsqueeze`, `squeeze`, `[None]`)."
     if actual.ndim == 1 < expected.ndim and actual.size == expected.size:
-        return " It has the right number of elements: is a `reshape` missing?"
-    if actual.ndim != expected.ndim:
-        axes = "1 axis" if actual.ndim == 1 else f"{actual.ndim} axes"
-        return f" It has {axes} where {expected.ndim} {'is' if expected.ndim == 1 else 'are'} expected."
-    return ""
+        return "It has the right number of elements: is a `reshape` missing?"
+    axes = "1 axis" if actual.ndim == 1 else f"{actual.ndim} axes"
+    return f"It has {axes} where {expected.ndim} {'is' if expected.ndim == 1 else 'are'} expected."
 
 
 def _differ(actual: Array, expected: Array, context: Context) -> Difference | None:

@@ -8,6 +8,7 @@ from viva.examine.compare.arrays import compare_arrays
 from viva.examine.compare.context import Context
 from viva.examine.compare.disagreement import Difference
 from viva.examine.compare.forms import Array, as_array, is_number, plain
+from viva.examine.compare.kinds import of_another_kind
 from viva.examine.compare.numbers import compare_numbers
 from viva.examine.compare.order import compare_unordered, unmatched
 from viva.examine.compare.show import describe, show
@@ -16,7 +17,6 @@ from viva.model.errors import GraderError
 
 DEPTH: Final = 64
 _FLAT: Final = frozenset({bool, int, str, bytes, type(None)})
-_NO_RETURN: Final = "Is a `return` missing? (Printing a value does not return it.)"
 
 
 def compare(
@@ -64,7 +64,7 @@ def _compare_sequences(
     actual: Any, expected: Any, context: Context, convention: masks.Convention | None, depth: int
 ) -> Difference | None:
     if not isinstance(actual, list | tuple) and not _is_array(actual):
-        return _not_a_sequence(actual, expected)
+        return of_another_kind(actual, expected)
     if context.order:
         return compare_unordered(actual, expected, context, compare)
     if not _is_array(actual) or not _is_array(expected):
@@ -116,15 +116,6 @@ def _other_length(actual: Any, expected: Any) -> Difference:
     return Difference(f"has {items}: {show(actual)}; expected {len(expected)}: {show(expected)}.", "", actual, expected)
 
 
-def _not_a_sequence(actual: Any, expected: Any) -> Difference:
-    text = f"is {describe(actual)}; expected {describe(expected)}."
-    if actual is None:
-        text += f" {_NO_RETURN}"
-    elif isinstance(actual, set | frozenset):
-        text += " A set has no order: return a list."
-    return Difference(text, "", actual, expected)
-
-
 def _compare_dicts(
     actual: Any,
     expected: dict[Any, Any],
@@ -134,8 +125,7 @@ def _compare_dicts(
     counts: bool,
 ) -> Difference | None:
     if not isinstance(actual, dict):
-        advice = f" {_NO_RETURN}" if actual is None else ""
-        return Difference(f"is {describe(actual)}; expected {describe(expected)}.{advice}", "", actual, expected)
+        return of_another_kind(actual, expected)
     if counts:  # in a Counter, what is not there has been counted zero times
         actual, expected = _counted(actual), _counted(expected)
     extra = [key for key in actual if key not in expected]
@@ -161,19 +151,15 @@ def _keys(keys: list[Any]) -> str:
 
 
 def _compare_sets(actual: Any, expected: Any, context: Context) -> Difference | None:
-    if isinstance(actual, list | tuple) or _is_array(actual):
-        if _is_much_longer(actual, expected):
-            return Difference(f"has {len(actual)} items; expected a set of {len(expected)}.", "", actual, expected)
-        items = [plain(v) for v in actual]
-        if len(items) > len(expected) and (twice := _repeated(items)) is not None:
-            return Difference(f"holds {show(twice)} more than once; expected a set.", "", actual, expected)
-    elif isinstance(actual, set | frozenset):
-        if actual == expected:
-            return None
-        items = list(actual)
-    else:
-        advice = f" {_NO_RETURN}" if actual is None else ""
-        return Difference(f"is {describe(actual)}; expected {describe(expected)}.{advice}", "", actual, expected)
+    if not isinstance(actual, list | tuple | set | frozenset) and not _is_array(actual):
+        return of_another_kind(actual, expected)
+    if isinstance(actual, set | frozenset) and actual == expected:
+        return None
+    if _is_much_longer(actual, expected):
+        return Difference(f"has {len(actual)} items; expected a set of {len(expected)}.", "", actual, expected)
+    items = [plain(v) for v in actual]
+    if len(items) > len(expected) and (twice := _repeated(items)) is not None:
+        return Difference(f"holds {show(twice)} more than once; expected a set.", "", actual, expected)
     missing, extra = unmatched(items, list(expected), context, compare)
     if not missing and not extra:
         return None

@@ -18,6 +18,8 @@ class Difference:
     """The part of the answer that is wrong."""
     expected: Any = None
     """What should stand there."""
+    advice: str = ""
+    """What the student might do, said when no known mistake explains more."""
 
     def below(self, step: str) -> "Difference":
         """The same difference seen from one container further out."""

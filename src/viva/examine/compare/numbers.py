@@ -9,7 +9,8 @@ import numpy as np
 from viva.examine.compare.context import Context
 from viva.examine.compare.disagreement import Difference
 from viva.examine.compare.forms import is_number, one_number
-from viva.examine.compare.show import describe, number, show_two, tolerance_note
+from viva.examine.compare.kinds import of_another_kind
+from viva.examine.compare.show import number, show_two, tolerance_note
 from viva.examine.compare.tolerances import tolerance_for
 
 NAN_ADVICE = "look for 0/0, the logarithm of a negative number, or inf - inf"
@@ -19,8 +20,7 @@ def compare_numbers(actual: Any, expected: Any, context: Context) -> Difference 
     """None if the numbers agree; bool counts as 0 or 1, a one-element array as its number."""
     actual = one_number(actual)
     if not is_number(actual):
-        text = f"is {describe(actual)}; expected {_wanted(expected)}.{_advice(actual)}"
-        return Difference(text, "", actual, expected)
+        return of_another_kind(actual, expected)
     if context.sign and _differ(_negative(actual), expected, context) is None:
         return None
     return _differ(actual, expected, context)
@@ -95,15 +95,3 @@ def _is_exact(value: Any) -> bool:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1)
-
-
-def _wanted(expected: Any) -> str:
-    return "True or False" if isinstance(expected, bool) else describe(expected)
-
-
-def _advice(actual: Any) -> str:
-    if actual is None:
-        return " Is a `return` missing? (Printing a value does not return it.)"
-    if isinstance(actual, str):
-        return " Return the number itself, not its text."
-    return ""

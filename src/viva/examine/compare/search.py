@@ -8,6 +8,7 @@ import copy
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, final
 
 from viva.examine.compare.agree import difference, disagreement
@@ -30,7 +31,7 @@ SEARCH_CALLS: Final = 400
 """Calls of the student's function that shrinking may cost."""
 SEARCH_S: Final = 3.0
 """Seconds after which shrinking is content with what it has."""
-HINT_EXAMPLES: Final = 12
+EVIDENCE: Final = 30
 """Examples beside the smallest on which a known mistake must give the student's answers."""
 _SHORT: Final = 60
 _RAISED: Final = 300
@@ -73,9 +74,11 @@ def agree_on(
     for position, example in enumerate(known):
         found = asked.about(example)
         if found is not None:
-            more = _more_counter_examples(asked, known[position + 1 :]) if hints else []
+            evidence = _Evidence(asked, known[:position], [found])
+            if hints:
+                evidence.gather(known[position + 1 :])
             smallest = _search(asked, key, strategies, examples, found)
-            raise _sentence(asked, smallest, [found, *more], hints)
+            raise _sentence(asked, smallest, evidence, hints)
 
 
 @final
@@ -133,15 +136,38 @@ class _Wrong(Exception):
     """Tells hypothesis that an example is a counter-example."""
 
 
-def _more_counter_examples(asked: _Asker, rest: Sequence[Example]) -> list[CounterExample]:
-    more = []
-    for example in rest:
-        counter = asked.about(example)
-        if counter is not None:
-            more.append(counter)
-        if len(more) == HINT_EXAMPLES:
-            break
-    return more
+class _Evidence:
+    """What is known of the student's function, to tell which mistake it makes."""
+
+    def __init__(self, asked: _Asker, right: Sequence[Example], wrong: list[CounterExample]) -> None:
+        self._asked, self.right, self.wrong = asked, list(right[-EVIDENCE:]), wrong
+
+    def gather(self, rest: Sequence[Example]) -> None:
+        """Ask a little further."""
+        for example in rest[:EVIDENCE]:
+            counter = self._asked.about(example)
+            if counter is None:
+                self.right.append(example)
+            elif not counter.can_shrink:
+                return
+            else:
+                self.wrong.append(counter)
+
+    def shows(self, mistake: Callable[..., Any]) -> bool:
+        """Whether the student's function does on every example what the mistake does."""
+        answers = [(c.example, c.answer) for c in self.wrong if c.raised is None]
+        agrees = all(self._asked.agrees(answer, _made(mistake, example)) for example, answer in answers)
+        return agrees and all(self._agrees_where_right(mistake, example) for example in self.right)
+
+    def _agrees_where_right(self, mistake: Callable[..., Any], example: Example) -> bool:
+        try:
+            return self._asked.agrees(example.expected, _made(mistake, example))
+        except ArithmeticError:  # the author's sketch of a mistake need not hold everywhere
+            return True
+
+
+def _made(mistake: Callable[..., Any], example: Example) -> Any:
+    return mistake(*copy.deepcopy(example.arguments))
 
 
 def _search(
@@ -189,10 +215,7 @@ def _search(
 
 
 def _sentence(
-    asked: _Asker,
-    smallest: CounterExample,
-    others: Sequence[CounterExample],
-    hints: Mapping[str, Callable[..., Any]] | None,
+    asked: _Asker, smallest: CounterExample, evidence: _Evidence, hints: Mapping[str, Callable[..., Any]] | None
 ) -> Disagreement:
     arguments = smallest.example.arguments
     call = f"{asked.name}({', '.join(show(a) for a in arguments)})"
@@ -200,23 +223,9 @@ def _sentence(
         raised, expected = str(smallest.raised)[:_RAISED], show(smallest.example.expected)
         text = f"{call} raised {raised}{_line(smallest.raised)}; expected {expected}."
         return Disagreement(text, actual=raised, expected=expected)
-    assert smallest.found is not None
-    answered = [c for c in (smallest, *others) if c.raised is None]
-    made = {name: _Mistake(asked, hint, answered) for name, hint in (hints or {}).items()}
-    named, notes = known_mistakes(made, bool)
+    evidence.wrong.append(smallest)
+    named, notes = known_mistakes({name: partial(evidence.shows, hint) for name, hint in (hints or {}).items()}, bool)
     return disagreement(_of_call(call, smallest), "", named, notes)
-
-
-class _Mistake:
-    """Whether the student's function gives what a known mistake gives, on every counter-example at hand."""
-
-    def __init__(self, asked: _Asker, mistake: Callable[..., Any], answered: Sequence[CounterExample]) -> None:
-        self._asked, self._mistake, self._answered = asked, mistake, answered
-
-    def __call__(self) -> bool:
-        return all(
-            self._asked.agrees(c.answer, self._mistake(*copy.deepcopy(c.example.arguments))) for c in self._answered
-        )
 
 
 def _of_call(call: str, counter: CounterExample) -> Difference:
@@ -226,11 +235,9 @@ def _of_call(call: str, counter: CounterExample) -> Difference:
     seen, wanted = show_two(counter.answer, expected)
     if max(len(seen), len(wanted)) <= _SHORT and seen != wanted:
         text = f"gave {seen}, expected {wanted}."
-        if counter.answer is None:
-            text += " Is a `return` missing? (Printing a value does not return it.)"
     else:
         text = f"gave a wrong answer. {found.sentence('the answer')}"
-    return Difference(f"{call} {text}", "", found.actual, found.expected)
+    return Difference(f"{call} {text}", "", found.actual, found.expected, found.advice)
 
 
 def _line(raised: StudentRaised) -> str:

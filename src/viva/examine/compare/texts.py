@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from viva.examine.compare.context import Context
 from viva.examine.compare.disagreement import Difference
-from viva.examine.compare.show import describe, show
+from viva.examine.compare.kinds import of_another_kind
+from viva.examine.compare.show import show
 
 _AROUND: Final = 12
 _SHORT: Final = 40
@@ -14,8 +15,7 @@ _MUCH_LONGER: Final = 10
 def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Difference | None:
     """None if the texts are the same; numbers are no texts, and texts no numbers."""
     if not isinstance(actual, type(expected)):
-        advice = " Is a `return` missing? (Printing a value does not return it.)" if actual is None else ""
-        return Difference(f"is {describe(actual)}; expected {describe(expected)}.{advice}", "", actual, expected)
+        return of_another_kind(actual, expected)
     if actual == expected or (context.spaces and _words(actual, expected) == expected.split()):
         return None
     text = f"is {show(actual)}; expected {show(expected)}.{_almost(actual, expected)}"
