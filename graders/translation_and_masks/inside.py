@@ -43,6 +43,11 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def each(function: Callable[..., Any], questions: Sequence[Sequence[Any]]) -> list[Any]:
+    """Call a function on each list of arguments, all in one crossing of the door."""
+    return [function(*arguments) for arguments in questions]
+
+
 def repeat(function: Callable[..., Any], times: int, *arguments: Any) -> list[Any]:
     """Call a function many times in one crossing of the door."""
     return [function(*arguments) for _ in range(times)]

@@ -109,19 +109,15 @@ def test_bleu(student: Any, key: Any) -> None:
 @number("1.4")
 @weight(2)
 @visibility("after_published")
-def test_bleu_on_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Precision, penalty and BLEU of random sentences with one to three references."""
-    for size, n in [(5, 1), (7, 2), (9, 3), (14, int(rng.integers(1, 5)))]:
-        candidate, references = damaged_copies(rng, size)
-        agree_ratio(
-            student.modified_precision(candidate, references, n),
-            key.modified_precision(candidate, references, n),
-            {},
-            "precision",
-        )
-        agree(student.brevity_penalty(candidate, references), key.brevity_penalty(candidate, references))
-        agree(student.bleu(candidate, references), key.bleu(candidate, references), atol=1e-9)
-        agree(student.bleu(candidate, references, 2), key.bleu(candidate, references, 2), atol=1e-9)
+def test_bleu_on_random_sentences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Precision, penalty and BLEU of random sentences with two or three references."""
+    pairs = [damaged_copies(rng, size) for size in (5, 7, 9, 14)]
+    questions = [(*pair, n) for pair, n in zip(pairs, (1, 2, 3, int(rng.integers(1, 5))), strict=True)]
+    for actual, question in zip(inside.each(student.modified_precision, questions), questions, strict=True):
+        agree_ratio(actual, key.modified_precision(*question), {}, "precision")
+    agree(inside.each(student.brevity_penalty, pairs), [key.brevity_penalty(*pair) for pair in pairs])
+    questions = [(*pair, max_n) for pair in pairs for max_n in (2, 4)]
+    agree(inside.each(student.bleu, questions), [key.bleu(*question) for question in questions], atol=1e-9)
 
 
 def agree_ratio(actual: Any, matches_and_total: tuple[int, int], hints: dict[str, tuple[int, int]], name: str) -> None:

@@ -47,12 +47,13 @@ def test_pad_batch(student: Any, key: Any) -> None:
 @number("1.1")
 @weight(1)
 @visibility("after_published")
-def test_pad_batch_on_random_sequences(student: Any, key: Any, rng: np.random.Generator) -> None:
+def test_pad_batch_on_random_sequences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Random sequences, on both sides, with random pads."""
+    questions = []
     for side in ("right", "left", "right", "left"):
         sequences = [rng.integers(1, 1000, int(size)).tolist() for size in rng.integers(1, 12, int(rng.integers(1, 6)))]
-        pad = int(rng.integers(-5, 1))
-        agree(student.pad_batch(sequences, pad, side), key.pad_batch(sequences, pad, side))
+        questions.append((sequences, int(rng.integers(-5, 1)), side))
+    agree(inside.each(student.pad_batch, questions), [key.pad_batch(*question) for question in questions])
 
 
 @number("1.2")

@@ -92,9 +92,10 @@ def test_beam_search_on_random_trees(student: Any, key: Any, inside: Any, rng: n
     for vocabulary, steps in [("abc", 3), ("wxyz", 2), ("ab", 4)]:
         nodes = random_tree(rng, vocabulary, steps)
         step = inside.step_function.keep(nodes)
-        for beam_size in (2, 3, len(vocabulary) ** steps):
-            expected = key.best_paths(nodes, beam_size, steps)
-            agree_hypotheses(student.beam_search(step, beam_size, steps), expected, f"beam_search, k = {beam_size}")
+        sizes = (2, 3, len(vocabulary) ** steps)
+        found = inside.each(student.beam_search, [(step, beam_size, steps) for beam_size in sizes])
+        for beam_size, hypotheses in zip(sizes, found, strict=True):
+            agree_hypotheses(hypotheses, key.best_paths(nodes, beam_size, steps), f"beam_search, k = {beam_size}")
         agree_hypotheses([student.greedy_search(step, steps)], key.best_paths(nodes, 1, steps), "greedy_search")
 
 

@@ -21,7 +21,7 @@ WORDS = [[f"w{word}"] + [f"##{piece}" for piece in range(1, count)] for word, co
 @weight(2)
 def test_span_lengths(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Span lengths follow the geometric distribution, renormalised on 1 to max_length."""
-    for p, max_length, draws in [(0.2, 10, 1000), (0.5, 4, 300)]:
+    for p, max_length, draws in [(0.2, 10, 400), (0.5, 4, 150)]:
         source = inside.generator.keep(int(rng.integers(2**32)))
         sample = inside.repeat(student.sample_span_length, draws, p, max_length, source)
         lengths = np.asarray(sample)

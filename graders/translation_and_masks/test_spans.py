@@ -61,18 +61,19 @@ def test_longest_answer(student: Any, key: Any) -> None:
 @number("4.1")
 @weight(2)
 @visibility("after_published")
-def test_best_span_on_random_vectors(student: Any, key: Any, rng: np.random.Generator) -> None:
+def test_best_span_on_random_vectors(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Random vectors; raising τ never turns the null answer into a span."""
+    questions, expected = [], []
     for _ in range(4):
         n, d = (int(size) for size in rng.integers(2, 14, 2))
         start, end, C, T = (rng.standard_normal(shape) for shape in (d, d, d, (n, d)))
         while (T @ start).argmax() <= (T @ end).argmax():  # the best end is to stand before the best start
             T = rng.standard_normal((n, d))
-        margin = margin_of(start, end, T, C)
-        max_len = int(rng.integers(1, n + 1))
-        agree(student.best_span(start, end, T, C, margin - 1), key.best_span(start, end, T, C, margin - 1))
-        agree(student.best_span(start, end, T, C, margin + 1), None)
-        agree(student.best_span(start, end, T, C, -50.0, max_len), key.best_span(start, end, T, C, -50.0, max_len))
+        margin, max_len = margin_of(start, end, T, C), int(rng.integers(1, n + 1))
+        for question in [(margin - 1,), (margin + 1,), (-50.0, max_len)]:
+            questions.append((start, end, T, C, *question))
+            expected.append(key.best_span(*questions[-1]))
+    agree(inside.each(student.best_span, questions), expected)
 
 
 @number("4.1")
@@ -133,20 +134,22 @@ def test_choose_threshold(student: Any, key: Any) -> None:
 @number("4.1")
 @weight(2)
 @visibility("after_published")
-def test_scores_and_threshold_on_random_answers(student: Any, key: Any, rng: np.random.Generator) -> None:
+def test_scores_and_threshold_on_random_answers(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Random development sets, and random answers with several golds."""
     for n in (1, 8, 40):
         answerable = rng.integers(2, size=n)
         dev = (rng.normal(0, 2, n), rng.normal(0, 2, n), 1.0 - answerable, answerable * rng.random(n))
         check_threshold(student.choose_threshold(*dev), key, *dev)
-    agree(student.squad_f1("The red house!", ["a house"]), key.squad_f1("The red house!", ["a house"]))
-    words = np.array(["the", "A", "red", "Red,", "house", "house!", "sea", "an"])
-    for _ in range(5):
+    vocabulary = np.array(["the", "A", "red", "Red,", "house", "house!", "sea", "an"])
+    questions = [("The red house!", ["a house"])]
+    for _ in range(8):
         prediction, *golds = (
-            " ".join(rng.choice(words, int(size))) for size in rng.integers(0, 5, int(rng.integers(2, 5)))
+            " ".join(rng.choice(vocabulary, int(size))) for size in rng.integers(0, 5, int(rng.integers(2, 5)))
         )
-        agree(student.squad_f1(prediction, golds), key.squad_f1(prediction, golds))
-        agree(student.squad_exact_match(prediction, golds), key.squad_exact_match(prediction, golds))
+        questions.append((prediction, golds))
+    agree(inside.each(student.squad_f1, questions), [key.squad_f1(*question) for question in questions])
+    matches = [key.squad_exact_match(*question) for question in questions]
+    agree(inside.each(student.squad_exact_match, questions), matches)
 
 
 def check_threshold(tau: Any, key: Any, null_scores: Array, span_scores: Array, f1_null: Array, f1_span: Array) -> None:
