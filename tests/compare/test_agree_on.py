@@ -180,6 +180,16 @@ def test_an_exception_is_a_counter_example():
     assert "([], []) raised ZeroDivisionError: division by zero (solution.py, line 12); expected 0." in message
 
 
+def test_the_text_of_an_exception_is_made_safe():
+    def student(candidate, reference):
+        raise StudentRaised("Error", "\x1b[31m\u202e" + "x\n" * 5000, [Frame("a\x07.py", 1, "f", "")])
+
+    with pytest.raises(Disagreement) as raised:
+        asked(student)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 600
+
+
 @pytest.mark.parametrize("error", [BoxDied("memory limit"), BoxTimeout("10 s"), GraderError("ours")])
 @pytest.mark.parametrize("at", [0, 3, 40])
 def test_the_end_of_a_box_ends_the_search(error, at):

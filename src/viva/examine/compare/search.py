@@ -23,7 +23,7 @@ from viva.examine.compare.examples import (
     quiet_settings,
 )
 from viva.examine.compare.hints import known_mistakes
-from viva.examine.compare.show import show, show_two
+from viva.examine.compare.show import as_written, show, show_two
 from viva.examine.handles import Caller
 from viva.model.errors import GraderError, StudentRaised
 
@@ -220,7 +220,7 @@ def _sentence(
     arguments = smallest.example.arguments
     call = f"{asked.name}({', '.join(show(a) for a in arguments)})"
     if smallest.raised is not None:
-        raised, expected = str(smallest.raised)[:_RAISED], show(smallest.example.expected)
+        raised, expected = as_written(str(smallest.raised), _RAISED), show(smallest.example.expected)
         text = f"{call} raised {raised}{_line(smallest.raised)}; expected {expected}."
         return Disagreement(text, actual=raised, expected=expected)
     evidence.wrong.append(smallest)
@@ -245,4 +245,4 @@ def _line(raised: StudentRaised) -> str:
     if not raised.frames:
         return ""
     frame = raised.frames[-1]
-    return f" ({frame.file}, line {frame.line})"
+    return f" ({as_written(frame.file)}, line {frame.line})"
