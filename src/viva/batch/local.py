@@ -11,6 +11,7 @@ from viva.course import Assignment, Course
 from viva.examine.parent import ExaminerProcess, Graded, Wanted
 from viva.intake import open_submission
 from viva.model import Entry, Submission, Tier
+from viva.model.errors import GraderError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,7 @@ class Batch:
                 else:
                     yield result
         except BaseException:  # Ctrl-C: nobody waits for the submissions under way
-            for examiner in stop.examiners:
-                examiner.interrupt()
+            stop.now()
             raise
         finally:
             stop.set()
@@ -85,7 +85,7 @@ class Batch:
                 name = job.assignment.name
                 if name not in examiners:
                     examiners[name] = ExaminerProcess(self.course, job.assignment, self.tier, self.secret)
-                    stop.examiners.append(examiners[name])
+                    stop.watch(examiners[name])
                 try:
                     done.put((job, self._grade(examiners[name], job)))
                 except Exception as error:  # told about this job; the others go on
@@ -97,8 +97,9 @@ class Batch:
             done.put(None)
 
     def _grade(self, examiner: ExaminerProcess, job: Job) -> Graded:
-        submission = job.submission or open_submission(job.path, job.name)
+        submission = job.submission or _read(job)
         examiner.open()
+        examiner.find(self.wanted)
         known: list[Entry] = []
 
         def entries() -> tuple[Entry, ...]:
@@ -117,7 +118,32 @@ class _Stop(threading.Event):
 
     def __init__(self) -> None:
         super().__init__()
-        self.examiners: list[ExaminerProcess] = []
+        self._lock = threading.Lock()
+        self._examiners: list[ExaminerProcess] = []
+        self._at_once = False
+
+    def watch(self, examiner: ExaminerProcess) -> None:
+        """Keep an eye on an examiner; one that comes too late is ended before it begins."""
+        with self._lock:
+            self._examiners.append(examiner)
+            if self._at_once:
+                examiner.stop()
+
+    def now(self) -> None:
+        """End every examiner, also in the middle of a submission."""
+        with self._lock:
+            self._at_once = True
+            self.set()
+            for examiner in self._examiners:
+                examiner.stop()
+
+
+def _read(job: Job) -> Submission:
+    """A submission that was there when the class was listed; if it has gone, that is no reason to stop the others."""
+    try:
+        return open_submission(job.path, job.name)
+    except UsageError as error:
+        raise GraderError(f"it cannot be read any more: {error}") from error
 
 
 def _cores() -> int:

@@ -5,13 +5,15 @@ as bytes. It never sees a path of a submission. It ends when its parent closes t
 """
 
 import os
+import select
 import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from viva.box.outside import Pool, Zygote
 from viva.course import Assignment, load_course
@@ -20,7 +22,10 @@ from viva.examine.grading import Grader
 from viva.examine.messages import entry_to_plain, receive, score_to_plain, send, submission_from_plain
 from viva.examine.outcome import Outcome
 from viva.model import Status, Tier
-from viva.model.errors import BoxUnavailable, UsageError
+from viva.model.errors import BoxUnavailable, CourseError, UsageError
+
+ALONE_S: Final = 2.0
+"""How long a submission may still be graded after the parent has gone."""
 
 
 class Boxes:
@@ -64,7 +69,7 @@ class Boxes:
             self._zygote = Zygote.start(self._tier, preload=self._assignment.preload, python=python)
             self._pool = Pool(self._zygote, self._assignment.limits, ready=self._ready)
         except Exception as error:  # told to whoever asks for the pool
-            self._error = error
+            self._error = _as_course_error(error, self._assignment)
         self._done.set()
         threading.Event().wait()
 
@@ -72,6 +77,7 @@ class Boxes:
 def main() -> None:
     """Serve one parent until it closes the connection."""
     sock = socket.socket(fileno=int(sys.argv[1]))
+    threading.Thread(target=_end_with_parent, args=(sock,), daemon=True, name="parent").start()
     start = receive(sock)
     if start is None:
         return
@@ -86,8 +92,31 @@ def main() -> None:
     os._exit(0)  # threads that wait for ever must not hold the process
 
 
+def _end_with_parent(sock: socket.socket) -> None:
+    """End this process when its parent is gone, also in the middle of a submission that hangs."""
+    waiting = select.poll()
+    waiting.register(sock, select.POLLHUP)
+    waiting.poll()
+    time.sleep(ALONE_S)  # between two submissions the main thread sees it as well, and tidies up
+    os._exit(1)
+
+
+def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
+    """A module that is to be preloaded and is not installed: the course is wrong, not the host."""
+    missing = next(
+        (name for name in assignment.preload if f"No module named '{name.split('.')[0]}" in str(error)), None
+    )
+    if missing is None or not isinstance(error, BoxUnavailable):
+        return error
+    python = assignment.python or sys.executable
+    return CourseError(
+        f"{assignment.folder / 'assignment.yaml'}: preload: {python} has no module `{missing}`; "
+        "install it there, or take it off the list."
+    )
+
+
 def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
-    from viva.examine.serving import Serving  # pytest comes with it: after the zygote has been started
+    from viva.examine.serving import NotStarted, Serving  # pytest comes with it: after the zygote has been started
 
     course = load_course(Path(start["course"]))
     assignment = course.assignment(start["assignment"])
@@ -100,6 +129,8 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
 
     try:
         Serving(course.root, assignment, boxes.pool, start["secret"], serve).run()
+    except NotStarted as error:
+        send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
     finally:
         boxes.close()
 

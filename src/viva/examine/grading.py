@@ -1,5 +1,6 @@
 """Grade one submission: every test in order, each with its own time, seed and, after a hang, its own fresh box."""
 
+import itertools
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -83,7 +84,7 @@ class Grader:
         chosen = self._with_prerequisites([f for f in self.functions if wanted(f)])
         try:
             items = [item for function in chosen for item in function.items]
-            following = dict(zip(items, [*items[1:], None], strict=True))
+            following = dict(itertools.pairwise(items))
             for function in chosen:
                 on_entry(run.entry(function, following))
             score = self._score(submission, session, run, time.monotonic() - started)
@@ -100,6 +101,16 @@ class Grader:
             needed += [p for n in function.depends if (p := resolve(n, function, self.functions)) not in needed]
         return [f for f in self.functions if f in needed]
 
+    def _foreign(self, session: BoxSession) -> tuple[str, ...]:
+        """A note for work that loads without an error and has none of the names that were asked for."""
+        missing = [n for n in session.sought if n in self.key and callable(self.key[n])]
+        report = session.report
+        if not missing or any(session.sought.values()) or report is None or not report.loaded or report.problems:
+            return ()
+        some = ", ".join(f"`{name}`" for name in missing[:3])
+        found = f"This was graded as “{self.assignment.title}”, and your submission defines none of the names asked for"
+        return (f"{found} (such as {some}): is it for another assignment, or are they inside a function or a class?",)
+
     def _score(self, submission: Submission, session: BoxSession, run: "_Run", wall_s: float) -> Score:
         hello = session.isolation
         isolation = (
@@ -113,7 +124,7 @@ class Grader:
             assignment=self.assignment.name,
             version=self.assignment.version,
             entries=tuple(run.entries.values()),
-            notes=notes_for_student(submission, session.report),
+            notes=(*notes_for_student(submission, session.report), *self._foreign(session)),
             isolation=isolation,
             signature=signature(self.assignment, self.seeds, hello),
             leaderboard=tuple(run.leaders),
@@ -148,7 +159,7 @@ class _Run:
         self.leaders: list[Leader] = []
         self._epoch = context.session.epoch
 
-    def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function | None]) -> Entry:
+    def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
         """Run every case of one function."""
         blocked = self._blocked(function)
         cases: list[Case] = []
@@ -156,7 +167,7 @@ class _Run:
         for item in function.items:
             started = time.monotonic()
             self._context.set_points, self._context.leader = None, None
-            outcome = blocked or self._case(function, item, following[item])
+            outcome = blocked or self._case(function, item, following.get(item))
             outcomes.append(outcome)
             wall_s = time.monotonic() - started
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))

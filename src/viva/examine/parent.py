@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from viva.course import Assignment, Course
 from viva.examine.messages import entry_from_plain, receive, score_from_plain, send, submission_to_plain
@@ -54,7 +54,14 @@ class ExaminerProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._sock: socket.socket | None = None
         self._log: Any = None
+        self._stopped = False
         self.tests: list[Entry] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        self.close(kill=kind is not None)
 
     def open(self) -> None:
         """Start the examiner if none is running.
@@ -76,19 +83,38 @@ class ExaminerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
+                process_group=0,  # Ctrl-C is meant for us; we end the examiner, and it ends when we are gone
             )
         finally:
             theirs.close()
         self._sock = ours
+        if self._stopped:
+            self._process.kill()
         ours.settimeout(START_S)
-        with contextlib.suppress(OSError):
+        ready = None
+        with contextlib.suppress(OSError):  # it ended, or was ended, or is not ready in time
             send(ours, self._start)
-        ready = self._next()
+            ready = self._next()
         if ready is None:
-            raise GraderError(
-                f"The examiner of {self.assignment.name} ended before it was ready.\n{self._last_words()}"
-            )
+            words = self._last_words()
+            self.close(kill=True)
+            raise GraderError(f"The examiner of {self.assignment.name} ended before it was ready.\n{words}")
         self.tests = [entry_from_plain(e) for e in ready["tests"]]
+
+    def find(self, wanted: "Wanted") -> None:
+        """Make sure that every test asked for by name exists; the examiner is open.
+
+        Raises:
+            UsageError: one does not, or is hidden where only visible ones are asked; says which there are.
+        """
+        there = [e for e in self.tests if e.visibility == "visible" or not wanted.visible_only]
+        for name in wanted.only or ():
+            if not any(name in _names(e) for e in there):
+                kind = "visible test" if wanted.visible_only else "test"
+                numbers = ", ".join(dict.fromkeys(e.number or e.test_id.split("::", 1)[-1] for e in there))
+                raise UsageError(
+                    f"{self.assignment.name} has no {kind} {name!r}; ask for a number or a function's name: {numbers}."
+                )
 
     def grade(
         self,
@@ -154,6 +180,11 @@ class ExaminerProcess:
         if process is not None:
             process.kill()
 
+    def stop(self) -> None:
+        """As `interrupt`, and no other process takes its place."""
+        self._stopped = True
+        self.interrupt()
+
     def pending(self, wanted: Wanted, known: list[Entry], why: str = "") -> tuple[Entry, ...]:
         """The entries known so far, and each test that has none yet as open."""
         have = {e.test_id for e in known}
@@ -182,7 +213,11 @@ class ExaminerProcess:
         assert self._sock is not None  # only called between open() and close()
         message = receive(self._sock)
         if message is not None and message["event"] == "fatal":
+            words = self._last_words().strip()
             self.close()
+            if message["kind"] == "not started":
+                last = words.splitlines()[-1].removeprefix("E ").strip() if words else "pytest said nothing"
+                raise UsageError(f"{message['text']}: {last}")
             if message["kind"] == "usage":
                 raise UsageError(message["text"])
             raise GraderError(message["text"])
@@ -201,9 +236,12 @@ class ExaminerProcess:
 def _asks(wanted: Wanted, entry: Entry) -> bool:
     if wanted.visible_only and entry.visibility != "visible":
         return False
-    return wanted.only is None or bool(
-        {entry.test_id, entry.test_id.split("::", 1)[-1], entry.number} & set(wanted.only)
-    )
+    return wanted.only is None or not _names(entry).isdisjoint(wanted.only)
+
+
+def _names(entry: Entry) -> set[str]:
+    """How a person may call a test: by its function, its number, or in full."""
+    return {entry.test_id, entry.test_id.split("::", 1)[-1], entry.number}
 
 
 def _environment() -> dict[str, str]:

@@ -86,7 +86,9 @@ class PlainRun:
         except Exception as error:
             outcome = judge(error, answered=bool(self._session and self._session.test.answered))
             if outcome.status is not Status.GRADER_ERROR:
-                error.add_note(f"the student reads: {outcome.message}")
+                if outcome.message != str(error):
+                    error.add_note(f"the student reads: {outcome.message}")
+                _cut_at_test(error, item.path)
             raise
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -104,6 +106,17 @@ class PlainRun:
             self._pool.close()
         if self._zygote is not None:
             self._zygote.close()
+
+
+def _cut_at_test(error: Exception, test_file: Path) -> None:
+    """End the traceback in the author's file: what lies below is viva's, and says nothing about the answer."""
+    last, frame = None, error.__traceback__
+    while frame is not None:
+        if Path(frame.tb_frame.f_code.co_filename) == test_file:
+            last = frame
+        frame = frame.tb_next
+    if last is not None:
+        last.tb_next = None
 
 
 def _given(config: pytest.Config, option: str) -> Path | None:

@@ -1,6 +1,7 @@
 """The examiner's pytest session: tests are collected once, then its run loop grades whatever it is sent."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,10 @@ def arguments(course_root: Path, graders: Path) -> list[str]:
     ]  # fmt: skip
 
 
+class NotStarted(CourseError):
+    """pytest gave up before it collected anything; what it said last is in the log of the process."""
+
+
 class Serving:
     """A pytest plugin whose run loop is `serve`."""
 
@@ -48,6 +53,7 @@ class Serving:
         self._secret = secret
         self._serve = serve
         self._broken: list[str] = []
+        self._served = False
         self.error: Exception | None = None
 
     def run(self) -> None:
@@ -62,15 +68,18 @@ class Serving:
         pytest.main(arguments(self._course_root, graders), plugins=[self])
         if self.error is not None:
             raise self.error
+        if not self._served:
+            raise NotStarted(f"The tests of {self._assignment.name} cannot be collected")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Remember what could not be collected."""
         if report.failed:
-            self._broken.append(f"{report.nodeid}: {_last_line(report.longreprtext)}")
+            self._broken.append(f"{report.nodeid}{_where(report)}: {_last_line(report.longreprtext)}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Serve instead of running the items once."""
+        self._served = True
         try:
             self._serve(self._grader(session))
         except Exception as error:  # handed to run(), because pytest would only print it
@@ -104,6 +113,13 @@ class Serving:
             inside=("inside.py", inside.read_text("utf-8")) if inside.is_file() else None,
             config=session.config,
         )
+
+
+def _where(report: pytest.CollectReport) -> str:
+    """` line 12`: the last place within the file that the traceback names."""
+    name = re.escape(Path(report.nodeid.split("::")[0]).name)
+    lines = re.findall(rf"{name}(?:\", line |:)(\d+)", report.longreprtext)
+    return f" line {lines[-1]}" if lines else ""
 
 
 def _last_line(text: str) -> str:

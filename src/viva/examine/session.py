@@ -87,6 +87,8 @@ class BoxSession:
         self.test = TestState()
         self.recording = False
         self.peak_memory_mib = 0.0
+        self.sought: dict[str, bool] = {}
+        """The student's names that tests looked for, and whether they are there."""
 
     # --- the life of boxes
 
@@ -201,7 +203,14 @@ class BoxSession:
             raise
         self.test.answered = True
         question.value = value
+        if op == "find" and fields.get("space") == "student":
+            self.sought[subject] = claims.table(value).get("found") is True
         return value
+
+    def note(self, question: Question) -> None:
+        """Keep a question that was answered without the box, where questions are kept."""
+        if self.recording:
+            self.test.asked.append(question)
 
     def _raw(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
         """One request and its reply, checked for form."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from viva.examine.handles import to_box
 from viva.examine.names import Names
-from viva.examine.session import BoxSession
+from viva.examine.session import BoxSession, Question
 from viva.intake.answers import AnswerSheet, read_answers, written_in
 from viva.model import Submission
 from viva.model.errors import BoxError, MissingName, StudentRaised
@@ -103,7 +103,9 @@ class Answers(Mapping[str, Any]):
 
     def __getitem__(self, number: str) -> Any:
         if number in self._sheet.answers and self._sheet.answers[number] is not None:
-            return self._sheet.answers[number]
+            value = self._sheet.answers[number]
+            self._session.note(Question("read", f"the answer to {number}", {}, value=value))
+            return value
         found, value = self._from_variables(number)
         if found:
             return value

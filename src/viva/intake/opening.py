@@ -58,7 +58,7 @@ def open_submission(path: Path, name: str, *, max_mib: int = 64, max_files: int 
         files, problem = (), f"{shown} {error}: hand in a file or a folder that can be opened."
     except _Ungradable as error:
         files, problem = (), str(error)
-    notes = () if problem and not files else (*reader.notes(), *content.notes(files))
+    notes = () if problem and not files else (*reader.notes(), *(() if problem else content.notes(files)))
     return Submission(name, () if problem else files, digest(files, problem), problem, notes)
 
 
