@@ -27,11 +27,11 @@ def command(path: Path | None, only: tuple[str, ...], assignment: str | None, co
     course = open_course(course_dir)
     submission = open_submission(path, str(path))
     chosen = choose_assignment(course, assignment, submission)
-    examiner = ExaminerProcess(course, chosen, Tier.T0, course.secret_or_public(os.environ), ready=1)
-    try:
-        graded = examiner.grade(submission, Wanted(list(only) or None, visible_only=True))
-    finally:
-        examiner.close()
+    wanted = Wanted(list(only) or None, visible_only=True)
+    with ExaminerProcess(course, chosen, Tier.T0, course.secret_or_public(os.environ), ready=1) as examiner:
+        examiner.open()
+        examiner.find(wanted)
+        graded = examiner.grade(submission, wanted)
     print_score(graded.score, as_student=True)
     click.echo("Not run here: hidden tests, tests that need a GPU, and what a person marks.")
     return 2 if graded.score.has_grader_error else 0

@@ -55,6 +55,7 @@ def command(
     from viva.batch.local import Batch, Job
     from viva.examine.parent import Wanted
     from viva.intake import discover, open_submission
+    from viva.verify.verdict import points_complaint
 
     course = open_course(course_dir)
     secret = course.secret(os.environ)
@@ -72,4 +73,8 @@ def command(
         batch = Batch(course, tier, secret, Wanted(list(only) or None), workers or 0, progress.start, progress.entry)
         for job, graded in batch.run(jobs):
             progress.done(job, graded)
-    return progress.finish(as_student=as_student)
+    status = progress.finish(as_student=as_student)
+    for name, points in () if only else progress.points_of().items():
+        if complaint := points_complaint(course.assignment(name), points):
+            click.echo(f"viva: {name}: {complaint}.", err=True)
+    return status

@@ -1,15 +1,24 @@
 """`viva`: finds the command and turns errors into one sentence and an exit status (0 done, 1 usage, 2 ours)."""
 
+import contextlib
+import errno
 import importlib
+import os
+import signal
 import sys
-from typing import Any, Final
+import traceback
+from types import FrameType
+from typing import Final
 
 import click
+
+from viva.cli.words import in_full, short
 
 COMMANDS: Final = {
     "grade": ("viva.cli.grade", "Grade submissions and write their results."),
     "check": ("viva.cli.check", "Check your own work with the public tests."),
     "verify": ("viva.cli.verify", "Prove the graders: key, starter and every fixture get what they should."),
+    "diff": ("viva.cli.diff", "Show what changed between two results, or two folders of them."),
     "why": ("viva.cli.why", "Run one test on one submission again and show what was asked."),
     "shell": ("viva.cli.shell", "A prompt on a submission in its box."),
     "doctor": ("viva.cli.doctor", "Show which isolation this host offers, and what to install for more."),
@@ -52,6 +61,10 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+_NO_OUTPUT: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What standard output says when nobody reads it any more, or when it cannot be written."""
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="viva", prog_name="viva")
 def cli() -> None:
@@ -59,34 +72,89 @@ def cli() -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run a command; every error that is not our own bug is one sentence on standard error."""
+    """Run a command as a program: a terminal that closes and a scheduler that ends us are treated as Ctrl-C."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
+            signal.signal(number, _stop)
     sys.exit(run(argv))
 
 
 def run(argv: list[str] | None = None) -> int:
-    """Run a command and return its exit status."""
+    """Run a command and return its exit status; whatever goes wrong is one sentence on standard error."""
     from viva.model.errors import GraderError, VivaError
 
+    arguments = sys.argv[1:] if argv is None else argv
     try:
-        status: Any = cli.main(args=argv, standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        return int(stop.exit_code)
+        status = _invoke(arguments or ["--help"])
+        sys.stdout.flush()
     except click.ClickException as error:
-        click.echo(f"viva: {error.format_message()}", err=True)
+        click.echo(f"viva: {_sentence(error)}", err=True)
         return 1
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("viva: stopped; results written so far are valid.", err=True)
-        return 130
+    except (click.Abort, KeyboardInterrupt) as error:
+        click.echo("\nviva: stopped.", err=True)  # the line break ends the line in which a terminal shows ^C
+        return 128 + (error.number if isinstance(error, Stopped) else signal.SIGINT)
     except GraderError as error:
-        click.echo(f"viva: something went wrong on the grader's side: {error}", err=True)
+        click.echo(f"viva: something went wrong on the grader's side: {short(error)}", err=True)
         return 2
     except VivaError as error:
         click.echo(f"viva: {error}", err=True)
         return 1
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has left: nothing can be said any more
-        return 1
-    return int(status or 0)
+    except OSError as error:
+        return _without_output(error) if error.errno in _NO_OUTPUT else _own_fault(error)
+    except Exception as error:
+        return _own_fault(error)
+    return status if arguments else 1
+
+
+def _invoke(arguments: list[str]) -> int:
+    """The exit status of the command; not click's own `main`, which has its own sentences for what goes wrong."""
+    try:
+        with cli.make_context("viva", list(arguments)) as context:
+            return int(cli.invoke(context) or 0)
+    except click.exceptions.Exit as stop:  # --help and --version
+        return int(stop.exit_code)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal that asks us to end, at the place where Ctrl-C would be."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise Stopped(number)
+
+
+def _sentence(error: click.ClickException) -> str:
+    """What is wrong with the command line, and where its options are listed."""
+    text = error.format_message()
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else "viva"
+    return f"{text if text.endswith('.') else f'{text}.'} `{command} --help` lists what there is."
+
+
+def _without_output(error: OSError) -> int:
+    """Nobody reads our output any more (`viva … | head`), or it cannot be written."""
+    with contextlib.suppress(OSError):  # what is still buffered would fail once more when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return 128 + signal.SIGPIPE
+    click.echo(f"viva: the output cannot be written: {error.strerror}.", err=True)
+    return 1
+
+
+def _own_fault(error: Exception) -> int:
+    """A bug of ours is told in a sentence as well; with VIVA_TRACEBACK set, in full."""
+    if in_full():
+        raise error
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    click.echo(
+        f"viva: a fault of viva's own: {type(error).__name__}: {error} ({place.filename}, line {place.lineno}). "
+        "Run the command again with VIVA_TRACEBACK=1, and report what it prints.",
+        err=True,
+    )
+    return 2
 
 
 if __name__ == "__main__":

@@ -2,17 +2,22 @@
 
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import click
 
 from viva.batch.local import Job
+from viva.cli.words import short
 from viva.examine.parent import Graded
 from viva.formats.write import write_atomically
 from viva.model import Entry, Score, Status, Tier
 from viva.model.errors import UsageError, VivaError
+
+if TYPE_CHECKING:  # imported when there is something to show
+    from viva.formats.table import Bar
 
 WRITE_EVERY_S: Final = 1.0
 """How often a result is rewritten while its tests run; the first and the last state are always written."""
@@ -29,7 +34,7 @@ class Progress:
         self._errors: dict[str, Exception] = {}
         self._written: dict[str, float] = {}
         self._total = len(jobs)
-        self._bar: object = None
+        self._bar: Bar | None = None
 
     def __enter__(self) -> Self:
         import sys
@@ -40,10 +45,14 @@ class Progress:
             self._bar = progress_bar(self._total)
         return self
 
-    def __exit__(self, *_exception: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_rest: BaseException | TracebackType | None) -> None:
         if self._bar is not None:
-            self._bar.stop()  # type: ignore[attr-defined]
+            self._bar.stop()
             self._bar = None
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            what = f"{len(self._scores)} of {self._total} submissions were graded"
+            where = "; what is written so far is valid" if self._written else ""
+            click.echo(f"\nviva: {what}{where}.", err=True)
 
     # --- called while grading, from several threads, one thread per job
 
@@ -88,7 +97,7 @@ class Progress:
                 except VivaError as error:
                     self._errors[job.name] = error
         if self._bar is not None:
-            self._bar.advance()  # type: ignore[attr-defined]
+            self._bar.advance()
 
     def finish(self, *, as_student: bool) -> int:
         """Print what was found; the exit status of the command."""
@@ -101,18 +110,25 @@ class Progress:
         else:
             print_class(scores)
             click.echo(f"isolation {self._tier}")
-        for name, path in self._targets.items():
-            if len(self._targets) == 1 and name in self._scores:
-                click.echo(f"written: {path}")
-        if len(self._targets) > 1:
-            click.echo(f"written: {len(self._scores)} results, the first is {next(iter(self._targets.values()))}")
+        self._say_where()
         for name, error in self._errors.items():
-            click.echo(f"viva: {name}: {error}", err=True)
+            click.echo(f"viva: {name}: {short(error)}", err=True)
         ours = [e for e in self._errors.values() if not isinstance(e, UsageError)]
         open_tests = sum(e.status is Status.GRADER_ERROR for s in scores for e in s.entries)
         if open_tests:
             click.echo(f"viva: {open_tests} tests are still open because of errors on the grader's side.", err=True)
-        return 2 if ours or open_tests else 0
+        return 2 if ours or open_tests else (1 if self._errors else 0)
+
+    def points_of(self) -> dict[str, Fraction]:
+        """What the tests of each assignment add up to, as far as something of it was graded."""
+        return {score.assignment: score.points for score in self._scores.values()}
+
+    def _say_where(self) -> None:
+        written = [path for name, path in self._targets.items() if name in self._scores and name not in self._errors]
+        if len(self._targets) == 1 and written:
+            click.echo(f"written: {written[0]}")
+        elif written:
+            click.echo(f"written: {len(written)} results, the first is {written[0]}")
 
 
 def target(output: Path, path: Path, count: int) -> Path:

@@ -1,12 +1,27 @@
 """`viva shell SUBMISSION`: a Python prompt from which the submission can be asked, as a test would."""
 
 import code
+import sys
 from pathlib import Path
 
 import click
 
 from viva.cli.options import assignment_option, choose_assignment, choose_tier, course_option, open_course, tier_option
-from viva.model.errors import BoxError
+from viva.examine.outcome import describe
+from viva.formats.gates import terminal
+from viva.model.errors import BoxError, StudentRaised, VivaError
+
+
+class Prompt(code.InteractiveConsole):
+    """Python's own prompt, where what the submission does wrong is told as a student would read it."""
+
+    def showtraceback(self) -> None:
+        """Say an error of the submission or its box in words; others as Python does."""
+        error = sys.exception()
+        if isinstance(error, VivaError):
+            self.write(terminal(describe(error) if isinstance(error, StudentRaised) else str(error)) + "\n")
+        else:
+            super().showtraceback()
 
 
 @click.command("shell")
@@ -23,7 +38,6 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     from viva.examine.notes import notes_for_student
     from viva.examine.session import BoxSession
     from viva.examine.submission import SubmissionView
-    from viva.formats.gates import terminal
     from viva.intake import open_submission
 
     course = open_course(course_dir)
@@ -49,11 +63,8 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
             "submission": SubmissionView(submission, session),
             "key": Key(load_key(chosen.graders / "key.py", course.root)),
         }
-        code.interact(
-            f"{chosen.title}, isolation {tier}. Ask: list(student), student.f(...), submission.answers, key.f(...)",
-            local=names,
-            exitmsg="",
-        )
+        banner = f"{chosen.title}, isolation {tier}. Ask: list(student), student.f(...), submission.answers, key.f(...)"
+        Prompt(names).interact(banner, exitmsg="")
     finally:
         session.close()
         pool.close()

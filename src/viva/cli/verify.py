@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from viva.cli.options import choose_tier, course_option, open_course, tier_option
+from viva.model.errors import CourseError
 
 
 @click.command("verify")
@@ -26,6 +27,8 @@ def command(
     from viva.verify.run import verify
 
     course = open_course(course_dir)
+    if not course.assignments:
+        raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
     broken = 0
     for name in names or course.assignments:
         assignment = course.assignment(name)

@@ -33,16 +33,11 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
     tier = choose_tier(tier_name, chosen.min_tier if chosen.min_tier is not None else course.min_tier)
     if graded_hash and graded_hash != submission.content_hash:
         click.echo("viva: the submission has changed since it was graded; this is about how it is now.", err=True)
-    examiner = ExaminerProcess(course, chosen, tier, course.secret(os.environ), ready=1)
-    try:
+    wanted = Wanted(only=[test], record=True)
+    with ExaminerProcess(course, chosen, tier, course.secret(os.environ), ready=1) as examiner:
         examiner.open()
-        known = {name for e in examiner.tests for name in (e.test_id, e.test_id.split("::", 1)[-1], e.number)}
-        if test not in known:
-            numbers = ", ".join(dict.fromkeys(e.number or e.test_id.split("::", 1)[-1] for e in examiner.tests))
-            raise UsageError(f"{chosen.name} has no test {test!r}; there are: {numbers}.")
-        graded = examiner.grade(submission, Wanted(only=[test], record=True))
-    finally:
-        examiner.close()
+        examiner.find(wanted)
+        graded = examiner.grade(submission, wanted)
     for note in graded.score.notes:
         click.echo(terminal(f"note: {note}"))
     for entry in graded.score.entries:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 from viva.batch.local import Batch, Job
@@ -10,7 +9,7 @@ from viva.course import Assignment, Course
 from viva.examine.parent import Graded, Wanted
 from viva.model import Score, Tier
 from viva.verify.expected import Known, known_submissions
-from viva.verify.verdict import complaints
+from viva.verify.verdict import complaints, points_complaint
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +40,10 @@ def verify(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
             raise graded
         if not points_said:
             points_said = True
-            yield _points(assignment, graded.score.points)
+            complaint = points_complaint(assignment, graded.score.points)
+            yield Finding("points", (complaint,) if complaint else ())
         yield _finding(known[job.name], graded)
 
 
 def _finding(known: Known, graded: Graded) -> Finding:
     return Finding(known.name, tuple(complaints(known, graded.score)), graded.score)
-
-
-def _points(assignment: Assignment, total: Fraction) -> Finding:
-    if assignment.points is None or total == assignment.points:
-        return Finding("points", ())
-    return Finding(
-        "points",
-        (f"the tests add up to {total} points, but assignment.yaml says {assignment.points}: change one of them",),
-    )

@@ -1,0 +1,119 @@
+"""`viva diff A B`: what changed between two results, or between two folders of them."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from viva.formats.points import show
+from viva.formats.results_json import Results, TestResult, load_results
+from viva.model.errors import UsageError
+
+
+@click.command("diff")
+@click.argument("before", type=click.Path(path_type=Path), metavar="A")
+@click.argument("after", type=click.Path(path_type=Path), metavar="B")
+@click.option("-v", "--verbose", is_flag=True, help="Show the messages that changed as well.")
+def command(before: Path, after: Path, verbose: bool) -> int:
+    """Compare result A with result B: two files, or two folders that `viva grade -o` wrote.
+
+    Exit status: 0 no score, status or test differs, 1 something does (each is said in a line).
+    """
+    pairs = _pairs(before, after)
+    differing = 0
+    for name, (old, new) in pairs.items():
+        lines = _lines(old, new, verbose=verbose)
+        differing += bool(lines)
+        for line in [name, *lines] if lines else []:
+            click.echo(line)
+    click.echo(f"{differing} of {len(pairs)} results differ.")
+    return 1 if differing else 0
+
+
+def _pairs(before: Path, after: Path) -> dict[str, tuple[Results | None, Results | None]]:
+    """Results that belong together, by their path below the two folders; None where one side has none.
+
+    Raises:
+        UsageError: a path does not exist, holds no result, or is a file where the other is a folder.
+    """
+    if before.is_dir() != after.is_dir() and before.exists() and after.exists():
+        raise UsageError(f"{before} and {after}: one is a folder and the other a file; give two of one kind.")
+    if not before.is_dir():
+        return {str(after): (load_results(before), load_results(after))}
+    old, new = _below(before), _below(after)
+    names = sorted(old.keys() | new.keys())
+    return {
+        str(name): (
+            load_results(before / name) if name in old else None,
+            load_results(after / name) if name in new else None,
+        )
+        for name in map(Path, names)
+    }
+
+
+def _below(folder: Path) -> dict[Path, None]:
+    if not folder.exists():
+        raise UsageError(f"{folder}: no such file or folder.")
+    found = {path.relative_to(folder): None for path in sorted(folder.rglob("results.json"))}
+    if not found:
+        raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")
+    return found
+
+
+def _lines(old: Results | None, new: Results | None, *, verbose: bool) -> list[str]:
+    """What differs between two results of one submission, the total first; nothing if they say the same."""
+    if old is None or new is None:
+        only = "B" if old is None else "A"
+        return [f"  only in {only}: {_total(new or old)}"]
+    lines = _tests(old, new, verbose=verbose)
+    if _total(old) != _total(new):
+        lines.insert(0, f"  {_total(old)} → {_total(new)}")
+    if lines:
+        lines += _causes(old, new)
+    return lines
+
+
+def _tests(old: Results, new: Results, *, verbose: bool) -> list[str]:
+    lines = []
+    olds = {t.extra_data.test_id: t for t in old.tests}
+    news = {t.extra_data.test_id: t for t in new.tests}
+    for test_id in dict.fromkeys([*olds, *news]):
+        one, two = olds.get(test_id), news.get(test_id)
+        said = [_state(t) if t is not None else "not there" for t in (one, two)]
+        if said[0] != said[1]:
+            lines.append(f"  {test_id}: {said[0]} → {said[1]}")
+        if verbose and one is not None and two is not None and one.output != two.output:
+            lines += [f"    A: {_indented(one.output)}", f"    B: {_indented(two.output)}"]
+    return lines
+
+
+def _causes(old: Results, new: Results) -> list[str]:
+    """What may explain a difference: other bytes, another version of something the score was made with."""
+    lines = []
+    if old.extra_data.content_hash != new.extra_data.content_hash:
+        lines.append("  the submission itself is not the same")
+    made = [r.extra_data.signature for r in (old, new)]
+    for key in dict.fromkeys([*made[0], *made[1]]):
+        one, two = (m.get(key, "none") for m in made)
+        if one != two:
+            lines.append(f"  made with another {key}: {one} → {two}")
+    return lines
+
+
+def _total(results: Results | None) -> str:
+    if results is None:
+        return "nothing"
+    exact = results.extra_data
+    still_open = Fraction(exact.still_open)
+    points = f"{show(Fraction(exact.earned))} of {show(Fraction(exact.points))} points"
+    more = (f"{show(still_open)} still open" if still_open else "", "" if exact.complete else "unfinished")
+    return ", ".join(part for part in (points, *more) if part)
+
+
+def _state(test: TestResult) -> str:
+    exact = test.extra_data
+    return f"{exact.status.replace('_', ' ')} {show(Fraction(exact.earned))} / {show(Fraction(exact.points))}"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n       ")

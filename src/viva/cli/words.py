@@ -1,0 +1,17 @@
+"""How an error is told in a terminal: in a sentence, and in full only when asked for."""
+
+import os
+
+
+def short(error: Exception) -> str:
+    """The first line of an error and the last one, which names the cause; everything with VIVA_TRACEBACK set."""
+    text = str(error).strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 or in_full():
+        return text
+    return f"{lines[0]} {lines[-1]} (in full with VIVA_TRACEBACK=1)"
+
+
+def in_full() -> bool:
+    """Whether the user wants tracebacks."""
+    return bool(os.environ.get("VIVA_TRACEBACK"))
