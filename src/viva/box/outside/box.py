@@ -138,7 +138,10 @@ class Box:
 
     @property
     def peak_memory_mib(self) -> float:
-        """Most memory the whole box used at once; 0.0 where nothing on this host can say."""
+        """Most memory the whole box used at once; 0.0 where nothing on this host can say.
+
+        Without a cgroup an upper bound: what the fork server shares with the box is in it until limits come near.
+        """
         cgroup = self._handle.cgroup
         if cgroup and not self._closed:
             self._cgroup_peak_mib = cgroup.peak_mib

@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
-_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+_HELD: Final = ("RssAnon:", "RssShmem:", "VmSwap:")
+_PROPORTIONAL: Final = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+_BEFORE_LINUX_5_4: Final = ("Pss:", "SwapPss:")
 
 
 def pid_of(pidfd: int) -> int:
@@ -33,24 +35,29 @@ def family(first: int) -> list[int]:
     return found
 
 
-def resident_bytes(pids: list[int]) -> int:
-    """Sum of resident sizes; shared pages count once for each process, so this is an upper bound."""
-    return _PAGE * sum(int(line.split()[1]) for pid in pids for line in _lines(f"/proc/{pid}/statm"))
+def held_bytes(pids: list[int]) -> int:
+    """Memory of no file, resident or swapped; shared pages count once for each process, so this is an upper bound."""
+    return sum(_sum_kib(_lines(f"/proc/{pid}/status"), _HELD) for pid in pids) * 1024
 
 
 def proportional_bytes(pids: list[int], user: int | None) -> int:
-    """Sum of proportional set sizes: a page shared by n processes counts 1/n for each.
+    """The same with every page that n processes share counted as 1/n for each: what the family really holds.
 
     Args:
-        pids: what does not let itself be read counts with its resident size, which is more.
+        pids: what does not let itself be read counts with `held_bytes`, which is more.
         user: whose files to read as, for a root that may not read those of others (a container's).
     """
     total = 0
     with _as_user(user):
         for pid in pids:
-            found = [line for line in _lines(f"/proc/{pid}/smaps_rollup") if line.startswith("Pss:")]
-            total += int(found[0].split()[1]) * 1024 if found else resident_bytes([pid])
+            lines = _lines(f"/proc/{pid}/smaps_rollup")
+            names = _PROPORTIONAL if any(line.startswith("Pss_Anon:") for line in lines) else _BEFORE_LINUX_5_4
+            total += _sum_kib(lines, names) * 1024 if lines else held_bytes([pid])
     return total
+
+
+def _sum_kib(lines: list[str], names: tuple[str, ...]) -> int:
+    return sum(int(line.split()[1]) for line in lines if line.startswith(names))
 
 
 @contextlib.contextmanager

@@ -52,8 +52,14 @@ class TierReport:
         failed = {name: text.partition(": ")[2] for name, text in layers.items() if text.startswith("failed")}
         available = bool(layers) and not (failed.keys() - {"Landlock"})
         missing = [f"{name}: {why}" for name, why in failed.items()]
-        advice = [_ADVICE.get(name, "see the operator guide") for name in failed]
+        advice = [_advice(tier, name) for name in failed]
         if available and not cgroup:
             missing.append("cgroup: the memory of all processes together is polled, not limited by the kernel")
             advice.append(_ADVICE["cgroup"])
         return cls(tier, available, dict(layers), tuple(missing), tuple(advice))
+
+
+def _advice(tier: Tier, name: str) -> str:
+    """An ordinary user's namespaces fail at several steps for one reason: the host restricts user namespaces."""
+    about = "user namespace" if tier == Tier.T2 and name in ("namespaces", "mounts") else name
+    return _ADVICE.get(about, "see the operator guide")
