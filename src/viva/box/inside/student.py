@@ -88,7 +88,8 @@ def _serve(plan: BoxPlan, rpc: int) -> NoReturn:
 
 def _give_up(error: BaseException) -> NoReturn:
     """One sentence on the output pipe, which the examiner shows; never a half-locked box."""
-    os.write(2, f"{error}\n".encode(errors="replace"))
+    text = str(error) if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
+    os.write(2, text.encode(errors="replace") + b"\n")
     os._exit(EXIT_NOT_LOCKED)
 
 
