@@ -44,7 +44,11 @@ class Worker:
 
     def __init__(self, sock: socket.socket, work: Path) -> None:
         self.socket, self.work = sock, work
-        self.hello = wire.receive(sock, time.monotonic() + 20)
+        try:
+            self.hello = wire.receive(sock, time.monotonic() + 20)
+        except BaseException:
+            sock.close()
+            raise
 
     def __enter__(self) -> Self:
         return self

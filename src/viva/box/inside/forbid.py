@@ -64,7 +64,7 @@ def _check(module: str) -> None:
 def _import_for_students(
     name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
 ) -> types.ModuleType:
-    if not sources.is_namespace(globals) or level:
+    if not sources.is_namespace(_frame(1).f_globals if globals is None else globals) or level:
         return _import(name, globals, locals, fromlist, level)
     _check(name)
     module = _import(name, globals, locals, fromlist, level)

@@ -6,13 +6,14 @@ once, statement by statement where one raises, definitions only where the assign
 
 from __future__ import annotations
 
+import builtins
 import importlib.machinery
 import importlib.util
 import os
 import sys
 import tokenize
 import types
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
 from . import forbid, sources
 from .printing import Printed
@@ -73,6 +74,7 @@ class Loading:
                 sys.path.insert(0, place)
             sys.path_importer_cache.pop(place, None)  # files were put since it was read
         sys.argv = [path]
+        builtins.input = _no_input
 
     def _load(self, path: str) -> List[Raised]:
         """Load unless an import already did; what kept the file from running at all."""
@@ -128,6 +130,10 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         self._loading.execute(module, self.path)
+
+
+def _no_input(*_prompt: object) -> NoReturn:
+    raise RuntimeError("input() cannot be used here: nobody is there to answer; put the value into the code")
 
 
 def _module_name(filename: str) -> str:

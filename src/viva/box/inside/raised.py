@@ -14,7 +14,7 @@ _MOST_FRAMES = 12
 _LONGEST_MESSAGE = 1000
 _WORDS_S = 0.5
 """Wall seconds for the student's own `__str__`."""
-_traceback = BaseException.__dict__["__traceback__"].__get__
+traceback_of = BaseException.__dict__["__traceback__"].__get__
 _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
 
 
@@ -88,7 +88,7 @@ def _missing_module(error: BaseException) -> Optional[str]:
 
 def _frames(error: BaseException) -> List[List[Any]]:
     found: Deque[List[Any]] = collections.deque(maxlen=_MOST_FRAMES)
-    trace = _traceback(error)
+    trace = traceback_of(error)
     while trace is not None:
         code = trace.tb_frame.f_code
         name = sources.shown_name(code.co_filename)

@@ -5,11 +5,12 @@ import __future__
 
 import ast
 import functools
-from typing import Any, Dict, List, NamedTuple, Optional
+import itertools
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from . import definitions
 from .alarm import SoftTimeout, time_is_up, within
-from .raised import Raised, describe
+from .raised import Raised, describe, traceback_of
 
 Namespace = Dict[str, Any]
 _MOST_PROBLEMS = 50
@@ -51,7 +52,7 @@ class Source:
                 break
             except BaseException as error:
                 failed = self._failed(rest, error)
-                problems.append({**describe(error), "line": _line_of(error, self._filename) or rest[failed].lineno})
+                problems.append({**describe(error), "line": _place(error, self._filename)[0] or rest[failed].lineno})
                 if isinstance(error, SoftTimeout) or time_is_up():
                     break
                 rest = rest[failed + 1 :]
@@ -85,12 +86,18 @@ class Source:
         exec(code, namespace)
 
     def _failed(self, body: List[ast.stmt], error: BaseException) -> int:
-        """Which top-level statement raised: the one that holds this file's outermost line in the traceback."""
-        line = _line_of(error, self._filename)
-        for index, node in enumerate(body):
-            if line is not None and _first_line(node) <= line <= (node.end_lineno or node.lineno):
+        """Which top-level statement raised: the one that holds this file's outermost place in the traceback."""
+        line, column = _place(error, self._filename)
+        if line is None:
+            return 0
+        holding = [
+            index for index, node in enumerate(body) if _first_line(node) <= line <= (node.end_lineno or node.lineno)
+        ]
+        for index in holding:
+            node = body[index]
+            if column is not None and line == node.end_lineno and column < (node.end_col_offset or 0):
                 return index
-        return 0 if line is None else len(body) - 1
+        return holding[-1] if holding else len(body) - 1
 
 
 def _first_line(node: ast.stmt) -> int:
@@ -98,13 +105,17 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(int(decorator.lineno) for decorator in decorators)])
 
 
-def _line_of(error: BaseException, filename: str) -> Optional[int]:
-    trace = error.__traceback__
+def _place(error: BaseException, filename: str) -> Tuple[Optional[int], Optional[int]]:
+    """Line and column of the outermost frame of this file; no column before Python 3.11."""
+    trace = traceback_of(error)
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == filename:
-            return trace.tb_lineno
+        code = trace.tb_frame.f_code
+        if code.co_filename == filename:
+            positions = getattr(code, "co_positions", None)
+            places = itertools.islice(positions(), trace.tb_lasti // 2, None) if positions else iter(())
+            return trace.tb_lineno, next(places, (None, None, None, None))[2]
         trace = trace.tb_next
-    return error.lineno if isinstance(error, SyntaxError) and error.filename == filename else None
+    return (error.lineno, None) if isinstance(error, SyntaxError) and error.filename == filename else (None, None)
 
 
 def _future_flags(tree: ast.Module) -> int:

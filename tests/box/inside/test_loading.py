@@ -1,0 +1,214 @@
+"""Loading a student's files: what a statement that raises costs, where names belong, how files import one another."""
+
+from typing import Any
+
+import pytest
+from boxes import Worker
+
+
+def test_a_statement_that_raises_does_not_stop_the_rest(worker: Worker) -> None:
+    report = worker.load("""
+        a = 1
+        b = undefined
+        @undefined
+        def c(): pass
+        def d(): return a
+        for i in range(3):
+            x = 1 / 0
+        e = (1,
+             2 / 0)
+        f = 6
+    """)
+    assert [(e["type"], e["line"]) for e in report["errors"]] == [
+        ("NameError", 3),
+        ("NameError", 4),
+        ("ZeroDivisionError", 8),
+        ("ZeroDivisionError", 10),
+    ]
+    assert worker.ask("names") == ["a", "d", "f", "i"] and worker.call("d") == 1
+    assert report["errors"][2]["frames"] == [["solution.py", 8, "<module>", "x = 1 / 0"]]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import sys; sys.exit()",
+        "raise KeyboardInterrupt",
+        "exit()",
+        "def r(): r()\nr()",
+        "bytearray(1 << 60)",
+        "assert 0",
+    ],
+)
+def test_whatever_a_statement_raises_the_rest_is_run(worker: Worker, statement: str) -> None:
+    report = worker.load(f"{statement}\nafter = 1")
+    assert len(report["errors"]) == 1 and "after" in worker.ask("names")
+
+
+def test_several_statements_on_a_line(worker: Worker) -> None:
+    """From Python 3.11 on; before, what follows on the same line is lost."""
+    report = worker.load("a = 1; b = 1 / 0; c = 3; e = 1 / 0\nd = 4")
+    assert worker.ask("names") == ["a", "c", "d"] and len(report["errors"]) == 2
+
+
+def test_many_errors_are_cut(worker: Worker) -> None:
+    assert len(worker.load("1 / 0\n" * 200)["errors"]) == 50
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def f(:\n  pass", 1),
+        ("x = 1\n  y = 2", 2),
+        ("x = '", 1),
+        ("print 'hello'", 1),
+        ("x = 1\0", None),
+        ("(" * 500, 1),
+    ],
+)
+def test_a_file_that_is_no_python_is_said_to_be(worker: Worker, source: str, line: int | None) -> None:
+    [error] = worker.load(source)["errors"]
+    assert error["type"] in ("SyntaxError", "IndentationError", "ValueError", "MemoryError", "RecursionError")
+    assert error["line"] == line or line is None
+    assert worker.ask("names") == []
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        ("x = 'ü'".encode(), "ü"),
+        ("\ufeffx = 'ü'".encode(), "ü"),
+        ("# -*- coding: latin-1 -*-\nx = 'ü'".encode("latin-1"), "ü"),
+        ("x = 'ü'".encode("utf-16"), "ü"),
+        (b"x = 1\r\ny = 2\r\n", 1),
+        (b"x = 1\ry = 2\r", 1),
+    ],
+)
+def test_files_are_read_in_the_encoding_that_they_have(worker: Worker, data: bytes, value: Any) -> None:
+    assert worker.load(data)["errors"] == []
+    assert worker.ask("get", space="student", name="x") == value
+
+
+def test_what_is_printed_while_loading_is_reported(worker: Worker) -> None:
+    assert worker.load("print('hello')")["printed"] == "hello\n"
+
+
+def test_the_soft_limit_ends_loading_and_keeps_what_there_is(worker: Worker) -> None:
+    report = worker.load("a = 1\nwhile True: pass\nb = 2", soft_s=0.3)
+    assert [(e["limit"], e["line"]) for e in report["errors"]] == [("time", 2)]
+    assert worker.ask("names") == ["a"]
+
+
+def test_the_future_holds_for_every_statement(worker: Worker) -> None:
+    worker.load("from __future__ import annotations\n1 / 0\ndef f(x: NoSuchType) -> None: pass")
+    assert "f" in worker.ask("names")
+
+
+def test_our_own_future_is_not_the_students(worker: Worker) -> None:
+    worker.define("def f(x: int): pass\nkind = type(f.__annotations__['x']).__name__")
+    assert worker.ask("get", space="student", name="kind") == "type"
+
+
+def test_a_file_is_a_real_module(worker: Worker) -> None:
+    worker.define("""
+        import inspect, pickle, sys
+        class Model: pass
+        def look():
+            return __name__, __file__, sys.argv, sys.path[0], sys.modules[__name__].__dict__ is globals()
+        def source(): return inspect.getsource(look)
+        def pickled(): return type(pickle.loads(pickle.dumps(Model()))) is Model
+        ran_as_script = __name__ == "__main__"
+    """)
+    work = str(worker.work)
+    assert worker.call("look") == ("solution", work + "/solution.py", ["solution.py"], work, True)
+    assert worker.call("source").startswith("def look") and worker.call("pickled") is True
+    assert worker.ask("get", space="student", name="ran_as_script") is False
+
+
+def test_a_file_name_that_is_no_identifier(worker: Worker) -> None:
+    worker.load("def f(): return 1", "0-bleu (1).py")
+    assert worker.call("f") == 1
+    assert worker.ask("call", space="module:0-bleu (1)", name="f", args=[], kwargs={}) == 1
+
+
+def test_names_that_are_no_identifiers(worker: Worker) -> None:
+    worker.define("globals()['0-bleu'] = lambda: 5")
+    assert worker.call("0-bleu") == 5
+
+
+def test_files_import_one_another_once(worker: Worker) -> None:
+    worker.put("helper.py", "print('once')\nclass Shared: pass\nbroken = 1 / 0\ndef late(): return 'late'")
+    first = worker.load("from helper import Shared, late\ndef make(): return Shared()")
+    assert first["errors"] == [] and first["printed"] == "once\n"
+    report = worker.ask("load_module", path="helper.py", mode="run", forbid=[])
+    assert report["printed"] == "" and [e["line"] for e in report["errors"]] == [3]
+    worker.load("import helper\ndef check(x): return isinstance(x, helper.Shared)", "third.py")
+    assert worker.call("check", worker.keep("make")) is True
+    assert worker.call("late") == "late"
+
+
+def test_a_name_belongs_to_the_file_that_defines_it(worker: Worker) -> None:
+    worker.put("b.py", "def f(): return 'b.f'\ndef g(): return 'b.g'\nx = 'b.x'")
+    worker.load("from b import f, x\ndef g(): return 'a.g'", "a.py")
+    worker.ask("load_module", path="b.py", mode="run", forbid=[])
+    assert worker.call("f") == "b.f" and worker.call("g") == "a.g"
+    assert worker.ask("call", space="module:b.py", name="g", args=[], kwargs={}) == "b.g"
+    assert worker.ask("get", space="student", name="x") == "b.x"
+
+
+def test_a_file_in_a_folder_finds_its_neighbours_and_the_data(worker: Worker) -> None:
+    worker.put("hw/helper.py", "y = 2")
+    worker.put("data.txt", "text")
+    report = worker.load("import helper\nwith open('data.txt') as f: x = f.read() + str(helper.y)", "hw/solution.py")
+    assert report["errors"] == [] and worker.ask("get", space="student", name="x") == "text2"
+
+
+def test_packages_and_relative_imports(worker: Worker) -> None:
+    worker.put("model/__init__.py", "from .layers import LAYERS")
+    worker.put("model/layers.py", "LAYERS = 3")
+    report = worker.load(
+        "from . import layers\nfrom .layers import LAYERS\ndef f(): return layers.LAYERS", "model/main.py"
+    )
+    assert report["errors"] == [] and worker.call("f") == 3
+    assert worker.load("import model\nn = model.LAYERS")["errors"] == []
+
+
+def test_files_put_after_the_first_load_are_found(worker: Worker) -> None:
+    worker.define("x = 1")
+    worker.put("later.py", "y = 2")
+    assert worker.load("import later", "second.py")["errors"] == []
+
+
+@pytest.mark.parametrize("name", ["numpy", "random", "json", "typing", "torch"])
+def test_a_file_named_like_a_library_leaves_the_library_alone(worker: Worker, name: str) -> None:
+    report = worker.load("def f(): return 'mine'", f"{name}.py")
+    assert report["errors"] == [] and worker.call("f") == "mine"
+    assert worker.load("import numpy, random, json, typing\nx = numpy.zeros(1)", "solution.py")["errors"] == []
+    assert worker.ask("call", seed=2, **worker.call_fields("f", [], {})) == "mine"
+
+
+def test_a_missing_module_is_named(worker: Worker) -> None:
+    report = worker.load("import no_such_module\nfrom numpy import no_such_name\nimport solution2\nx = 1")
+    assert [(e["type"], e["missing_module"]) for e in report["errors"]] == [
+        ("ModuleNotFoundError", "no_such_module"),
+        ("ImportError", None),
+        ("ModuleNotFoundError", "solution2"),
+    ]
+
+
+def test_a_syntax_error_in_a_neighbour_is_that_files(worker: Worker) -> None:
+    worker.put("helper.py", "def f(:")
+    report = worker.load("import helper\nx = 1")
+    [error] = report["errors"]
+    assert (error["type"], error["line"]) == ("SyntaxError", 1) and error["frames"][-1][0] == "helper.py"
+    assert worker.ask("names") == ["x"]
+
+
+def test_input_has_nobody_to_answer(worker: Worker) -> None:
+    [error] = worker.load("x = input('your name? ')")["errors"]
+    assert (error["type"], "nobody" in error["message"]) == ("RuntimeError", True)
+
+
+def test_changing_the_directory_does_not_lose_the_next_file(worker: Worker) -> None:
+    worker.load("import os\nos.chdir('/')", "a.py")
+    assert worker.load("x = open('b.py').read()", "b.py")["errors"] == []
