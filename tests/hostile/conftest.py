@@ -1,0 +1,60 @@
+"""Hostile programs meet every tier that this machine can offer, by itself or disguised as another host."""
+
+from collections.abc import Iterator
+
+import pytest
+from hostile_hosts import offered
+from hostile_programs import ALL, Program
+from trials import REQUIRED, Trials
+
+from viva.model import Tier
+
+WANTED: pytest.StashKey[dict[Tier, list[Program]]] = pytest.StashKey()
+TRIALS: pytest.StashKey[Trials] = pytest.StashKey()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that take `tier` and `program` meet each program in each tier; those that take `tier` alone, each tier."""
+    if "tier" not in metafunc.fixturenames:
+        return
+    tiers = sorted({*offered(), *REQUIRED}, reverse=True)
+    if "program" not in metafunc.fixturenames:
+        metafunc.parametrize("tier", tiers, ids=str)
+        return
+    pairs = [
+        pytest.param(tier, program, id=f"{tier}-{program.name}", marks=[pytest.mark.slow] * ("slow" in program.notes))
+        for program in ALL
+        for tier in tiers
+        if tier >= program.least_tier
+    ]
+    metafunc.parametrize(("tier", "program"), pairs)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note which programs will be asked for in which tier."""
+    wanted: dict[Tier, list[Program]] = {}
+    for item in session.items:
+        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        if "tier" in params and "trials" in item.fixturenames:
+            wanted.setdefault(params["tier"], [])
+            if "program" in params:
+                wanted[params["tier"]].append(params["program"])
+    session.config.stash[WANTED] = wanted
+
+
+@pytest.fixture(scope="session")
+def trials(request: pytest.FixtureRequest) -> Iterator[Trials]:
+    """All the trials that this run needs, under way."""
+    started = request.config.stash[TRIALS] = Trials(request.config.stash[WANTED])
+    yield started
+    started.close()
+    assert not any(started.left_behind.values()), started.left_behind
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say which tiers ran."""
+    trials = config.stash.get(TRIALS, None)
+    if trials is not None:
+        lost = trials.unavailable
+        told = [f"{tier} could not run: {lost[tier]}" if tier in lost else f"{tier} ran" for tier in trials.courses]
+        terminalreporter.write_line(f"hostile programs: {'; '.join(told)}")

@@ -1,0 +1,5 @@
+"""Never finishes loading."""
+
+# slow
+while True:
+    pass
