@@ -108,7 +108,6 @@ def test_the_attributes_are_those_of_gradescope(ours, theirs_, attribute):
 
 def test_a_leaderboard_has_a_name_and_an_order(test_function):
     leaderboard("perplexity", "asc")(test_function)
-    assert test_function.__leaderboard__ == ("perplexity", "asc")
     assert test_function.__leaderboard_column__ == "perplexity"
     assert test_function.__leaderboard_sort_order__ == "asc"
     with pytest.raises(ValueError, match="asc or desc"):

@@ -114,7 +114,7 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
         depends=tuple(str(n) for m in item.iter_markers("depends") for n in m.args),
         gpu=item.get_closest_marker("gpu") is not None,
         timeout_s=float(timeout.args[0]) if timeout and timeout.args else None,
-        leaderboard=_leaderboard(attribute("__leaderboard__"), attribute("__leaderboard_sort_order__", "desc")),
+        leaderboard=_leaderboard(attribute("__leaderboard_column__"), attribute("__leaderboard_sort_order__", "desc")),
     )
 
 
@@ -134,11 +134,7 @@ def exact(points: Any, where: str) -> Fraction:
 
 
 def _leaderboard(column: Any, order: Any) -> tuple[str, str] | None:
-    if column is None:
-        return None
-    if isinstance(column, tuple | list):
-        return str(column[0]), str(column[1]) if len(column) > 1 else "desc"
-    return str(column), str(order)
+    return None if column is None else (str(column), str(order))
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -17,7 +17,7 @@ from viva.course import Assignment
 from viva.examine.catalog import TestFunction, case_label, resolve
 from viva.examine.key import Key
 from viva.examine.load import Loader
-from viva.examine.marks import case_of, entry_of
+from viva.examine.marks import case_of, entry_of, exact_points, leader_value
 from viva.examine.notes import notes_for_student
 from viva.examine.outcome import Outcome, judge
 from viva.examine.seeds import Seeds
@@ -205,9 +205,23 @@ class _Run:
             item.session._setupstate.teardown_exact(None)
             self._epoch = session.epoch
         error = run_item(fresh(item), following)
+        try:
+            self._take_gradescopes(item.obj, case_id)
+        except ValueError as fault:
+            error = error or fault
         if session.recording:
             self.questions.append((case_id, [question.shown() for question in session.test.asked]))
         return judge(error, answered=session.test.answered)
+
+    def _take_gradescopes(self, test: Any, case_id: str) -> None:
+        """gradescope_utils leaves points and leaderboard values on the test function: taken, so that none leaks."""
+        left = vars(test)
+        if "__score__" in left:
+            self._context.set_points = exact_points(left.pop("__score__"), case_id)
+        if "__leaderboard_value__" in left:
+            self._context.leader = leader_value(
+                left.pop("__leaderboard_value__"), case_id, hidden=self._context.session.test.hidden
+            )
 
     def _keep_leader(self, function: TestFunction) -> None:
         if function.leaderboard is not None and self._context.leader is not None:

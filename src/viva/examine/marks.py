@@ -9,7 +9,6 @@ from typing import Any, Final
 from viva.examine.catalog import TestFunction
 from viva.examine.outcome import HIDDEN, Outcome
 from viva.model import Case, Entry, Status
-from viva.model.errors import GraderError
 
 _WORST_FIRST = (Status.GRADER_ERROR, Status.NEEDS_REVIEW, Status.DEFERRED)
 LEADER_CAP: Final = 100
@@ -55,7 +54,7 @@ def exact_points(value: Any, where: str) -> Fraction:
     """What `set_score` was given, exactly; clamped later.
 
     Raises:
-        GraderError: NaN, infinity or no number: the grader's own mistake.
+        ValueError: NaN, infinity or no number; made from a student's value, it is the student's.
     """
     if isinstance(value, Fraction | int) and not isinstance(value, bool):
         return Fraction(value)
@@ -64,7 +63,7 @@ def exact_points(value: Any, where: str) -> Fraction:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise GraderError(f"{where}: set_score({value!r}); expected a finite number of points.")
+        raise ValueError(f"{where}: set_score({value!r}); expected a finite number of points.")
     return Fraction(str(number))
 
 
@@ -72,7 +71,7 @@ def leader_value(value: Any, where: str, *, hidden: bool) -> int | float | str:
     """What `set_leaderboard_value` was given, as plain data; a hidden test shows numbers only.
 
     Raises:
-        GraderError: neither a finite number nor, in a visible test, a text.
+        ValueError: neither a finite number nor, in a visible test, a text.
     """
     if type(value) is str and not hidden:
         return value[:LEADER_CAP]
@@ -81,7 +80,7 @@ def leader_value(value: Any, where: str, *, hidden: bool) -> int | float | str:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise GraderError(f"{where}: set_leaderboard_value was given a {type(value).__name__}, no finite number.")
+        raise ValueError(f"{where}: set_leaderboard_value was given a {type(value).__name__}, no finite number.")
     return int(number) if isinstance(value, numbers.Integral) and abs(number) < 2**53 else number
 
 

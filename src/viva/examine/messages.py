@@ -44,7 +44,10 @@ def receive(sock: socket.socket) -> dict[str, Any] | None:
 def _exactly(sock: socket.socket, size: int) -> bytes | None:
     data = bytearray()
     while len(data) < size:
-        part = sock.recv(min(size - len(data), 1 << 20))
+        try:
+            part = sock.recv(min(size - len(data), 1 << 20))
+        except ConnectionResetError:  # the other side ended with something of ours unread
+            return None
         if not part:
             return None
         data += part

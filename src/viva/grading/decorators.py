@@ -81,9 +81,7 @@ def leaderboard(name: str, order: Order = "desc") -> Callable[[Test], Test]:
     column = _text(name, "leaderboard")
     if order not in ORDERS:
         raise ValueError(f"leaderboard({name!r}, {order!r}): expected the order to be asc or desc.")
-    return lambda test: _set(
-        test, __leaderboard__=(column, order), __leaderboard_column__=column, __leaderboard_sort_order__=order
-    )
+    return lambda test: _set(test, __leaderboard_column__=column, __leaderboard_sort_order__=order)
 
 
 def _set(test: Test, **attributes: object) -> Test:

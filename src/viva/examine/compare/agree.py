@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from viva.examine.compare.containers import compare
 from viva.examine.compare.context import Context
 from viva.examine.compare.disagreement import Difference, Disagreement
@@ -63,10 +65,11 @@ def difference(actual: Any, expected: Any, context: Context) -> Difference | Non
     """The first difference between two values under the author's wishes, None if they agree."""
     actual = plain(actual)
     inner = replace(context, polarity=False)
-    found = compare(actual, expected, inner)
-    if found is None or not context.polarity:
-        return found
-    return compare(actual, expected, inner, find_convention(actual, expected))
+    with np.errstate(over="ignore", invalid="ignore"):  # an answer may be too large for the expected dtype
+        found = compare(actual, expected, inner)
+        if found is None or not context.polarity:
+            return found
+        return compare(actual, expected, inner, find_convention(actual, expected))
 
 
 def disagreement(found: Difference, name: str, named: list[str], notes: list[str]) -> Disagreement:
