@@ -45,4 +45,8 @@ def test_a_course_that_a_student_handed_in_is_refused(write: Write, tmp_path: Pa
         keep_apart(forged, [tmp_path / "class" / "mallory"])
     with pytest.raises(UsageError, match="the student could have written it"):
         keep_apart(forged, [forged])
+    handed_in = write("class/mallory/inner/solution.py", "")
+    with pytest.raises(UsageError, match="beside the submission"):
+        keep_apart(forged, [handed_in])
+    keep_apart(tmp_path, [handed_in])
     keep_apart(tmp_path, [tmp_path / "class" / "mallory", tmp_path / "class" / "none"])

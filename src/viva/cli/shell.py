@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from viva.cli.options import assignment_option, choose_assignment, choose_tier, course_option, open_course, tier_option
+from viva.course import keep_apart
 from viva.examine.outcome import describe
 from viva.formats.gates import terminal
 from viva.model.errors import BoxError, StudentRaised, VivaError
@@ -41,6 +42,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     from viva.intake import open_submission
 
     course = open_course(course_dir)
+    keep_apart(course.root, [path])
     submission = open_submission(path, str(path))
     chosen = choose_assignment(course, assignment, submission)
     tier = choose_tier(tier_name, chosen.min_tier if chosen.min_tier is not None else course.min_tier)

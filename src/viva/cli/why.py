@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from viva.cli.options import assignment_option, choose_assignment, choose_tier, course_option, open_course, tier_option
+from viva.course import keep_apart
 from viva.model.errors import UsageError
 
 
@@ -28,6 +29,7 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
 
     path, graded_hash = _submission_of(result)
     course = open_course(course_dir)
+    keep_apart(course.root, [path])
     submission = open_submission(path, str(path))
     chosen = choose_assignment(course, assignment, submission)
     tier = choose_tier(tier_name, chosen.min_tier if chosen.min_tier is not None else course.min_tier)

@@ -33,16 +33,18 @@ def find_course(explicit: Path | None, environ: Mapping[str, str], start: Path) 
 
 
 def keep_apart(root: Path, submissions: Iterable[Path]) -> None:
-    """Refuse a course that lies inside a submission: a student could have handed it in.
+    """Refuse a course that lies inside a submission or beside its file: a student could have handed it in.
 
     Raises:
-        UsageError: a submission is the course's folder or holds it.
+        UsageError: a submission is the course's folder or holds it, or is a file that lies directly in it.
     """
     course = root.resolve()
     for path in submissions:
-        if path.is_dir() and course.is_relative_to(path.resolve()):
+        folder = (path if path.is_dir() else path.parent).resolve()
+        if course.is_relative_to(folder):
+            where = "inside the submission" if path.is_dir() else "beside the submission"
             raise UsageError(
-                f"The course {root} lies inside the submission {path}, so the student could have written it; "
+                f"The course {root} lies {where} {path}, so the student could have written it; "
                 "say which course to use with --course DIR."
             )
 
