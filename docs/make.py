@@ -13,7 +13,7 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 VIVA = Path(sys.executable).parent / "viva"
 SUBMISSIONS = "fixtures/translation_and_masks/submissions"
-WIDTH = 104
+WIDTH = 120
 
 
 def main() -> None:
@@ -29,7 +29,9 @@ def main() -> None:
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     for prompt, arguments in shown:
         console.print(Text(f"$ {prompt}", style="bold"))
-        console.print(Text.from_ansi(run(arguments, colour=True)))
+        # Renderers drop spaces at the beginning of a text, so the text begins behind them, in a style of its own.
+        output = re.sub(r"^( +)(?=\S)", "\\1\x1b[39m", run(arguments, colour=True), flags=re.M)
+        console.print(Text.from_ansi(output))
     (ROOT / "docs" / "demo.svg").write_text(console.export_svg(title="viva"), "utf-8")
     (ROOT / "docs" / "results.schema.json").write_text(run(["schema"], colour=False), "utf-8")
     broken = broken_links()
