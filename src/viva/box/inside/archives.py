@@ -60,8 +60,8 @@ def unpack(request: Dict[str, Any]) -> Dict[str, Any]:
             unpacking.take(member)
     except TooMuch as error:
         unpacking.problem(f"{path} was not unpacked any further: {error}")
-    except _DAMAGED as error:
-        unpacking.problem(f"{path} is damaged or no archive ({type(error).__name__}: {str(error)[:200]})")
+    except _DAMAGED:
+        unpacking.problem(f"{path} is damaged, or no archive that is known here (zip, tar, gz, bz2, xz)")
     return {"files": unpacking.files, "problem": unpacking.words()}
 
 
@@ -131,6 +131,8 @@ class _Unpacking:
 
 
 def _members(path: str) -> Iterator[_Member]:
+    if os.path.getsize(path) == 0:
+        raise EOFError
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             yield from _of_zip(archive)
@@ -149,7 +151,7 @@ def _members(path: str) -> Iterator[_Member]:
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
     for member in archive.infolist():
         mode = member.external_attr >> 16
-        kind = "folder" if member.is_dir() else _kind(stat.S_IFMT(mode) or stat.S_IFREG)
+        kind = "folder" if member.filename.endswith("/") else _kind(stat.S_IFMT(mode) or stat.S_IFREG)
         if member.flag_bits & 1:
             kind = "encrypted"
         yield _Member(member.filename, kind, mode, lambda member=member: archive.open(member))

@@ -63,8 +63,14 @@ class PlainCells:
                 value = _eval(
                     _compile(ast.Expression(last.value), filename, "eval", dont_inherit=True), self._namespace
                 )
-                if value is not None and not text.rstrip().endswith(";"):
+                if value is not None and not _is_kept_quiet(last, text):
                     self._outputs.result(_data(value), {}, number)
+
+
+def _is_kept_quiet(last: ast.Expr, text: str) -> bool:
+    """Whether a semicolon follows the last expression."""
+    line = text.splitlines()[(last.end_lineno or 1) - 1].encode("utf-8", "surrogatepass")
+    return line[last.end_col_offset :].strip().startswith(b";")
 
 
 def _data(value: Any) -> Dict[str, Any]:

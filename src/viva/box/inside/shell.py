@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tokenize
 import types
 from typing import Any, Dict, Optional, Tuple
 
@@ -40,6 +41,19 @@ class _Publisher(DisplayPublisher):
 class _Hook(DisplayHook):
     outputs: Outputs
     number = 0
+    text = ""
+
+    @property
+    def prompt_count(self) -> int:
+        """The number of the cell, under which `Out` remembers its result."""
+        return self.number
+
+    def quiet(self) -> bool:
+        """A semicolon at the end of a cell keeps its result to itself."""
+        try:
+            return bool(self.semicolon_at_end_of_expression(self.text))  # type: ignore[no-untyped-call]
+        except (SyntaxError, tokenize.TokenError):
+            return self.text.rstrip().endswith(";")
 
     def write_output_prompt(self) -> None:
         """The prompt is the notebook's affair."""
@@ -133,7 +147,8 @@ class Shell:
         """
         shell = self._shell
         shell.cell_file = sources.remember_cell(number, text)
-        shell.raised, shell.execution_count, _Hook.number = None, number, number
+        shell.raised, shell.execution_count = None, number
+        _Hook.number, _Hook.text = number, text
         with Streams(self._outputs):
             result: Any = shell.run_cell(text, store_history=False)  # type: ignore[no-untyped-call]
         error = result.error_before_exec or result.error_in_exec or shell.raised

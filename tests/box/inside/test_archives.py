@@ -1,0 +1,228 @@
+"""Archives are unpacked in the box; every trick costs only the member, or the archive, that tries it."""
+
+import bz2
+import gzip
+import io
+import lzma
+import stat
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from boxes import Worker
+
+HONEST = {"solution.py": b"x = 1", "data/words.txt": b"a b", "empty.txt": b""}
+LITTER = {"__MACOSX/._solution.py": b"?", "hw/.DS_Store": b"?", "hw/__pycache__/a.pyc": b"?"}
+CHECKPOINT = {".ipynb_checkpoints/a-checkpoint.ipynb": b"{}"}
+
+
+def zipped(files: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", compression) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
+    return target.getvalue()
+
+
+def tarred(files: dict[str, bytes], mode: str = "w", **fields: Any) -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            for field, value in fields.items():
+                setattr(member, field, value)
+            archive.addfile(member, io.BytesIO(data))
+    return target.getvalue()
+
+
+def special(kind: bytes, link: str = "") -> tarfile.TarInfo:
+    member = tarfile.TarInfo("special")
+    member.type, member.linkname = kind, link
+    return member
+
+
+def with_special(member: tarfile.TarInfo) -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w") as archive:
+        archive.addfile(member)
+        data = b"after"
+        plain = tarfile.TarInfo("plain.txt")
+        plain.size = len(data)
+        archive.addfile(plain, io.BytesIO(data))
+    return target.getvalue()
+
+
+def zip_with_mode(mode: int, data: bytes = b"/etc/passwd") -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        member = zipfile.ZipInfo("special")
+        member.external_attr = mode << 16
+        archive.writestr(member, data)
+        archive.writestr("plain.txt", "after")
+    return target.getvalue()
+
+
+def unpacked(worker: Worker, data: bytes, name: str = "hw.zip") -> tuple[dict[str, int], str | None]:
+    """Files with their sizes, and the problem."""
+    worker.put(name, data)
+    report = worker.ask("unpack", path=name)
+    return dict(report["files"]), report["problem"]
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("hw.zip", zipped),
+        ("hw.zip", lambda files: zipped(files, zipfile.ZIP_STORED)),
+        ("hw.zip", lambda files: zipped(files, zipfile.ZIP_LZMA)),
+        ("hw.tar", tarred),
+        ("hw.tar.gz", lambda files: tarred(files, "w:gz")),
+        ("hw.tgz", lambda files: tarred(files, "w:gz")),
+        ("hw.tar.bz2", lambda files: tarred(files, "w:bz2")),
+        ("hw.tar.xz", lambda files: tarred(files, "w:xz")),
+        ("wrongly named.zip", lambda files: tarred(files, "w:gz")),
+    ],
+)
+def test_honest_archives_are_unpacked(worker: Worker, name: str, make: Callable[[dict[str, bytes]], bytes]) -> None:
+    files, problem = unpacked(worker, make({**HONEST, **LITTER, **CHECKPOINT}), name)
+    assert files == {path: len(data) for path, data in HONEST.items()} and problem is None
+    assert {path: (worker.work / path).read_bytes() for path in HONEST} == HONEST
+
+
+@pytest.mark.parametrize(
+    ("extension", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_single_compressed_files(worker: Worker, extension: str, compress: Callable[[bytes], bytes]) -> None:
+    assert unpacked(worker, compress(b"x = 1"), f"solution.py{extension}") == ({"solution.py": 5}, None)
+
+
+def test_archives_are_unpacked_beside_themselves(worker: Worker) -> None:
+    assert unpacked(worker, zipped({"a.py": b"x"}), "deep/hw.zip") == ({"deep/a.py": 1}, None)
+    assert (worker.work / "deep" / "a.py").read_bytes() == b"x"
+
+
+def test_names_of_other_systems(worker: Worker) -> None:
+    files, problem = unpacked(worker, zipped({"hw\\a.py": b"x", "./b.py": b"y", "ü/ö.py": b"z"}))
+    assert files == {"hw/a.py": 1, "b.py": 1, "ü/ö.py": 1} and problem is None
+
+
+@pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "a/../../evil", "C:\\evil", "..\\evil", "a/..", "", "."])
+def test_names_that_lead_out_cost_only_themselves(worker: Worker, name: str) -> None:
+    for data in (zipped({name: b"x", "plain.txt": b"y"}), tarred({name: b"x", "plain.txt": b"y"})):
+        files, problem = unpacked(worker, data)
+        assert files == {"plain.txt": 1}
+        assert "outside the submission" in str(problem)
+    assert not (worker.work.parent / "evil").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (with_special(special(tarfile.SYMTYPE, "/etc/passwd")), "it is a link"),
+        (with_special(special(tarfile.LNKTYPE, "/etc/passwd")), "it is a link"),
+        (with_special(special(tarfile.CHRTYPE)), "it is a device"),
+        (with_special(special(tarfile.BLKTYPE)), "it is a device"),
+        (with_special(special(tarfile.FIFOTYPE)), "it is a device"),
+        (zip_with_mode(stat.S_IFLNK | 0o777), "it is a link"),
+        (zip_with_mode(stat.S_IFCHR | 0o666), "it is a device"),
+        (zip_with_mode(stat.S_IFREG | stat.S_ISUID | 0o755), "another user"),
+        (zip_with_mode(stat.S_IFREG | stat.S_ISGID | 0o755), "another user"),
+    ],
+)
+def test_what_is_no_plain_file_costs_only_itself(worker: Worker, data: bytes, words: str) -> None:
+    files, problem = unpacked(worker, data, "hw.tar")
+    assert files == {"plain.txt": 5} and words in str(problem) and "'special' in hw.tar was left out" in str(problem)
+    assert not (worker.work / "special").exists()
+
+
+def test_setuid_bits_in_a_tar(worker: Worker) -> None:
+    files, problem = unpacked(worker, _setuid_tar(), "hw.tar")
+    assert files == {"ok": 1} and "another user" in str(problem)
+
+
+def _setuid_tar() -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w") as archive:
+        for name, mode in (("run", 0o4755), ("ok", 0o644)):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = 1, mode
+            archive.addfile(member, io.BytesIO(b"x"))
+    return target.getvalue()
+
+
+def test_links_made_before_are_not_followed(worker: Worker) -> None:
+    """Nothing makes links before archives are unpacked; if something did, they would lead nowhere."""
+    outside = worker.work.parent / "outside.txt"
+    outside.write_text("mine")
+    (worker.work / "a.txt").symlink_to(outside)
+    files, problem = unpacked(worker, zipped({"a.txt": b"theirs", "b.txt": b"x"}))
+    assert files == {"b.txt": 1} and "cannot be written here" in str(problem) and outside.read_text() == "mine"
+
+
+def test_a_file_where_a_folder_is_needed(worker: Worker) -> None:
+    files, problem = unpacked(worker, zipped({"a": b"x", "a/b": b"y", "c": b"z"}))
+    assert files == {"a": 1, "c": 1} and "'a/b'" in str(problem)
+
+
+def test_the_archive_does_not_replace_itself(worker: Worker) -> None:
+    files, problem = unpacked(worker, zipped({"hw.zip": b"x", "c": b"z"}))
+    assert files == {"c": 1} and "named like the archive" in str(problem)
+
+
+BOMB = b"x" * (64 << 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("hw.zip", lambda: zipped({"small": b"x", "bomb": BOMB, "after": b"y"})),
+        ("hw.tar.gz", lambda: tarred({"small": b"x", "bomb": BOMB, "after": b"y"}, "w:gz")),
+        ("bomb.gz", lambda: gzip.compress(BOMB)),
+    ],
+)
+def test_bombs_are_not_unpacked(worker: Worker, name: str, make: Callable[[], bytes]) -> None:
+    files, problem = unpacked(worker, make(), name)
+    assert files == ({} if name == "bomb.gz" else {"small": 1})
+    assert "takes more than 48 MiB" in str(problem) and (worker.work / "bomb").stat().st_size == 0
+
+
+def test_too_many_files(worker: Worker) -> None:
+    files, problem = unpacked(worker, zipped({f"{i}": b"" for i in range(2500)}))
+    assert len(files) == 2000 and "more than 2,000 files" in str(problem)
+
+
+def test_sizes_that_lie(worker: Worker) -> None:
+    """The header says 1 byte, the stream holds 60 MiB."""
+    data = zipped({"bomb": BOMB})
+    lying = data.replace(struct.pack("<I", len(BOMB)), struct.pack("<I", 1))
+    assert lying != data
+    files, problem = unpacked(worker, lying)
+    assert files == {} or files == {"bomb": 1}
+    assert problem is not None or (worker.work / "bomb").stat().st_size <= 1
+
+
+def test_encrypted_members(worker: Worker) -> None:
+    data = bytearray(zipped({"secret": b"x"}))
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(signature) + offset] |= 1
+    files, problem = unpacked(worker, bytes(data))
+    assert files == {} and "it is encrypted" in str(problem)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"no archive at all", b"PK\x03\x04" + b"\0" * 100, zipped(HONEST)[:-30], tarred(HONEST, "w:gz")[:60],
+        b"\x1f\x8b\x08" + b"x" * 50, tarred(HONEST)[:700], b"\xfd7zXZ\0" + b"x" * 60, b"BZh9" + b"x" * 60,
+        zipped(HONEST, zipfile.ZIP_STORED).replace(b"x = 1", b"x = 2"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["hw.zip", "hw.tar.gz", "hw.gz"])
+def test_damage_is_said_in_a_sentence(worker: Worker, data: bytes, name: str) -> None:
+    _, problem = unpacked(worker, data, name)
+    assert problem == f"{name} is damaged, or no archive that is known here (zip, tar, gz, bz2, xz)."
+    assert worker.ask("names") == []
