@@ -173,6 +173,13 @@ def test_packages_and_relative_imports(worker: Worker) -> None:
     assert worker.load("import model\nn = model.LAYERS")["errors"] == []
 
 
+def test_an_init_file_at_the_top_makes_no_package_of_the_work_folder(worker: Worker) -> None:
+    """It did: the module was then looked for as `box.solution`, and a right submission lost everything."""
+    worker.put("__init__.py", "")
+    report = worker.load("import __main__\ndef f(): return __name__")
+    assert report["errors"] == [] and worker.call("f") == "solution"
+
+
 def test_files_put_after_the_first_load_are_found(worker: Worker) -> None:
     worker.define("x = 1")
     worker.put("later.py", "y = 2")

@@ -137,10 +137,11 @@ def _no_input(*_prompt: object) -> NoReturn:
 
 
 def _module_name(filename: str) -> str:
-    """The stem; with the names of the folders before it that are packages."""
+    """The stem; with the names of the folders before it that are packages; the work folder itself never is one."""
     folder, base = os.path.split(filename)
     parts = [os.path.splitext(base)[0]]
-    while os.path.isfile(os.path.join(folder, "__init__.py")) and (folder + os.sep).startswith(sources.folder()):
+    top = sources.folder().rstrip(os.sep) + os.sep
+    while folder.startswith(top) and os.path.isfile(os.path.join(folder, "__init__.py")):
         folder, package = os.path.split(folder)
         parts.insert(0, package)
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
