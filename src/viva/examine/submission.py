@@ -1,5 +1,6 @@
 """The `submission` fixture: what was handed in, beside the names it defines."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
@@ -21,6 +22,7 @@ class SubmissionView:
     def __init__(self, submission: Submission, session: BoxSession) -> None:
         self._submission = submission
         self._session = session
+        self._defined = Defined(session)
 
     @cached_property
     def _sheet(self) -> AnswerSheet:
@@ -46,7 +48,7 @@ class SubmissionView:
 
         A question without an answer raises MissingName, which tells the student where to put it.
         """
-        return Answers(self._sheet, self._session)
+        return Answers(self._sheet, self._session, self._defined)
 
     @property
     def written(self) -> Mapping[str, str]:
@@ -97,9 +99,10 @@ class SubmissionView:
 class Answers(Mapping[str, Any]):
     """Answers by question number; looks in `answers.yaml`, then in variables of the code."""
 
-    def __init__(self, sheet: AnswerSheet, session: BoxSession) -> None:
+    def __init__(self, sheet: AnswerSheet, session: BoxSession, defined: "Defined") -> None:
         self._sheet = sheet
         self._session = session
+        self._defined = defined
 
     def __getitem__(self, number: str) -> Any:
         if number in self._sheet.answers and self._sheet.answers[number] is not None:
@@ -112,18 +115,19 @@ class Answers(Mapping[str, Any]):
         raise MissingAnswer(number, self._sheet.problem)
 
     def _from_variables(self, number: str) -> tuple[bool, Any]:
-        names = Names(self._session, "student")
         try:
-            if "answers" in names:
-                table = names["answers"]
-                if isinstance(table, dict) and table.get(number) is not None:
-                    return True, table[number]
-            spelled = number.replace(".", "_").replace("-", "_").replace("(", "").replace(")", "")
-            for pattern in ANSWER_VARIABLES:
-                name = pattern.format(spelled)
-                if name in names:
+            names = Names(self._session, "student")
+            defined = self._defined.names()
+            table = names["answers"] if "answers" in defined else None
+            if type(table) is dict:
+                by_text = {str(key): value for key, value in table.items() if type(key) in (str, int, float)}
+                if by_text.get(number) is not None:
+                    return True, by_text[number]
+            spelled = re.sub(r"\W", "", re.sub(r"[.\-]", "_", number))
+            for name in (pattern.format(spelled) for pattern in ANSWER_VARIABLES):
+                if name in defined:
                     return True, names[name]
-        except (BoxError, StudentRaised):
+        except (BoxError, StudentRaised, MissingName):
             return False, None
         return False, None
 
@@ -132,6 +136,23 @@ class Answers(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._sheet.answers)
+
+
+class Defined:
+    """Every name that the submission defines, asked once per box."""
+
+    def __init__(self, session: BoxSession) -> None:
+        self._session = session
+        self._generation = -1
+        self._names: frozenset[str] = frozenset()
+
+    def names(self) -> frozenset[str]:
+        """The names in the present box."""
+        self._session.open()
+        if self._generation != self._session.generation:
+            self._names = frozenset(Names(self._session, "student"))
+            self._generation = self._session.generation
+        return self._names
 
 
 class MissingAnswer(MissingName):
