@@ -1,7 +1,8 @@
 """Turns this root shell into another kind of host, then runs a command there: `python hosts.py KIND COMMAND...`.
 
-KIND is `unprivileged` (an ordinary user, as on a student's laptop: tier T2) or `container` (root with the fourteen
-capabilities that Docker leaves, no CAP_SYS_ADMIN: tier T1). Needs root. The interpreter and this checkout are made
+KIND is `unprivileged` (an ordinary user, as on a student's laptop: tier T2), `masked` (the same where parts of /proc
+are covered, as in containers: the kernel then refuses a fresh one) or `container` (root with the fourteen capabilities
+that Docker leaves, no CAP_SYS_ADMIN: tier T1). Needs root. The interpreter and this checkout are made
 reachable in a private mount namespace even if they lie below a closed home directory.
 """
 
@@ -54,7 +55,9 @@ def main(kind: str, command: list[str]) -> None:
     kernel.unshare(namespaces.NEWNS)
     mounts.make_private()
     open_ways_to([Path(sys.base_prefix), Path(sys.prefix), ROOT])
-    if kind == "unprivileged":
+    if kind == "masked":
+        kernel.mount("/dev/null", "/proc/timer_list", "", mounts.BIND)
+    if kind in ("unprivileged", "masked"):
         os.setgroups([])
         os.setresgid(*[ORDINARY_USER] * 3)
         os.setresuid(*[ORDINARY_USER] * 3)

@@ -27,7 +27,7 @@ def bomb():
 def test_a_fork_bomb_is_stopped(program: Program, limits: Limits) -> None:
     program.load(FORK_BOMB)
     how, what = program.attempt("bomb")
-    if program.tier > Tier.T0:
+    if program.tier > Tier.T0 and program.box.hello.layers["processes"] != "watched":
         assert how == "value" and what <= limits.processes
     else:  # the watchdog may come before the last fork fails, where a cgroup makes it fail
         assert (how == "value" and what <= limits.processes) or what == "too many processes"
@@ -51,7 +51,7 @@ def test_threads_count_as_processes(program: Program, limits: Limits) -> None:
         """
     )
     how, what = program.attempt("bomb")
-    if program.tier > Tier.T0:
+    if program.tier > Tier.T0 and program.box.hello.layers["processes"] != "watched":
         assert how == "value" and what <= limits.processes
     else:  # the watchdog may come before the last fork fails, where a cgroup makes it fail
         assert (how == "value" and what <= limits.processes) or what == "too many processes"

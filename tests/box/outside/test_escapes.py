@@ -182,7 +182,7 @@ def test_the_examiner_outlives_a_box_that_signals_its_own_group(program: Program
         "os.mknod('device', 0o600 | 0o060000, os.makedev(8, 0))",
         "os.mkfifo('fifo') or os.mknod('device', 0o600 | 0o020000, os.makedev(1, 1))",
         "os.chmod('solution.py', 0o4755)",
-        "os.chown('solution.py', 0, 0)",
+        "os.chown('solution.py', 12345, 12345)",
         "os.sethostname('x')" if hasattr(os, "sethostname") else "system_call(170, b'x', 1)",
     ],
 )

@@ -230,5 +230,10 @@ def _state(pid: int) -> str:
 
 
 def _folders() -> list[str]:
-    places = [Path("/dev/shm"), Path(tempfile.gettempdir()), *Path("/sys/fs/cgroup").glob("*")]
-    return [path.name for place in places if place.is_dir() for path in place.glob("**/viva-*")]
+    """Names of what viva has lying about on this host; others may come and go meanwhile."""
+    found = []
+    for place in ("/dev/shm", tempfile.gettempdir()):
+        found += next(os.walk(place), ("", [], []))[1]
+    for _, folders, _ in os.walk("/sys/fs/cgroup"):
+        found += folders
+    return [name for name in found if name.startswith("viva-")]

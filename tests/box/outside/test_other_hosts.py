@@ -16,9 +16,13 @@ from viva.model import Tier
 from viva.model.errors import BoxUnavailable
 
 HERE = Path(__file__).parent
-PROMISES = ["test_libraries.py", "test_escapes.py", "test_bombs.py", "test_endings.py", "test_lifecycle.py"]
-AT_LEAST = 90
-"""Fewer passed tests would mean that the promises were not put to the test."""
+PROMISES = ["test_escapes.py", "test_bombs.py", "test_endings.py", "test_lifecycle.py", "test_libraries.py"]
+HOSTS = [
+    # kind, tier, what is run there, how many tests must pass at least: fewer would mean that they were not put to it
+    ("unprivileged", "T2", PROMISES, 100),
+    ("container", "T1", PROMISES, 100),
+    ("masked", "T2", PROMISES[:2], 60),
+]
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another host")
 
@@ -38,12 +42,12 @@ def run_as(kind: str, *command: str, **environment: str) -> str:
 
 
 @needs_root
-@pytest.mark.parametrize(("kind", "tier"), [("unprivileged", "T2"), ("container", "T1")])
-def test_every_promise_holds_there_too(kind: str, tier: str) -> None:
-    files = [str(HERE / name) for name in PROMISES]
+@pytest.mark.parametrize(("kind", "tier", "names", "least"), HOSTS, ids=[host[0] for host in HOSTS])
+def test_every_promise_holds_there_too(kind: str, tier: str, names: list[str], least: int) -> None:
+    files = [str(HERE / name) for name in names]
     printed = run_as(kind, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, VIVA_TEST_TIER=tier)
     passed = int(printed.rsplit(" passed", 1)[0].split()[-1])
-    assert passed >= AT_LEAST and "failed" not in printed
+    assert passed >= least and "failed" not in printed
 
 
 DETECT = """

@@ -6,6 +6,7 @@ box that writes still gets small pages of its own, so its private memory stays a
 
 from __future__ import annotations
 
+import os
 from typing import List, Tuple
 
 from .lockdown import kernel
@@ -15,10 +16,14 @@ _COLLAPSE = 25
 """MADV_COLLAPSE, since Linux 6.1; older kernels refuse it and nothing changes."""
 
 
-def gather() -> int:
-    """Move private memory of this process to huge pages where the kernel can; returns how many bytes were."""
+def gather(self_view: int) -> int:
+    """Move private memory of this process to huge pages where the kernel can; returns how many bytes were.
+
+    Args:
+        self_view: a descriptor of /proc/self.
+    """
     moved = 0
-    for start, end in _private_memory():
+    for start, end in _private_memory(self_view):
         first, last = -(-start // _HUGE) * _HUGE, end // _HUGE * _HUGE
         if first >= last:
             continue
@@ -30,14 +35,11 @@ def gather() -> int:
     return moved
 
 
-def _private_memory() -> List[Tuple[int, int]]:
+def _private_memory(self_view: int) -> List[Tuple[int, int]]:
     """Address ranges that are writable, private and of no file."""
     found = []
-    try:
-        with open("/proc/self/maps") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return []
+    with open(os.open("maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self_view)) as file:
+        lines = file.read().splitlines()
     for line in lines:
         fields = line.split(None, 5)
         name = fields[5] if len(fields) == 6 else ""

@@ -56,12 +56,13 @@ class Zygote:
         """
         readable = [str(path) for path in self._settings["readable"]]
         os.umask(0o022)
+        self_view = os.open("/proc/self", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # /proc may be hidden later
         view.forget_editable_installs(readable)
         if self._tier in ("T2", "T3"):
+            self._pid_namespace = namespaces.PidNamespace()
             self._jail = Jail(self._engine, readable, self._settings["hidden"])
             proc = self._jail.build()
             sys.modules["viva_box"].__path__ = [ENGINE]
-            self._pid_namespace = namespaces.PidNamespace()
             self._shown = ["/"]
         else:
             proc = "the host's"
@@ -73,16 +74,17 @@ class Zygote:
         fresh = bool(self._settings["fresh"])
         if not fresh:
             self._import()
-        threads = _count_threads()
+        threads = _count_threads(self_view)
         if threads > 1:
             raise RuntimeError(f"importing {', '.join(self._settings['preload'])} started {threads - 1} thread(s)")
         self._preload = libraries.to_import(self._settings["preload"]) if fresh else []
         self._versions = {"python": platform.python_version(), "kernel": platform.release(), **libraries.versions()}
-        self._memory = ROOM_FOR_IMPORTS if fresh else rlimits.memory_in_use()
+        self._memory = ROOM_FOR_IMPORTS if fresh else rlimits.memory_in_use(self_view)
         gc.collect()
         gc.freeze()
         if self._memory[0] > _LARGE and not fresh:
-            pages.gather()
+            pages.gather(self_view)
+        os.close(self_view)
         if self._tier != "T0":
             for fork in (True, False):
                 seccomp.program(fork=fork)
@@ -220,13 +222,13 @@ def _check_open(user: int, paths: List[str]) -> None:
         )
 
 
-def _count_threads() -> int:
+def _count_threads(self_view: int) -> int:
+    """Threads of this process, those of C libraries included."""
+    task = os.open("task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self_view)
     try:
-        return len(os.listdir("/proc/self/task"))
-    except OSError:
-        import threading
-
-        return threading.active_count()
+        return len(os.listdir(task))
+    finally:
+        os.close(task)
 
 
 def _empty(fd: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import struct
 
@@ -70,7 +71,7 @@ def _close_bounding_set() -> None:
 def _drop_capabilities() -> None:
     header = struct.pack("=II", _CAPABILITY_VERSION_3, 0)
     kernel.syscall("capset", header, bytes(24))
-    with open("/proc/self/status") as file:
-        left = [line for line in file if line.startswith(("CapPrm", "CapEff", "CapInh", "CapAmb"))]
-    if any(int(line.split()[1], 16) for line in left):
-        raise OSError("capabilities are left after dropping them: " + " ".join(left))
+    left = ctypes.create_string_buffer(24)
+    kernel.syscall("capget", header, left)
+    if any(left.raw):
+        raise OSError(f"capabilities are left after dropping them: {left.raw.hex()}")

@@ -9,7 +9,8 @@ FOREIGN_ABI_BIT = 0
 """32-bit programs report another AUDIT_ARCH, so no number needs to be refused for its ABI."""
 
 NUMBERS = {
-    "acct": 89, "add_key": 217, "adjtimex": 171, "bpf": 280, "capset": 91, "chroot": 51, "clock_adjtime": 266,
+    "acct": 89, "add_key": 217, "adjtimex": 171, "bpf": 280, "capget": 90, "capset": 91, "chroot": 51,
+    "clock_adjtime": 266,
     "clock_settime": 112, "clone": 220, "clone3": 435, "delete_module": 106, "execve": 221, "execveat": 281,
     "fanotify_init": 262, "fanotify_mark": 263, "fchmod": 52, "fchmodat": 53, "fchmodat2": 452, "finit_module": 273,
     "fsconfig": 431, "fsmount": 432, "fsopen": 430, "fspick": 433, "init_module": 105, "io_uring_enter": 426,

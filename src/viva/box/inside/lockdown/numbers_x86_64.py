@@ -9,7 +9,7 @@ FOREIGN_ABI_BIT = 0x40000000
 """Numbers with this bit are the x32 ABI: the same calls under other numbers, so the filter kills on sight."""
 
 NUMBERS = {
-    "_sysctl": 156, "acct": 163, "add_key": 248, "adjtimex": 159, "bpf": 321, "capset": 126, "chmod": 90,
+    "_sysctl": 156, "acct": 163, "add_key": 248, "adjtimex": 159, "bpf": 321, "capget": 125, "capset": 126, "chmod": 90,
     "chroot": 161, "clock_adjtime": 305, "clock_settime": 227, "clone": 56, "clone3": 435, "create_module": 174,
     "delete_module": 176, "execve": 59, "execveat": 322, "fanotify_init": 300, "fanotify_mark": 301, "fchmod": 91,
     "fchmodat": 268, "fchmodat2": 452, "finit_module": 313, "fork": 57, "fsconfig": 431, "fsmount": 432,

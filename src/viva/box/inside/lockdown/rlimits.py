@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 from typing import Dict, List, Tuple
@@ -56,15 +57,12 @@ def limit_processes(count: int) -> str:
     return str(count)
 
 
-def memory_in_use() -> Tuple[int, int]:
-    """(private writable bytes, address space bytes) of this process; (0, 0) where /proc does not say."""
+def memory_in_use(self_view: int) -> Tuple[int, int]:
+    """(private writable bytes, address space bytes) of this process; `self_view` is a descriptor of /proc/self."""
     values = {"VmData:": 0, "VmSize:": 0}
-    try:
-        with open("/proc/self/status") as file:
-            for line in file:
-                words = line.split()
-                if words and words[0] in values:
-                    values[words[0]] = int(words[1]) * 1024
-    except OSError:
-        pass
+    with open(os.open("status", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self_view)) as file:
+        for line in file:
+            words = line.split()
+            if words and words[0] in values:
+                values[words[0]] = int(words[1]) * 1024
     return values["VmData:"], values["VmSize:"]
