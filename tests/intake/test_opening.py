@@ -363,7 +363,7 @@ def several(count: int) -> Callable[[Path], Path]:
         ),
         (make("notes.txt", b"hello"), "notes.txt cannot be graded: hand in a notebook (.ipynb), a Python file (.py)"),
         (make("hw.ipynb", b"PK\x03\x04zip"), "hw.ipynb is a zip archive and no text, whatever its name says"),
-        (make("hw.ipynb", b"  <!DOCTYPE html>"), "hw.ipynb is a web page and no text"),
+        (make("hw.ipynb", b"  <!DOCTYPE html>"), "hw.ipynb is a web page that shows your work"),
         (make("solution.py", bytes(range(256))), "solution.py is binary data and no text"),
         (make("solution.py", b"\x7fELF\x02"), "solution.py is a program and no text"),
         (

@@ -34,6 +34,10 @@ def problem(files: Sequence[File], *, is_folder: bool, shown: str) -> str:
         return f"All {len(files)} files are empty (0 bytes): save your work, and hand in again."
     if not is_folder:
         return _single(files[0])
+    code = [f for f in files if is_code(PurePosixPath(f.path).name)]
+    sentences = [_no_text(f) for f in code]
+    if sentences and all(sentences):
+        return " ".join(sentences[:3])
     return _many_notebooks(files, shown)
 
 
@@ -52,6 +56,7 @@ def notes(files: Sequence[File]) -> list[str]:
         if not f.data and is_code(PurePosixPath(f.path).name) and not f.path.endswith("__init__.py")
     ):
         found.append(f"{path} is empty (0 bytes).")
+    found += [sentence for f in files if f.data and is_code(f.path) and (sentence := _no_text(f))]
     for group in _same_but_for_case(files):
         found.append(
             f"{' and '.join(group)} differ only in upper and lower case: on some computers one replaces the other."
@@ -61,18 +66,29 @@ def notes(files: Sequence[File]) -> list[str]:
 
 def _single(file: File) -> str:
     name = PurePosixPath(file.path).name
-    looks_like = next((words for start, words in _KINDS if file.data.lstrip()[:9].startswith(start)), "")
+    looks_like = _looks_like(file)
     if is_archive(name):
         return ""
     if not is_code(name):
         allowed = f"a notebook (.ipynb), a Python file (.py), {ANSWERS[0]} or an archive of them (.zip, .tar.gz)"
         return f"{name} cannot be graded{f' (it is {looks_like})' if looks_like else ''}: hand in {allowed}."
-    if looks_like or _is_binary(file.data):
-        what = looks_like or "binary data"
-        return (
-            f"{name} is {what} and no text, whatever its name says: hand in the file that your editor or Jupyter saved."
-        )
-    return ""
+    return _no_text(file)
+
+
+def _no_text(file: File) -> str:
+    """The sentence for a file that is named like code and is something else; empty if it is text."""
+    what = _looks_like(file) or ("binary data" if _is_binary(file.data) else "")
+    if not what:
+        return ""
+    name = PurePosixPath(file.path).name
+    if what == "a web page":
+        return f"{name} is a web page that shows your work, not the work itself: download the file, and hand that in."
+    return f"{name} is {what} and no text, whatever its name says: hand in the file that your editor or Jupyter saved."
+
+
+def _looks_like(file: File) -> str:
+    start = file.data[:1024].lstrip()[:9]
+    return next((words for mark, words in _KINDS if start.startswith(mark)), "")
 
 
 def _is_binary(data: bytes) -> bool:
