@@ -11,7 +11,7 @@ def points_complaint(assignment: Assignment, total: Fraction) -> str:
     """What is wrong if the tests do not add up to what assignment.yaml says; empty if they do."""
     if assignment.points is None or total == assignment.points:
         return ""
-    said = f"{assignment.folder / 'assignment.yaml'} says {_points(assignment.points)}"
+    said = f"assignment.yaml says {_points(assignment.points)}"
     return f"the tests add up to {_points(total)} points, but {said}: change one of them"
 
 

@@ -1,0 +1,77 @@
+"""Running commands: in this process where it can be, as a program where signals, pipes and exits matter."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_course import SECRET, write_course
+from cli_run import Ran, Viva, best_tier, program
+
+from viva.cli.main import run
+from viva.cli.options import UNSAFE
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course that no test changes."""
+    return write_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture
+def own_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course that the test may break, instead of the one above."""
+    root = write_course(tmp_path / "own_course")
+    monkeypatch.setenv("VIVA_COURSE", str(root))
+    return root
+
+
+@pytest.fixture(autouse=True)
+def _environment(course: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("VIVA_COURSE", str(course))
+    monkeypatch.setenv("VIVA_SECRET", SECRET)
+    monkeypatch.delenv("VIVA_TRACEBACK", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def viva(capsys: pytest.CaptureFixture[str]) -> Viva:
+    """`viva("grade", path, …)`: the command in this process; isolation is the best of the host unless said."""
+
+    def call(command: str, *arguments: Any) -> Ran:
+        capsys.readouterr()
+        status = run([command, *map(str, arguments), *best_tier(command, arguments)])
+        said = capsys.readouterr()
+        given = "--tier" in arguments
+        return Ran(status, said.out, said.err if given else said.err.replace(f"viva: isolation T0: {UNSAFE}.\n", ""))
+
+    return call
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """`start("grade", path, …)`: the command as a program, in a session of its own; ended with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(command: str, *arguments: Any) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            program(command, *arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=dict(os.environ),
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

@@ -1,0 +1,136 @@
+"""Ctrl-C, a scheduler's SIGTERM, and processes that are killed: soon over, nothing left, what is written is valid."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_course import RIGHT, SLOW, hand_in
+from cli_run import below, still_there
+
+from viva.formats.results_json import Results, load_results
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+
+Start = Callable[..., "subprocess.Popen[str]"]
+SOON_S = 3.0
+
+
+@pytest.fixture
+def slow_class(tmp_path: Path) -> Path:
+    """Eight submissions of two seconds each."""
+    for index in range(8):
+        hand_in(tmp_path / "class" / f"s{index}", SLOW)
+    return tmp_path / "class"
+
+
+def wait_until(true: Callable[[], object], within_s: float = 30) -> None:
+    deadline = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def results() -> list[Results]:
+    """Every result that is there; each is valid at any moment, or this raises."""
+    return [load_results(path) for path in sorted(Path("graded").rglob("results.json"))]
+
+
+def examiners(process: "subprocess.Popen[str]") -> list[int]:
+    return [
+        pid
+        for pid, _ in below(process.pid)
+        if b"viva.examine.child" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "to_group", "status"),
+    [(signal.SIGINT, True, 130), (signal.SIGINT, False, 130), (signal.SIGTERM, False, 143), (signal.SIGHUP, True, 129)],
+)
+def test_a_signal_in_the_middle_of_a_class(
+    start: Start, slow_class: Path, number: signal.Signals, to_group: bool, status: int
+) -> None:
+    process = start("grade", slow_class, "-o", "graded")
+    wait_until(lambda: any(t.score for r in results() for t in r.tests))
+    everything = below(process.pid)
+    began = time.monotonic()
+    (os.killpg if to_group else os.kill)(process.pid, number)
+    _, said = process.communicate(timeout=SOON_S)
+    assert process.returncode == status and time.monotonic() - began < SOON_S
+    assert not still_there(everything, SOON_S)
+    assert "Traceback" not in said
+    assert "of 8 submissions were graded; what is written so far is valid." in said and "viva: stopped." in said
+    assert not list(Path("graded").rglob("*.part"))
+    left = results()
+    assert left and any(not r.extra_data.complete for r in left)
+    for result in left:
+        assert [t.extra_data.status for t in result.tests] and len(result.tests) == 5
+        assert result.extra_data.complete or "Grading is not finished" in result.output
+
+
+@pytest.mark.parametrize("after_s", [0.15, 0.4, 0.7])
+def test_ctrl_c_before_anything_is_graded(start: Start, slow_class: Path, after_s: float) -> None:
+    """Stopped while the examiners started, a class went on with the next submission for five seconds."""
+    process = start("grade", slow_class, "-o", "graded")
+    time.sleep(after_s)
+    everything = below(process.pid)
+    began = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=SOON_S)
+    assert time.monotonic() - began < SOON_S
+    assert not still_there(everything, SOON_S)
+    if process.returncode == 130:  # else Python itself was still starting
+        assert "viva: stopped." in said and "Traceback" not in said
+    results()
+
+
+def test_ctrl_c_while_a_student_checks(start: Start, tmp_path: Path) -> None:
+    hand_in(tmp_path / "mine", RIGHT.replace("result = 0", "import time; time.sleep(0.9); result = 0"))
+    process = start("check", "mine")
+    wait_until(lambda: examiners(process))
+    time.sleep(0.3)
+    everything = below(process.pid)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=SOON_S)
+    assert process.returncode == 130 and said.strip() == "viva: stopped."
+    assert not still_there(everything, SOON_S)
+
+
+@pytest.mark.slow
+def test_killed_without_warning(start: Start, slow_class: Path) -> None:
+    """Nothing can be tidied up after SIGKILL: the result says that it is not finished, and every process ends."""
+    process = start("grade", slow_class, "-o", "graded", "--workers", "2")
+    wait_until(lambda: len(results()) >= 2)
+    everything = below(process.pid)
+    process.kill()
+    process.communicate()
+    left = results()
+    assert len(left) == 2
+    for result in left:
+        assert not result.extra_data.complete and len(result.tests) == 5
+        assert result.extra_data.still_open != "0" and "Grading is not finished" in result.output
+        assert all(t.score is not None or t.output for t in result.tests)
+    assert not still_there(everything, SOON_S + 2)  # the examiner gives its own work two seconds
+
+
+@pytest.mark.slow
+def test_an_examiner_that_is_killed_costs_one_submission(start: Start, slow_class: Path) -> None:
+    process = start("grade", *sorted(slow_class.iterdir())[:3], "-o", "graded", "--workers", "1")
+    wait_until(results)
+    everything = below(process.pid)
+    os.kill(examiners(process)[0], signal.SIGKILL)
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 2 and "Traceback" not in out + said
+    assert "tests are still open because of errors on the grader's side" in said
+    first, *others = results()
+    assert first.extra_data.complete and len(first.tests) == 5
+    assert "grader_error" in {t.extra_data.status for t in first.tests}
+    assert "it will be run again" in first.output
+    assert [r.score for r in others] == [9, 9]
+    assert not still_there(everything, SOON_S)

@@ -1,0 +1,211 @@
+"""Whatever is wrong with a command or a course is one sentence on standard error, and exit status 1."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_course import hand_in
+from cli_run import Viva
+
+from viva.box.outside import detect_tiers
+from viva.cli.main import COMMANDS, run
+from viva.model import Tier
+
+COMMAND_LINES = [
+    ("grade", [], ["Missing argument", "PATH", "`viva grade --help`"]),
+    ("grade", ["right", "--nope"], ["--nope", "`viva grade --help`"]),
+    ("grade", ["nowhere"], ["nowhere: no such file or folder"]),
+    ("grade", ["rihgt"], ["rihgt: no such file", "did you mean right?"]),
+    ("grade", ["right", "nowhere"], ["nowhere: no such file or folder"]),
+    ("grade", ["right", "other", "-o", "all.json"], ["all.json is one file", "2 submissions", "give a folder"]),
+    ("grade", ["right", "--assignment", "wrods"], ["no assignment `wrods`", "did you mean `words`?"]),
+    ("grade", ["right", "--course", "nowhere"], ["--course says nowhere, which is no folder"]),
+    ("grade", ["right", "--course", "right"], ["--course says right, but there is no grader.yaml in it"]),
+    ("grade", ["right", "--workers", "0"], ["--workers", "0 is not in the range", "`viva grade --help`"]),
+    ("grade", ["right", "--tier", "T9"], ["--tier", "T9", "`viva grade --help`"]),
+    ("check", ["nowhere"], ["nowhere: no such file or folder"]),
+    ("check", ["--all"], ["--all", "`viva check --help`"]),
+    ("verify", ["wrods"], ["no assignment `wrods`", "did you mean `words`?"]),
+    ("why", ["right"], ["Missing argument", "TEST"]),
+    ("why", ["nowhere", "1.1"], ["nowhere: no such file or folder"]),
+    ("why", ["note.json", "1.1"], ["note.json", "no results.json", "give the submission's path instead"]),
+    ("shell", ["nowhere"], ["nowhere: no such file or folder"]),
+    ("diff", ["nowhere", "right"], ["nowhere"]),
+    ("diff", ["right", "right"], ["right holds no results.json"]),
+    ("diff", ["note.json", "right"], ["one is a folder and the other a file"]),
+    ("diff", ["note.json", "note.json"], ["note.json is no results.json of viva"]),
+    ("init", ["right"], ["right is not empty", "give a new folder"]),
+    ("init", ["note.json"], ["note.json is not empty"]),
+    ("new-test", ["1.2"], ["Missing argument", "FUNCTION"]),
+    ("new-test", ["1.2", "totl"], ["no function 'totl'", "Did you mean total?"]),
+    ("gread", ["right"], ["There is no command `gread`", "Did you mean `viva grade`?"]),
+    ("frobnicate", [], ["There is no command `frobnicate`", "There are: grade, check"]),
+]
+
+
+@pytest.mark.parametrize(("command", "arguments", "said"), COMMAND_LINES)
+def test_a_wrong_command_line_is_one_sentence(
+    viva: Viva, tmp_path: Path, command: str, arguments: list[str], said: list[str]
+) -> None:
+    hand_in(tmp_path / "right")
+    hand_in(tmp_path / "other")
+    (tmp_path / "note.json").write_text("{}", "utf-8")
+    ran = viva(command, *arguments)
+    assert (ran.status, ran.out) == (1, "")
+    for words in said:
+        assert words in ran.sentence()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["note.json", "other", "right"]  # nothing was made
+
+
+def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 1
+    listed = capsys.readouterr().out
+    assert all(f"\n  {name} " in listed for name in COMMANDS)
+    assert run(["--help"]) == 0
+    assert capsys.readouterr().out == listed
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("viva, version ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_says_what_it_does(viva: Viva, command: str) -> None:
+    ran = viva(command, "--help")
+    assert ran.status == 0 and ran.out.startswith(f"Usage: viva {command}") and ran.err == ""
+
+
+def test_without_a_course_the_ways_to_name_one_are_told(
+    viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VIVA_COURSE")
+    hand_in(tmp_path / "right")
+    said = viva("grade", "right").sentence()
+    assert "no grader.yaml" in said and "--course DIR or VIVA_COURSE" in said and "viva init DIR" in said
+
+
+def test_a_course_inside_the_submission_is_refused(viva: Viva, own_course: Path) -> None:
+    hand_in(own_course)
+    assert "the student could have written it" in viva("grade", own_course).sentence()
+
+
+def test_a_missing_secret_says_how_to_make_one(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(tmp_path / "right")
+    monkeypatch.delenv("VIVA_SECRET")
+    ran = viva("grade", "right")
+    assert ran.status == 1
+    assert "VIVA_SECRET" in ran.sentence() and "export VIVA_SECRET=" in ran.sentence()
+    monkeypatch.setenv("VIVA_SECRET", "short")
+    assert "5 bytes, and 16 are the least" in viva("grade", "right").sentence()
+
+
+# --- isolation
+
+
+def offered() -> list[Tier]:
+    return [report.tier for report in detect_tiers() if report.available]
+
+
+def test_a_tier_that_the_host_lacks_is_refused_and_those_it_has_are_named(viva: Viva, tmp_path: Path) -> None:
+    hand_in(tmp_path / "right")
+    for tier in set(Tier) - set(offered()):
+        ran = viva("grade", "right", "--tier", str(tier))
+        assert ran.status == 1
+        for words in (f"does not offer isolation {tier}", *map(str, offered()), "`viva doctor`"):
+            assert words in ran.sentence()
+
+
+@pytest.mark.parametrize("file", ["grader.yaml", "assignments/words/assignment.yaml"])
+def test_less_isolation_than_the_course_asks_for_is_refused(viva: Viva, own_course: Path, file: str) -> None:
+    path = own_course / file
+    path.write_text(path.read_text("utf-8") + "min_tier: T1\n", "utf-8")
+    ran = viva("grade", hand_in(own_course.parent / "right"), "--tier", "T0")
+    assert ran.status == 1
+    assert "The course asks for isolation T1 or better (min_tier); T0 was asked for." in ran.sentence()
+
+
+def test_the_weakest_isolation_is_never_used_in_silence(viva: Viva, tmp_path: Path) -> None:
+    ran = viva("grade", hand_in(tmp_path / "right"), "--tier", "T0", "-o", "result.json")
+    assert ran.status == 0
+    assert ran.sentence() == "viva: isolation T0: the key and other submissions are readable by the code you grade."
+    assert '"tier": "T0"' in (tmp_path / "result.json").read_text("utf-8")
+
+
+# --- broken courses
+
+
+def replace(file: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        text = (root / file).read_text("utf-8")
+        assert old in text
+        (root / file).write_text(text.replace(old, new), "utf-8")
+
+    return change
+
+
+def remove(file: str) -> Callable[[Path], None]:
+    return lambda root: (root / file).unlink()
+
+
+def add(file: str, text: str) -> Callable[[Path], None]:
+    return lambda root: (root / file).write_text(text, "utf-8") and None
+
+
+YAML = "assignments/words/assignment.yaml"
+TESTS = "graders/words/test_words.py"
+BROKEN = {
+    "unknown key": (replace(YAML, "title", "tilte"), ["assignment.yaml:1: tilte: there is no such key", "`title`"]),
+    "wrong value": (replace(YAML, "call_s: 1", "call_s: soon"), ["assignment.yaml:5", "limits.call_s", "`soon`"]),
+    "no YAML": (replace(YAML, "preload: [", "preload: [["), ["assignment.yaml", "this is no YAML"]),
+    "no assignment.yaml": (remove(YAML), ["lists the assignment `words`", "does not exist"]),
+    "no assignments": (replace("grader.yaml", "[words]", "[]"), ["assignments is empty; list at least one"]),
+    "no key": (remove("graders/words/key.py"), ["key.py: there is no answer key"]),
+    "key raises": (replace("graders/words/key.py", "def total", "1 / 0\ndef total"), ["cannot be imported: ZeroDiv"]),
+    "no test": (remove(TESTS), ["no test was found; expected functions test_"]),
+    "test without syntax": (replace(TESTS, "def test_total(", "def test_total"), [f"{TESTS} line 24", "SyntaxError"]),
+    "test without module": (replace(TESTS, "from viva", "import nowhere\nfrom viva"), [f"{TESTS} line 1", "'nowhere'"]),
+    "negative weight": (replace(TESTS, "weight(2)\n@vis", "weight(-2)\n@vis"), ["weight(-2)", "zero or more"]),
+    "unknown preload": (
+        replace(YAML, "numpy", "nowhere"),
+        ["preload", "has no module `nowhere`", "take it off the list"],
+    ),
+    "no interpreter": (replace(YAML, "points", "python: nowhere\npoints"), ["python", "`nowhere`", "interpreter"]),
+    "broken conftest": (
+        lambda root: (root / "graders/words/conftest.py").write_text("1/0"),
+        ["cannot be collected", "Zero"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_course_is_one_sentence(viva: Viva, own_course: Path, case: str) -> None:
+    change, said = BROKEN[case]
+    change(own_course)
+    ran = viva("grade", hand_in(own_course.parent / "right"), "-o", "result.json")
+    assert (ran.status, ran.out) == (1, "")
+    for words in said:
+        assert words in ran.sentence()
+    assert not Path("result.json").exists()  # a result would blame the student
+
+
+def test_points_that_do_not_add_up_are_said_and_the_marks_stand(viva: Viva, own_course: Path) -> None:
+    replace(YAML, "points: 10", "points: 12")(own_course)
+    ran = viva("grade", hand_in(own_course.parent / "right"))
+    assert ran.status == 0 and "9 of 10 points, 1 still open" in ran.out
+    assert ran.sentence() == (
+        "viva: words: the tests add up to 10 points, but assignment.yaml says 12: change one of them."
+    )
+
+
+def test_an_examiner_that_cannot_start_is_the_graders_fault(viva: Viva, own_course: Path) -> None:
+    replace(TESTS, "from viva", "import os; os._exit(3)\nfrom viva")(own_course)
+    ran = viva("grade", hand_in(own_course.parent / "right"))
+    assert ran.status == 2 and "ended before it was ready" in ran.sentence()
+
+
+def test_a_bug_of_our_own_is_a_sentence_too(viva: Viva, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viva.formats.results_json.json_schema", lambda: 1 / 0)
+    ran = viva("schema")
+    assert ran.status == 2
+    assert "a fault of viva's own: ZeroDivisionError" in ran.sentence() and "VIVA_TRACEBACK=1" in ran.sentence()
+    monkeypatch.setenv("VIVA_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        viva("schema")
