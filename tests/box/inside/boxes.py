@@ -1,19 +1,25 @@
 """A worker without walls, spoken to over the wire."""
 
+import os
 import socket
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+import pytest
 
 import viva.box.inside
 from viva.box.inside import wire
 
 INSIDE = Path(viva.box.inside.__file__).parent
+
+
+PYTHON = os.environ.get("VIVA_TEST_PYTHON", sys.executable)
 
 
 class Forker:
@@ -122,6 +128,15 @@ class Worker:
     def call_raises(self, name: str, *args: Any, **fields: Any) -> dict[str, Any]:
         """What a student's function raises."""
         return self.raises("call", **self.call_fields(name, args, {}), **fields)
+
+
+def forker_with(*preload: str) -> Iterator[Forker]:
+    """A fork server, if the interpreter has these libraries."""
+    if subprocess.run([PYTHON, "-c", f"import {', '.join(preload)}"], capture_output=True, check=False).returncode:
+        pytest.skip(f"{PYTHON} lacks one of {', '.join(preload)}")
+    forker = Forker(preload, PYTHON)
+    yield forker
+    forker.close()
 
 
 def text_of(cell: dict[str, Any], name: str = "stdout") -> str:

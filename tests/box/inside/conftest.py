@@ -1,36 +1,32 @@
-"""Workers without walls: what the inside of the box does, apart from how it is locked."""
+"""Workers without walls: what the inside of the box does, apart from how it is locked.
+
+VIVA_TEST_PYTHON names another interpreter for the workers (3.9 or later, with numpy and msgpack): a course pinned to
+older libraries is graded with them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from boxes import Forker, Worker
+from boxes import Forker, Worker, forker_with
 
 
 @pytest.fixture(scope="session")
 def forker() -> Iterator[Forker]:
     """With numpy, as every box has it."""
-    forker = Forker(["numpy"])
-    yield forker
-    forker.close()
+    yield from forker_with("numpy")
 
 
 @pytest.fixture(scope="session")
 def shell_forker() -> Iterator[Forker]:
     """With IPython loaded ahead, as an assignment of notebooks has it."""
-    pytest.importorskip("IPython")
-    forker = Forker(["numpy", "IPython"])
-    yield forker
-    forker.close()
+    yield from forker_with("numpy", "IPython")
 
 
 @pytest.fixture(scope="session")
 def torch_forker() -> Iterator[Forker]:
     """With torch loaded ahead."""
-    pytest.importorskip("torch")
-    forker = Forker(["torch"])
-    yield forker
-    forker.close()
+    yield from forker_with("torch")
 
 
 @pytest.fixture

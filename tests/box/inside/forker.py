@@ -31,7 +31,8 @@ def main(folder: str, descriptor: int, preload: list[str]) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             channel.close()
             os.chdir(work)
-            worker.serve(socket.socket(fileno=fds[0]), {"pid": os.getpid()}, {"work": work.decode(), "seed": 1})
+            hello = {"pid": os.getpid(), "python": sys.version_info[:2]}
+            worker.serve(socket.socket(fileno=fds[0]), hello, {"work": work.decode(), "seed": 1})
         os.close(fds[0])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boxes import Forker, Worker, shown, text_of
+from boxes import Forker, Worker, forker_with, shown, text_of
 
 
 @pytest.fixture(params=["plain", "shell"])
@@ -91,7 +91,7 @@ def test_a_cell_that_raises_costs_only_itself(runner: Worker) -> None:
 
 
 def test_a_cell_that_is_no_python_costs_only_itself(runner: Worker) -> None:
-    cells = runner.notebook("def f(:\n    pass", "  x = 1\n y = 2", "z = 3")
+    cells = runner.notebook("def f(:\n    pass", "x = 1\n  y = 2", "z = 3")
     assert [c["status"] for c in cells] == ["raised", "raised", "ok"]
     assert [c["raised"]["type"] for c in cells[:2]] == ["SyntaxError", "IndentationError"]
     assert runner.ask("names") == ["z"]
@@ -301,11 +301,9 @@ def test_ordinary_notebooks_do_not_make_a_shell(shell_worker: Worker, source: st
 @pytest.fixture
 def preloaded(tmp_path: Path) -> Iterator[Worker]:
     """IPython and matplotlib loaded ahead."""
-    pytest.importorskip("matplotlib")
-    forker = Forker(["numpy", "IPython", "matplotlib.pyplot"])
-    with forker.fork(tmp_path) as worker:
-        yield worker
-    forker.close()
+    for forker in forker_with("numpy", "IPython", "matplotlib.pyplot"):
+        with forker.fork(tmp_path) as worker:
+            yield worker
 
 
 def processor_s(worker: Worker) -> float:

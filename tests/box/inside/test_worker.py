@@ -371,7 +371,9 @@ RAISES: list[tuple[str, str, str]] = [
     ("raise type('N' * 500, (Exception,), {})", "N" * 100, ""),
     ("raise StopIteration(1)", "StopIteration", "1"),
     ("raise Lying('truth')", "Lying", "truth"),
-    ("eval('1 +')", "SyntaxError", "invalid syntax (line 1)"),
+    ("raise Pretender()", "Pretender", ""),
+    ("raise Named()", "Named", ""),
+    ("eval('a b c')", "SyntaxError", "invalid syntax (line 1)"),
     ("import no_such_module.part", "ModuleNotFoundError", "No module named 'no_such_module'"),
     ("raise ValueError('\\ud800')", "ValueError", "\ud800"),
 ]
@@ -385,6 +387,13 @@ class Odd(Exception):
     def __str__(self): raise ValueError
 class Long(Exception):
     def __str__(self): return "x" * 10**7
+class Pretender(Exception):
+    @property
+    def __class__(self): return ModuleNotFoundError
+class Meta(type):
+    @property
+    def __name__(cls): return 3
+class Named(Exception, metaclass=Meta): pass
 class Lying(ValueError):
     @property
     def __class__(self): return MemoryError
@@ -396,7 +405,7 @@ def f():
     raised = worker.call_raises("f")
     assert (raised["type"], raised["message"]) == (kind, message)
     assert raised["missing_module"] == ("no_such_module" if "no_such" in statement else None)
-    assert worker.ask("names") == ["Long", "Lying", "Odd", "f"]
+    assert worker.ask("names") == ["Long", "Lying", "Meta", "Named", "Odd", "Pretender", "f"]
 
 
 def test_frames_are_the_students_own(worker: Worker) -> None:

@@ -29,7 +29,7 @@ def describe(error: BaseException) -> Raised:
     `limit` is "time", "memory" or "recursion" where a limit of the box was the cause.
     """
     try:
-        message = within(_WORDS_S, lambda: _words(error))
+        message = str(error) if type(error) is SoftTimeout else within(_WORDS_S, lambda: _words(error))
     except BaseException:
         message = "(its message cannot be shown)"
     try:
@@ -57,13 +57,13 @@ def _type_name(error: BaseException) -> str:
     for kind, name in _NAMES:
         if _is(error, kind):
             return name
-    return str.__str__(type(error).__name__)[:100]
+    return sources.name_of(type(error))
 
 
 def _words(error: BaseException) -> str:
-    if isinstance(error, SyntaxError) and error.lineno:
+    if _is(error, SyntaxError) and isinstance(error, SyntaxError) and error.lineno:
         return f"{error.msg} (line {error.lineno})"[:_LONGEST_MESSAGE]
-    if isinstance(error, SystemExit):
+    if _is(error, SystemExit) and isinstance(error, SystemExit):
         return f"the code called exit({'' if error.code is None else repr(error.code)})"[:_LONGEST_MESSAGE]
     return str.__str__(str(error))[:_LONGEST_MESSAGE]
 
@@ -81,8 +81,8 @@ def _limit(error: BaseException, message: str) -> Optional[str]:
 
 def _missing_module(error: BaseException) -> Optional[str]:
     """A module that is not there; a name that a module lacks is the student's own affair."""
-    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):
-        return str.__str__(error.name)[:100]
+    if _is(error, ModuleNotFoundError) and isinstance(error, ImportError) and issubclass(type(error.name), str):
+        return str.__str__(str(error.name))[:100]
     return None
 
 
@@ -96,7 +96,7 @@ def _frames(error: BaseException) -> List[List[Any]]:
             line = trace.tb_lineno or 0
             found.append([name, line, code.co_name, sources.line_of(code.co_filename, line)])
         trace = trace.tb_next
-    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
+    if _is(error, SyntaxError) and isinstance(error, SyntaxError) and type(error.filename) is str:
         name = sources.shown_name(error.filename)
         if name is not None and type(error.lineno) is int:
             found.append([name, error.lineno, "", sources.line_of(error.filename, error.lineno)])

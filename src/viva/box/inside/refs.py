@@ -7,6 +7,7 @@ import sys
 import types
 from typing import Any, Dict, Iterable
 
+from . import sources
 from .wire import Ref, Tensor
 
 _LONGEST_TEXT = 200
@@ -30,7 +31,7 @@ class Refs:
         """Keep an object and name it."""
         self._last += 1
         self._objects[self._last] = value
-        return Ref(self._last, str.__str__(type(value).__name__)[:100], _short(value))
+        return Ref(self._last, sources.name_of(type(value)), _short(value))
 
     def __getitem__(self, number: int) -> Any:
         try:

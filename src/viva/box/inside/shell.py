@@ -6,6 +6,8 @@ submission. Imported by the fork server where the assignment preloads IPython, s
 
 from __future__ import annotations
 
+import atexit
+import builtins
 import subprocess
 import sys
 import tokenize
@@ -120,6 +122,17 @@ class _Interactive(InteractiveShell):
                 process.kill()
                 raise
         self.user_ns["_exit_code"] = process.returncode
+
+
+def warm_up() -> None:
+    """Once in a fork server: make a shell, run a cell and forget it, for what IPython imports and compiles late."""
+    known, main = set(vars(builtins)), sys.modules["__main__"]
+    Shell(types.ModuleType("__main__"), Outputs()).run(1, "%time None\n0")
+    atexit.unregister(_Interactive.instance().atexit_operations)
+    _Interactive.clear_instance()
+    for name in set(vars(builtins)) - known:
+        delattr(builtins, name)
+    sys.modules["__main__"] = main
 
 
 class Shell:

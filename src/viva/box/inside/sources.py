@@ -7,6 +7,7 @@ import os
 from typing import Any, Dict, Optional, Set
 
 _LONGEST_LINE = 200
+_class_name = type.__dict__["__name__"].__get__
 _getline, _join, _normal = linecache.getline, os.path.join, os.path.normpath
 
 
@@ -28,6 +29,11 @@ def work_in(folder: str) -> None:
 def folder() -> str:
     """The work directory."""
     return _Work.folder
+
+
+def name_of(kind: type) -> str:
+    """The name of a class, whatever its metaclass says."""
+    return str.__str__(_class_name(kind))[:100]
 
 
 def path_of(path: str) -> str:

@@ -23,7 +23,9 @@ from .refs import Refs
 from .spaces import Missing, Spaces
 
 if "IPython" in sys.modules:
-    from . import shell  # noqa: F401  # the fork server imports it once, not each box
+    from . import shell  # the fork server does it once, not each box
+
+    shell.warm_up()
 
 Request = Dict[str, Any]
 Reply = Dict[str, Any]
