@@ -30,7 +30,7 @@ class Outputs:
 
     def finished(self) -> List[Output]:
         """The outputs of the cell that has run."""
-        return [{key: value for key, value in item.items() if key != _DISPLAY_ID} for item in self._items]
+        return [_finished(item) for item in self._items]
 
     def stream(self, name: str, text: str) -> None:
         """Text on "stdout" or "stderr"; joined with what the same stream has just put out."""
@@ -39,9 +39,9 @@ class Outputs:
         if not text or not self._has_room(_size(text)):
             return
         if last.get("name") == name:
-            last["text"] += text
+            last["text"].append(text)
         else:
-            self._items.append({"output_type": "stream", "name": name, "text": text})
+            self._items.append({"output_type": "stream", "name": name, "text": [text]})
 
     def result(self, data: Dict[str, Any], metadata: Dict[str, Any], number: int) -> None:
         """The value of a cell's last expression."""
@@ -96,7 +96,7 @@ class Outputs:
             self._left_of_notebook -= size
             return True
         if self._left >= 0:
-            self._items.append({"output_type": "stream", "name": "stderr", "text": _CUT})
+            self._items.append({"output_type": "stream", "name": "stderr", "text": [_CUT]})
         self._left = -1
         return False
 
@@ -161,6 +161,12 @@ class Streams:
 
     def __exit__(self, *_error: object) -> None:
         sys.stdout, sys.stderr = self._before
+
+
+def _finished(item: Output) -> Output:
+    """An output without our own key; a stream's text was kept in parts, for joining as it comes costs the square."""
+    plain = {key: value for key, value in item.items() if key != _DISPLAY_ID}
+    return {**plain, "text": "".join(plain["text"])} if plain["output_type"] == "stream" else plain
 
 
 def _size(text: str) -> int:
