@@ -20,6 +20,9 @@ LOAD_GRACE_S: Final = 2.0
 _TOO_MUCH: Final = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG)
 """What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
 
+NOTEBOOK_LOADS: Final = 2
+"""A cell may take the time of a whole module, and all cells twice that: one that never ends does not cost the rest."""
+
 Ask = Callable[..., Any]
 
 
@@ -41,6 +44,8 @@ class LoadReport:
     loaded: list[str] = field(default_factory=list)
     problems: list[LoadProblem] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Findings that cost nothing, such as a cell of an unknown kind."""
     failure: LoadFailed | None = None
     """Set when loading ended the box, twice: no test can be asked."""
     notebooks: dict[str, Notebook] = field(default_factory=dict)
@@ -183,11 +188,14 @@ class Loader:
             report.problems.append(LoadProblem(path, str(error)))
             return
         report.notebooks[path] = notebook
+        report.notes += [f"{path}: {note}" for note in notebook.notes]
+        whole_s = limits.load_s * NOTEBOOK_LOADS
         try:
             loaded = ask(
                 "load_notebook",
-                timeout_s=limits.load_s + LOAD_GRACE_S,
-                soft_s=limits.load_s,
+                timeout_s=whole_s + LOAD_GRACE_S,
+                soft_s=whole_s,
+                path=path,
                 cells=[{"number": c.number, "source": c.source} for c in notebook.code],
                 mode=self._assignment.load,
                 cell_s=limits.load_s,
@@ -198,15 +206,24 @@ class Loader:
             return
         cells = [claims.table(c) for c in claims.rows(claims.table(loaded).get("cells"))]
         report.cells[path] = cells
+        unrun: list[int] = []
         for cell in cells:
-            where = f"cell {claims.number(cell.get('number'))} of {path}"
+            number = claims.number(cell.get("number"))
+            where = f"cell {number} of {path}"
+            skipped = claims.text(cell.get("skipped"), 300)
             if cell.get("raised"):
                 raised = StudentRaised.from_wire(claims.table(cell["raised"]))
                 report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
             elif cell.get("status") == "timeout":
                 report.problems.append(LoadProblem(where, "did not finish in time"))
+            elif skipped and self._assignment.load == "definitions":
+                report.skipped.append(f"{where}: {skipped}")
             elif cell.get("status") == "skipped":
-                report.skipped.append(where)
+                unrun.append(number)
+        if unrun:
+            which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
+            text = f"not run, because those before had used up the {whole_s:g} s of the notebook"
+            report.problems.append(LoadProblem(f"{which} of {path}", text))
 
 
 def _depth(path: str) -> tuple[int, str]:

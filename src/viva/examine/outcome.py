@@ -95,13 +95,12 @@ def describe(error: StudentRaised) -> str:
         "time": "Your code did not finish in time and was stopped.",
         "memory": "Your code asked for more memory than it may use.",
         "recursion": "Your code called itself too often (RecursionError).",
-    }.get(error.limit or "", f"Your code raised {error}.")
+    }.get(error.limit or "", f"Your code raised {str(error).rstrip('.')}.")
     return "\n".join([head, *(_line(f) for f in error.frames[-6:])])[:OUTPUT_CAP]
 
 
 def _line(frame: Frame) -> str:
-    where = frame.file if frame.file.startswith("cell ") else f"{frame.file}"
-    place = f"  {where}, line {frame.line}, in {frame.function}"
+    place = f"  {frame.file}, line {frame.line}" + (f", in {frame.function}" if frame.function else "")
     return f"{place}\n    {frame.source.strip()}" if frame.source.strip() else place
 
 
