@@ -292,6 +292,16 @@ def test_an_answer_of_another_form_is_the_students_and_noted_for_the_author(exam
     assert "AttributeError" in entry.staff_message and "AttributeError" not in entry.message
 
 
+def test_any_text_of_the_student_comes_through(examined: Examined) -> None:
+    odd = "\\ud800 \\x00 \\x1b[2J \\u202e"
+    score = examined.score(
+        f'NAME = "{odd}"\n' + but("triple", "raise ValueError(NAME)") + "\n\ndef count(n): return NAME\n"
+    )
+    assert statuses(score)["test_counts"] == "failed" and statuses(score)["test_triple"] == "error"
+    named = examined.process.grade(handed_in(RIGHT, "cl\udcffss/ad\udc80"), Wanted()).score
+    assert named.submission == "cl\udcffss/ad\udc80" and statuses(named) == ALL_RIGHT
+
+
 def test_a_sentence_of_the_authors_takes_the_place_of_the_error(examined: Examined) -> None:
     entry = examined.entry(but("text", "raise ValueError('wrong')"), "test_text")
     assert entry.message == "Look again at the lecture on strings."
@@ -409,13 +419,11 @@ def test_helpers_of_the_author_that_do_not_load_are_our_fault(tmp_path_factory: 
 
 
 def test_helpers_are_loaded_before_anything_of_the_student_is_there(tmp_path_factory: pytest.TempPathFactory) -> None:
-    course = write_course(
-        tmp_path_factory.mktemp("shadowed"), tests=FAULTY, key=KEY, inside="import colorsys\nx = colorsys.rgb_to_hsv"
-    )
-    examined = Examined(course)
+    tests = "def test_view(inside):\n    assert inside.seen() == []\n"
+    inside = "import os\nSEEN = os.listdir()\n\ndef seen():\n    return SEEN\n"
+    examined = Examined(write_course(tmp_path_factory.mktemp("before"), tests=tests, key=KEY, inside=inside))
     try:
-        entry = examined.entry({"solution.py": RIGHT, "colorsys.py": "raise OSError('mine')"}, "test_sound")
-        assert entry.status is Status.PASSED
+        assert examined.entry(RIGHT, "test_view").status is Status.PASSED
     finally:
         examined.process.close()
 

@@ -1,0 +1,419 @@
+"""Nothing of one student reaches another, nothing of one test the next, nothing of a hidden question the student."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from examined import Examined, by_name, read_by_students, statuses, without_times, write_course
+
+from viva.model import Score, Status
+
+KEY = """
+import numpy as np
+
+
+def double(x):
+    return 2 * np.asarray(x)
+
+
+def shout(text):
+    return text.upper()
+"""
+
+TESTS = '''
+"""Visible and hidden questions about the same functions; one visible test is asked after a hidden one."""
+import contextlib
+import numpy as np
+import pytest
+from viva.grading import agree, leaderboard, visibility, weight
+
+SECRET = "canary-of-the-hidden-test"
+NUMBERS = [271828.25, 314159.5]
+
+
+@pytest.fixture(scope="session")
+def kept(student):
+    return []
+
+
+@weight(1)
+def test_double(student, key, rng):
+    """Twice."""
+    x = rng.normal(size=3)
+    agree(student.double(x), key.double(x))
+
+
+@weight(1)
+def test_shout(student, key):
+    """Loud."""
+    agree(student.shout("abc"), key.shout("abc"))
+
+
+@weight(1)
+@visibility("hidden")
+def test_hidden_double(student, key):
+    """More numbers."""
+    agree(student.double(NUMBERS), key.double(NUMBERS))
+
+
+@weight(1)
+@visibility("after_published")
+@pytest.mark.parametrize("text", [SECRET, SECRET + " again"])
+def test_hidden_shout(student, key, text):
+    """More texts."""
+    agree(student.shout(text), key.shout(text))
+
+
+@weight(1)
+@visibility("hidden")
+@leaderboard("loudness")
+def test_hidden_race(student, set_leaderboard_value):
+    """A hidden number for the leaderboard."""
+    set_leaderboard_value(student.shout(SECRET))
+
+
+@weight(1)
+@pytest.mark.depends("test_hidden_first")
+def test_visible_after_hidden(student, key):
+    """Asked after a hidden question, and shown."""
+    agree(student.shout("abc"), key.shout("abc"))
+
+
+@weight(0)
+@visibility("hidden")
+def test_hidden_first(student):
+    """Asked before a visible one; passes whatever the answer is."""
+    with contextlib.suppress(Exception):
+        student.double(NUMBERS)
+    with contextlib.suppress(Exception):
+        student.shout(SECRET)
+'''
+
+HONEST = """
+import numpy as np
+
+
+def double(x):
+    return 2 * np.asarray(x)
+
+
+def shout(text):
+    return text.upper()
+"""
+
+SETTINGS = "limits: {call_s: 0.5, load_s: 2, test_s: 3, submission_s: 30, memory_mib: 256}\n"
+HIDDEN = ("canary-of-the-hidden-test", "CANARY-OF-THE-HIDDEN-TEST", "271828", "314159")
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    made = Examined(write_course(tmp_path_factory.mktemp("leaks"), tests=TESTS, key=KEY, settings=SETTINGS))
+    yield made
+    made.process.close()
+
+
+# --- from one student to the next
+
+ADAS = {
+    "raises": """
+        MARK = "canary-of-ada"
+        print(MARK)
+        def double(x): raise ValueError(MARK)
+        def shout(text): return MARK
+        """,
+    "leaves things behind": """
+        import builtins, json, numpy, os, sys, tempfile, threading
+        builtins.MARK = "canary-of-ada"
+        numpy.MARK = json.MARK = sys.MARK = os.environ["MARK"] = "canary-of-ada"
+        numpy.set_printoptions(precision=1)
+        numpy.seterr(all="raise")
+        numpy.asarray = lambda x: "canary-of-ada"
+        str.__doc__
+        for place in (".", tempfile.gettempdir(), "/tmp", "/dev/shm"):
+            try:
+                open(os.path.join(place, "canary-of-ada"), "w").write("canary-of-ada")
+            except OSError:
+                pass
+        threading.Thread(target=lambda: print("canary-of-ada")).start()
+        def double(x): return "canary-of-ada"
+        def shout(text): print("canary-of-ada"); return text.upper()
+        """,
+    "is wrong": "MARK = 'canary-of-ada'\ndef double(x): return [MARK]\ndef canary_of_ada(): pass\n",
+    "ends": "import os\nprint('canary-of-ada', flush=True)\nos._exit(7)\n",
+}
+LOOKS_AROUND = """
+import builtins, gc, json, numpy, os, sys, tempfile
+
+
+def found():
+    seen = [vars(m).get("MARK") for m in list(sys.modules.values()) if hasattr(m, "__dict__")]
+    seen += [os.environ.get("MARK"), getattr(builtins, "MARK", None), getattr(sys, "MARK", None)]
+    for place in (".", tempfile.gettempdir(), "/dev/shm"):
+        seen += os.listdir(place) if os.path.isdir(place) and os.access(place, os.R_OK) else []
+    seen += [t for t in gc.get_objects() if isinstance(t, dict) and "MARK" in t and t is not globals()][:3]
+    return [repr(s) for s in seen if "ada" in repr(s)]
+
+
+def double(x):
+    raise ValueError(found() + [numpy.geterr(), numpy.get_printoptions()])
+
+
+def shout(text):
+    return found()
+"""
+
+
+@pytest.mark.parametrize("ada", [pytest.param(source, id=name) for name, source in ADAS.items()])
+def test_a_b_a_gives_a_twice_and_nothing_of_a_in_b(examined: Examined, ada: str) -> None:
+    import textwrap
+
+    source = textwrap.dedent(ada)
+    alone = {name: without_times(examined.score(text)) for name, text in (("b", LOOKS_AROUND), ("honest", HONEST))}
+    first = examined.score(source)
+    second, honest = examined.graded(LOOKS_AROUND, record=True), examined.score(HONEST)
+    third = examined.score(source)
+    assert without_times(first) == without_times(third)
+    assert without_times(second.score) == alone["b"]
+    assert without_times(honest) == alone["honest"]
+    everything = json.dumps([without_times(second.score), second.questions, without_times(honest)], default=str)
+    assert "ada" not in everything and "canary" not in everything.replace(HIDDEN[0], "").replace(HIDDEN[1].lower(), "")
+
+
+# --- from one test to the next
+
+RESETS_TESTS = '''
+"""Each test asks twice; what the first one changes must be as it was in the second."""
+import random
+import numpy as np
+import pytest
+from viva.grading import agree, weight
+
+
+@weight(1)
+def test_a_change(student):
+    """Changes everything that code can change for all that comes after it."""
+    student.change()
+
+
+@weight(1)
+def test_b_after(student):
+    """Looks at the state that a fresh process has."""
+    state = student.state()
+    assert state["error"] == "warn"
+    assert state["filters"] is True
+    assert state["type"] == "torch.float32"
+    assert state["gradients"] is True
+
+
+@weight(1)
+def test_c_draws(student):
+    """Draws, the same each time this test is asked."""
+    agree(student.draw(), [0.0])
+
+
+@weight(1)
+def test_d_draws(student):
+    """Other draws in another test."""
+    agree(student.draw(), [0.0])
+
+
+@weight(1)
+def test_e_key_keeps_the_question(student, key):
+    """The student changes the argument; the key is asked about the same one afterwards."""
+    x, table = np.array([3, 1, 2]), {"a": [3, 1]}
+    student.spoil(x, table)
+    assert x.tolist() == [3, 1, 2] and table == {"a": [3, 1]}
+    agree(key.ordered(x, table), [1, 2, 3])
+    assert x.tolist() == [3, 1, 2] and table == {"a": [3, 1]}
+'''
+
+CHANGES = """
+import random
+import warnings
+
+import numpy as np
+import torch
+
+
+def change():
+    np.seterr(all="raise")
+    np.set_printoptions(precision=1)
+    warnings.simplefilter("error")
+    random.seed(1)
+    np.random.seed(1)
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    return True
+
+
+def state():
+    import sys
+
+    return {
+        "error": np.geterr()["over"],
+        "filters": not any(f[0] == "error" for f in warnings.filters),
+        "type": str(torch.get_default_dtype()),
+        "gradients": torch.is_grad_enabled(),
+    }
+
+
+def draw():
+    return [random.random(), np.random.rand(), torch.rand(1).item()]
+
+
+def spoil(x, table):
+    x.sort()
+    table["a"].sort()
+    table.clear()
+"""
+
+
+@pytest.mark.slow
+def test_what_a_test_changes_is_as_before_in_the_next(tmp_path_factory: pytest.TempPathFactory) -> None:
+    course = write_course(
+        tmp_path_factory.mktemp("resets"),
+        tests=RESETS_TESTS,
+        key="def ordered(x, table):\n    x.sort()\n    table['a'].clear()\n    return x\n",
+        settings="limits: {load_s: 60, call_s: 60, test_s: 60}\n",
+    )
+    examined = Examined(course)
+    try:
+        first, second = examined.score(CHANGES), examined.score(CHANGES)
+        found = by_name(first)
+        assert found["test_a_change"].status is Status.PASSED
+        assert found["test_b_after"].message == ""
+        assert found["test_e_key_keeps_the_question"].message == ""
+        assert without_times(first) == without_times(second)
+        draws = [found[name].message for name in ("test_c_draws", "test_d_draws")]
+        assert len(set(draws)) == 2 and all("expected" in text for text in draws)
+        alone = examined.score(CHANGES, "test_d_draws")
+        assert by_name(alone)["test_d_draws"].message == draws[1]
+    finally:
+        examined.process.close()
+
+
+# --- from a hidden question to the student
+
+REMEMBERS = """
+import os, sys, tempfile
+
+seen = []
+places = [os.path.join(p, "seen") for p in (".", tempfile.gettempdir(), "/dev/shm", "/var/tmp")]
+for place in places:
+    try:
+        seen.append(open(place).read())
+    except OSError:
+        pass
+print(seen)
+
+
+def remember(x):
+    seen.append(repr(x) + str(x))
+    for place in places:
+        try:
+            with open(place, "a") as file:
+                file.write(seen[-1])
+        except OSError:
+            pass
+    text = " ".join(seen)
+    print(text)
+    sys.stderr.write(text)
+    os.write(1, text.encode())
+    globals()[text.replace(" ", "_")] = text
+    return text
+"""
+
+TELLS = {
+    "by raising": "def double(x): raise ValueError(remember(x))\nshout = double\n",
+    "by returning": "def double(x): return remember(x)\nshout = double\n",
+    "by the type of an exception": "def double(x): raise type(remember(x), (Exception,), {})()\nshout = double\n",
+    "by the repr of an object": """
+class Told:
+    def __repr__(self): return " ".join(seen)
+def double(x):
+    remember(x)
+    return Told()
+shout = double
+""",
+    "by a name that is missing": "def double(x): raise AttributeError(remember(x), name=remember(x))\nshout = double\n",
+    "by a missing module": "def double(x): raise ModuleNotFoundError(remember(x), name=remember(x))\nshout = double\n",
+    "by the source of a line": """
+def double(x):
+    text = remember(x)
+    code = compile("raise ValueError  # " + text.replace(chr(10), ""), text[:200], "exec")
+    import linecache
+    linecache.cache[text[:200]] = (1, None, ["raise ValueError  # " + text + chr(10)], text[:200])
+    exec(code, {})
+shout = double
+""",
+    "by ending with a message": "def double(x):\n    remember(x)\n    os._exit(3)\nshout = double\n",
+    "by a new name": """
+def double(x):
+    remember(x)
+    globals().pop("shout", None)
+    return 1
+def shout(x): return remember(x)
+""",
+    "while it is loaded again": """
+if any("canary" in text for text in seen):
+    raise ValueError(seen)
+def double(x):
+    remember(x)
+    if "canary" in " ".join(seen):
+        os._exit(1)
+    return [0]
+def shout(x):
+    remember(x)
+    os._exit(1)
+""",
+    "by hanging": """
+def double(x):
+    remember(x)
+    while "271828" in " ".join(seen): pass
+    return [0]
+def shout(x): raise ValueError(remember(x))
+""",
+}
+
+
+@pytest.mark.parametrize("how", [pytest.param(source, id=name) for name, source in TELLS.items()])
+def test_what_a_hidden_test_asked_reaches_no_student(examined: Examined, how: str) -> None:
+    for _ in range(2):
+        score = examined.score(REMEMBERS + how)
+        nothing_hidden_is_shown(score)
+        assert score.earned == 0
+
+
+def test_staff_do_see_it(examined: Examined) -> None:
+    """The same text stands in what staff read, so that the tests above look for something that was there."""
+    score = examined.score(REMEMBERS + TELLS["by raising"])
+    entries = by_name(score)
+    assert HIDDEN[0] in entries["test_hidden_shout"].staff_message
+    assert "271828" in entries["test_hidden_double"].staff_message
+    assert "ValueError: 'abc'abc" in entries["test_visible_after_hidden"].message
+
+
+def test_a_hidden_test_that_comes_first_leaves_no_box_to_a_visible_one(examined: Examined) -> None:
+    """Also where the box had died before, and the hidden test itself opened the fresh one."""
+    calm = REMEMBERS + "def double(x): return remember(x)\ndef shout(x): return remember(x)\n"
+    mortal = calm + "def double(x):\n    remember(x)\n    os._exit(1)\n"
+    for source in (calm, mortal):
+        score = examined.score(source, "test_visible_after_hidden")
+        assert set(statuses(score)) == {"test_visible_after_hidden", "test_hidden_first"}
+        found = by_name(score)["test_visible_after_hidden"]
+        assert found.status is Status.FAILED and "abc" in found.message
+        nothing_hidden_is_shown(score)
+
+
+def test_hidden_cases_carry_no_label_and_no_count_of_what_went_wrong(examined: Examined) -> None:
+    for entry in examined.score("def shout(text): return text\ndef double(x): return 0\n").entries:
+        if entry.visibility != "visible":
+            assert {case.label for case in entry.cases} == {""}
+            assert entry.message == "" or entry.message.count("\n") == 0
+
+
+def nothing_hidden_is_shown(score: Score) -> None:
+    """Not one of the hidden inputs stands in any text that a student reads."""
+    shown = read_by_students(score)
+    assert [text for text in HIDDEN if text in shown] == []
+    assert [leader.value for leader in score.leaderboard if isinstance(leader.value, str)] == []
