@@ -1,18 +1,20 @@
-"""`viva new-test NUMBER`: a test's skeleton from the signature of the key's function."""
+"""`viva new-test NUMBER [FUNCTION]`: a test's skeleton from the signature of the key's function."""
 
 import ast
+import difflib
 import re
 from pathlib import Path
+from typing import Final
 
 import click
 
 from viva.cli.options import course_option, open_course
 from viva.course import Assignment, Course
-from viva.model.errors import UsageError
+from viva.model.errors import CourseError, UsageError
 
-TEMPLATE = '''
+TEMPLATE: Final = '''
 
-@number("{number}")
+@number({number})
 @weight(1)
 def test_{name}(student, key, rng):
     """Say in one sentence, for the student, what is asked."""
@@ -20,32 +22,50 @@ def test_{name}(student, key, rng):
         {draws}
         agree(student.{name}({arguments}), key.{name}({arguments}))
 '''
-HEADER = '''"""Question {number}."""
+HEADER: Final = '''"""Question {number}."""
 
 from viva.grading import agree, number, weight
 '''
+DRAWS: Final = {
+    "str": '" ".join(rng.choice(["a", "b", "cat"], size=rng.integers(1, 8)))',
+    "bool": "bool(rng.integers(2))",
+    "int": "int(rng.integers(1, 10))",
+    "float": "float(rng.normal())",
+    "list[str]": 'rng.choice(["a", "b", "cat"], size=rng.integers(1, 8)).tolist()',
+    "list[int]": "rng.integers(1, 10, size=rng.integers(1, 8)).tolist()",
+    "list[float]": "rng.normal(size=rng.integers(1, 8)).tolist()",
+}
+"""How to draw an argument, by its annotation; `Sequence` counts as `list`."""
+ARRAY: Final = "rng.normal(size=(4, 3))"
 
 
 @click.command("new-test")
 @click.argument("question", metavar="NUMBER")
-@click.argument("function", metavar="FUNCTION")
+@click.argument("function", required=False, metavar="[FUNCTION]")
 @click.option("--assignment", "-a", metavar="NAME", help="The assignment (needed where the course has several).")
 @course_option
-def command(question: str, function: str, assignment: str | None, course_dir: Path | None) -> int:
-    """Append a skeleton for question NUMBER to the graders, asking FUNCTION of the answer key."""
+def command(question: str, function: str | None, assignment: str | None, course_dir: Path | None) -> int:
+    """Append a skeleton for question NUMBER to the graders, asking FUNCTION of the answer key.
+
+    FUNCTION may be left out where the key has exactly one that no test asks yet.
+    """
     course = open_course(course_dir)
     chosen = _assignment(course, assignment)
-    arguments = _arguments(chosen.graders / "key.py", course.root, function)
-    safe = re.sub(r"\W+", "_", question)
-    path = chosen.graders / f"test_{safe}.py"
-    draws = " ".join(f"{a} = rng.integers(1, 10)".join(("", ";")) for a in arguments).rstrip(";") or "pass"
-    text = TEMPLATE.format(number=question, name=function, draws=draws, arguments=", ".join(arguments))
-    if path.exists() and f"def test_{function}(" in path.read_text("utf-8"):
-        raise UsageError(f"{path} has a test_{function} already.")
+    signatures = _signatures(chosen.graders / "key.py", course.root)
+    name = function or _unasked(chosen, signatures)
+    if name not in signatures:
+        close = difflib.get_close_matches(name, signatures, 3)
+        meant = f" Did you mean {', '.join(close)}?" if close else ""
+        raise UsageError(
+            f"{chosen.graders / 'key.py'} defines no function {name!r}: write the model answer first.{meant}"
+        )
+    path = chosen.graders / f"test_{re.sub(r'[^0-9A-Za-z]+', '_', question).strip('_') or 'question'}.py"
+    if path.exists() and f"def test_{name}(" in path.read_text("utf-8"):
+        raise UsageError(f"{path} has a test_{name} already.")
     with path.open("a", encoding="utf-8") as file:
         if file.tell() == 0:
             file.write(HEADER.format(number=question))
-        file.write(text)
+        file.write(_skeleton(question, name, signatures[name]))
     click.echo(f"{path}: draw what the question is about, then run `viva verify {chosen.name}`.")
     return 0
 
@@ -56,23 +76,64 @@ def _assignment(course: Course, name: str | None) -> Assignment:
     return course.assignment(name or course.assignments[0])
 
 
-def _arguments(key: Path, root: Path, function: str) -> list[str]:
-    """The required arguments of a function that the key defines or imports from `reference`.
+def _skeleton(question: str, name: str, function: ast.FunctionDef) -> str:
+    required = function.args.args[: len(function.args.args) - len(function.args.defaults)]
+    draws = [f"{a.arg} = {_draw(ast.unparse(a.annotation) if a.annotation else '')}" for a in required]
+    quoted = '"' + question.replace("\\", "").replace('"', "") + '"'
+    arguments = ", ".join(a.arg for a in required)
+    return TEMPLATE.format(
+        number=quoted, name=name, draws="\n        ".join(draws) or "# nothing to draw", arguments=arguments
+    )
+
+
+def _draw(annotation: str) -> str:
+    plain = re.sub(r"\b(?:\w+\.)?(?:Sequence|Iterable|List)\b", "list", annotation)
+    if re.search(r"[Aa]rray|Tensor", plain):
+        return ARRAY
+    if plain.startswith("list[list["):
+        return f"[{DRAWS['list[str]']} for _ in range(2)]"
+    return DRAWS.get(plain, DRAWS["list[str]" if plain.startswith("list") else "int"])
+
+
+def _unasked(assignment: Assignment, signatures: dict[str, ast.FunctionDef]) -> str:
+    """The one function of the key that no test asks.
 
     Raises:
-        UsageError: the key has no such function.
+        UsageError: there is none, or there are several.
     """
-    files = [key, *sorted((root / "reference").glob("*.py"))]
-    known: list[str] = []
-    for path in (p for p in files if p.is_file()):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.FunctionDef):
-                if node.name == function:
-                    required = node.args.args[: len(node.args.args) - len(node.args.defaults)]
-                    return [a.arg for a in required]
-                known.append(node.name)
-    import difflib
+    tests = "\n".join(path.read_text("utf-8") for path in sorted(assignment.graders.glob("test_*.py")))
+    left = [name for name in signatures if not re.search(rf"\bkey\.{re.escape(name)}\b", tests)]
+    if len(left) != 1:
+        found = f"no test asks {', '.join(left)} yet" if left else "a test asks each function of the key already"
+        raise UsageError(f"Which function? Name one as `viva new-test NUMBER FUNCTION`; {found}.")
+    return left[0]
 
-    close = difflib.get_close_matches(function, known, 3)
-    meant = f" Did you mean {', '.join(close)}?" if close else ""
-    raise UsageError(f"{key} defines no function {function!r}: write the model answer first.{meant}")
+
+def _signatures(key: Path, root: Path) -> dict[str, ast.FunctionDef]:
+    """The functions of the key by the name that students use: its own, and those it imports from `reference`.
+
+    Raises:
+        CourseError: the key, or what it imports, is missing or no Python.
+    """
+    found: dict[str, ast.FunctionDef] = {}
+    for node in _parsed(key).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            found[node.name] = node
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "reference":
+            there = _functions(root.joinpath(*node.module.split(".")))
+            found |= {alias.asname or alias.name: there[alias.name] for alias in node.names if alias.name in there}
+    return found
+
+
+def _functions(module: Path) -> dict[str, ast.FunctionDef]:
+    path = module.with_suffix(".py") if not module.is_dir() else module / "__init__.py"
+    return {node.name: node for node in _parsed(path).body if isinstance(node, ast.FunctionDef)}
+
+
+def _parsed(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_bytes(), str(path))
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+    except (SyntaxError, ValueError) as error:
+        raise CourseError(f"{path} is no Python: {error}.") from None
