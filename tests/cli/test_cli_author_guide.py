@@ -1,0 +1,146 @@
+"""The author guide, followed literally: what it says to type is typed, what it promises is checked."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+import viva.grading
+from viva.examine import plugin
+from viva.model import Status
+from viva.model.score import VISIBILITIES
+from viva.verify.expected import _KEYS, VERDICTS
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
+SUBMISSIONS = "fixtures/first_steps/submissions"
+
+Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.M | re.S)
+
+
+def section(title: str) -> str:
+    return re.split(r"^## .*$", GUIDE, flags=re.M)[[t for t, _ in headings()].index(title) + 1]
+
+
+def headings() -> list[tuple[str, int]]:
+    return [(m.group(1), m.start()) for m in re.finditer(r"^## (.*)$", GUIDE, re.M)]
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A terminal in an empty folder, without the settings of other courses."""
+    for name in ("VIVA_COURSE", "VIVA_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    where = [str(tmp_path)]
+
+    def type_in(line: str) -> "subprocess.CompletedProcess[str]":
+        ran = subprocess.run(["bash", "-c", f"{line}\n"], cwd=where[0], capture_output=True, text=True, check=False)
+        if "&& cd my_course" in line:
+            where[0] = str(tmp_path / "my_course")
+        return ran
+
+    return type_in
+
+
+def verify(shell: Shell) -> "subprocess.CompletedProcess[str]":
+    return shell("viva verify --tier best")
+
+
+@pytest.mark.slow
+def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> None:
+    text = section("1. A question, from nothing to full marks")
+    course = tmp_path / "my_course"
+
+    make, check = blocks("")[0].splitlines()
+    assert (make, check) == ("viva init my_course && cd my_course", "viva verify")
+    assert shell(make).returncode == 0
+    ran = verify(shell)
+    assert ran.returncode == 0 and "5 known verdicts hold, 0 do not" in ran.stdout, ran.stderr
+
+    model_answer, test = blocks("python")[:2]
+    source, added = model_answer.split("# graders/first_steps/key.py: add the line\n")
+    assert source.startswith("# reference/longest_word.py\n")
+    (course / "reference/longest_word.py").write_text(source, "utf-8")
+    with (course / "graders/first_steps/key.py").open("a", encoding="utf-8") as key:
+        key.write(added)
+
+    (command,) = re.findall(r"`(viva new-test .*?)`", text)
+    assert shell(command).returncode == 0
+    skeleton = course / "graders/first_steps/test_1_2.py"
+    assert str(skeleton.relative_to(course)) in text
+    assert "def test_longest_word(student, key, rng):" in skeleton.read_text("utf-8")
+    assert "key: a right answer" not in verify(shell).stdout  # the skeleton itself suits the key
+    skeleton.write_text(test, "utf-8")
+
+    (promised,) = re.findall(r"says `(the tests add up to 15 points.*?)`", text)
+    assert promised in verify(shell).stdout
+    settings = course / "assignments/first_steps/assignment.yaml"
+    assert "points: 10" in settings.read_text("utf-8")
+    settings.write_text(settings.read_text("utf-8").replace("points: 10", "points: 15"), "utf-8")
+
+    ran = verify(shell)
+    assert ran.returncode == 1
+    for name in ("accepted/counter", "wrong/keeps_case"):
+        assert f"✗ BROKEN  first_steps: {name}" in ran.stdout and f"`{name}/solution.py`" in text
+        example = course / SUBMISSIONS / name / "solution.py"
+        example.write_text(example.read_text("utf-8") + source.split('"""\n', 1)[1], "utf-8")
+    last = last_of_longest(course)
+    ran = verify(shell)
+    assert ran.returncode == 0 and "6 known verdicts hold, 0 do not" in ran.stdout, ran.stdout
+
+    ran = shell(f"pytest graders/first_steps --submission {SUBMISSIONS}/accepted/counter")
+    assert "pytest graders/first_steps --submission PATH" in text
+    assert ran.returncode == 0 and "3 passed" in ran.stdout
+    assert "It equals a known mistake: the last of the longest words." in shell(f"viva check {last}").stdout
+
+
+def last_of_longest(course: Path) -> Path:
+    """A wrong example that makes the mistake which the guide's hint names."""
+    folder = course / SUBMISSIONS / "wrong" / "last_of_longest"
+    folder.mkdir()
+    right = (course / SUBMISSIONS / "accepted/counter/solution.py").read_text("utf-8")
+    wrong = right.replace("max(text.split()", "max(reversed(text.split())")
+    assert wrong != right
+    (folder / "solution.py").write_text(wrong, "utf-8")
+    return folder
+
+
+def test_every_fixture_that_the_guide_names_exists_and_the_other_way_round() -> None:
+    named = set(re.findall(r"^\| `(\w+)` \|", section("2. What a test may ask"), re.M))
+    there = {name for name, value in vars(plugin).items() if type(value).__name__ == "FixtureFunctionDefinition"}
+    assert named == there and len(there) == 7
+
+
+def test_every_decorator_and_marker_that_the_guide_names_exists() -> None:
+    text = section("4. Points and what the student sees")
+    for name in set(re.findall(r"`@(\w+)\(", text)):
+        assert callable(getattr(viva.grading, name)), name
+    markers = {m.split(":")[0].split("(")[0] for m in plugin.MARKERS}
+    assert set(re.findall(r"`@pytest\.mark\.(\w+)", text)) <= markers
+    for word in [*Status, *(v for v in VISIBILITIES if v != "visible")]:
+        assert f"`{word}`" in text or f'("{word}")' in text, word
+
+
+def test_every_comparison_that_the_guide_names_exists() -> None:
+    text = section("3. Comparing")
+    names = set(re.findall(r"\b((?:agree|needs)\w*)\(", text))
+    assert len(names) >= 6
+    for name in names:
+        assert callable(getattr(viva.grading, name))
+
+
+def test_what_is_written_about_known_verdicts_is_what_is_read() -> None:
+    text = section("5. Known verdicts")
+    for verdict in VERDICTS:
+        assert verdict in text
+    ((name, stated),) = yaml.safe_load(blocks("yaml")[0]).items()
+    assert name.split("/")[0] in VERDICTS and set(stated) <= _KEYS
