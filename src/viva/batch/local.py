@@ -54,6 +54,7 @@ class Batch:
         for _ in range(count):
             waiting.put(None)
         stop = _Stop()
+        stop.notebooks = any(job.submission is None or job.submission.may_hold_notebook for job in jobs)
         threads = [threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True) for _ in range(count)]
         for thread in threads:
             thread.start()
@@ -84,7 +85,9 @@ class Batch:
             while not stop.is_set() and (job := waiting.get()) is not None:
                 name = job.assignment.name
                 if name not in examiners:
-                    examiners[name] = ExaminerProcess(self.course, job.assignment, self.tier, self.secret)
+                    examiners[name] = ExaminerProcess(
+                        self.course, job.assignment, self.tier, self.secret, notebooks=stop.notebooks
+                    )
                     stop.watch(examiners[name])
                 try:
                     done.put((job, self._grade(examiners[name], job)))
@@ -121,6 +124,8 @@ class _Stop(threading.Event):
         self._lock = threading.Lock()
         self._examiners: list[ExaminerProcess] = []
         self._at_once = False
+        self.notebooks = False
+        """Whether any submission may hold a notebook."""
 
     def watch(self, examiner: ExaminerProcess) -> None:
         """Keep an eye on an examiner; one that comes too late is ended before it begins."""

@@ -28,7 +28,8 @@ def command(path: Path | None, only: tuple[str, ...], assignment: str | None, co
     submission = open_submission(path, str(path))
     chosen = choose_assignment(course, assignment, submission)
     wanted = Wanted(list(only) or None, visible_only=True)
-    with ExaminerProcess(course, chosen, Tier.T0, course.secret_or_public(os.environ), ready=1) as examiner:
+    secret, notebooks = course.secret_or_public(os.environ), submission.may_hold_notebook
+    with ExaminerProcess(course, chosen, Tier.T0, secret, ready=1, notebooks=notebooks) as examiner:
         examiner.open()
         examiner.find(wanted)
         graded = examiner.grade(submission, wanted)

@@ -4,6 +4,7 @@ It starts the zygote before it reads the key, collects the tests once, and grade
 as bytes. It never sees a path of a submission. It ends when its parent closes the connection.
 """
 
+import importlib.util
 import os
 import select
 import socket
@@ -29,14 +30,12 @@ ALONE_S: Final = 2.0
 
 
 class Boxes:
-    """The zygote and its pool, started in a thread that lives as long as the process.
+    """The zygote and its pool, started in a thread of their own; meanwhile the main thread collects the tests."""
 
-    The kernel ends the zygote when the *thread* that made it ends, so that thread only waits, for ever. Meanwhile the
-    main thread collects the tests.
-    """
-
-    def __init__(self, assignment: Assignment, tier: Tier, ready: int) -> None:
+    def __init__(self, assignment: Assignment, tier: Tier, ready: int, *, notebooks: bool = False) -> None:
         self._assignment, self._tier, self._ready = assignment, tier, ready
+        has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
+        self._preload = [*assignment.preload, *(["IPython"] if notebooks and has_shell else [])]
         self._done = threading.Event()
         self._zygote: Zygote | None = None
         self._pool: Pool | None = None
@@ -66,12 +65,11 @@ class Boxes:
     def _live(self) -> None:
         python = str(self._assignment.python) if self._assignment.python else sys.executable
         try:
-            self._zygote = Zygote.start(self._tier, preload=self._assignment.preload, python=python)
+            self._zygote = Zygote.start(self._tier, preload=self._preload, python=python)
             self._pool = Pool(self._zygote, self._assignment.limits, ready=self._ready)
         except Exception as error:  # told to whoever asks for the pool
             self._error = _as_course_error(error, self._assignment)
         self._done.set()
-        threading.Event().wait()
 
 
 def main() -> None:
@@ -120,7 +118,7 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
 
     course = load_course(Path(start["course"]))
     assignment = course.assignment(start["assignment"])
-    boxes = Boxes(assignment, Tier(start["tier"]), start["ready"])
+    boxes = Boxes(assignment, Tier(start["tier"]), start["ready"], notebooks=start["notebooks"])
 
     def serve(grader: Grader) -> None:
         send(sock, {"event": "ready", "tests": [_describe(f) for f in grader.functions]})

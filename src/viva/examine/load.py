@@ -11,8 +11,8 @@ from viva.course import Assignment
 from viva.intake.notebook import Notebook, NotebookError, read_notebook
 from viva.model import Submission, claims
 from viva.model.errors import GraderError, LoadFailed, StudentRaised
+from viva.model.submission import ARCHIVES
 
-ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 READ_CAP: Final = 16 << 20
 MOST_PROBLEMS: Final = 1000
 LOAD_GRACE_S: Final = 2.0
@@ -172,6 +172,7 @@ class Loader:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
             return
         reply = claims.table(loaded)
+        _note_forbidden(report, path, reply)
         for item in map(claims.table, claims.rows(reply.get("errors"))[:MOST_PROBLEMS]):
             raised = StudentRaised.from_wire(item)
             line = claims.number(item.get("line"))
@@ -204,6 +205,7 @@ class Loader:
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
             return
+        _note_forbidden(report, path, claims.table(loaded))
         cells = [claims.table(c) for c in claims.rows(claims.table(loaded).get("cells"))]
         report.cells[path] = cells
         unrun: list[int] = []
@@ -224,6 +226,12 @@ class Loader:
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
             text = f"not run, because those before had used up the {whole_s:g} s of the notebook"
             report.problems.append(LoadProblem(f"{which} of {path}", text))
+
+
+def _note_forbidden(report: LoadReport, path: str, reply: dict[str, Any]) -> None:
+    """Say which forbidden names the code tried to use; what it made of the refusal is its own business."""
+    for name in claims.rows(reply.get("forbidden"))[:MOST_PROBLEMS]:
+        report.notes.append(f"{path}: tried to use `{claims.text(name, 100)}`, which the assignment forbids.")
 
 
 def _depth(path: str) -> tuple[int, str]:

@@ -42,13 +42,29 @@ class Graded:
 class ExaminerProcess:
     """One examiner; replaced by a fresh one after it crashed or hung."""
 
-    def __init__(self, course: Course, assignment: Assignment, tier: Tier, secret: bytes, *, ready: int = 2) -> None:
+    def __init__(
+        self,
+        course: Course,
+        assignment: Assignment,
+        tier: Tier,
+        secret: bytes,
+        *,
+        ready: int = 2,
+        notebooks: bool = False,
+    ) -> None:
+        """Prepare; nothing is started before `open` or `grade`.
+
+        Args:
+            ready: boxes that wait locked for the next submission.
+            notebooks: whether notebooks will come: then their shell is loaded once, before any box.
+        """
         self._start: dict[str, Any] = {
             "course": str(course.root),
             "assignment": assignment.name,
             "tier": int(tier),
             "secret": secret,
             "ready": ready,
+            "notebooks": notebooks,
         }
         self.assignment = assignment
         self._process: subprocess.Popen[bytes] | None = None

@@ -11,6 +11,7 @@ from viva.examine.session import BoxSession, Question
 from viva.intake.answers import AnswerSheet, read_answers, written_in
 from viva.model import Submission
 from viva.model.errors import BoxError, MissingName, StudentRaised
+from viva.model.submission import ARCHIVES
 
 ANSWER_FILES: Final = ("answers.yaml", "answers.yml")
 ANSWER_VARIABLES: Final = ("answer_{}", "answers_{}", "q{}", "Q{}", "ans_{}", "a{}")
@@ -33,9 +34,7 @@ class SubmissionView:
         """The files as handed in, then those that came out of archives in the box."""
         known = {f.path for f in self._submission.files}
         yield from ((f.path, f.data) for f in self._submission.files)
-        if not any(
-            f.path.lower().endswith((".zip", ".gz", ".tgz", ".tar", ".xz", ".bz2")) for f in self._submission.files
-        ):
+        if not any(f.path.lower().endswith(ARCHIVES) for f in self._submission.files):
             return
         self._session.open()
         for path in sorted(self._session.report.files if self._session.report else ()):
@@ -92,7 +91,7 @@ class SubmissionView:
 
     def run(self, argv: list[str], stdin: str = "", timeout_s: float = 10.0) -> dict[str, Any]:
         """Run a command in the box: {"returncode", "stdout", "stderr"}, all claims."""
-        reply = self._session.ask("run", argv=argv, stdin=stdin, timeout_s=timeout_s)
+        reply = self._session.ask("run", argv=argv, stdin=stdin, limit_s=timeout_s)
         return dict(reply) if isinstance(reply, dict) else {}
 
 

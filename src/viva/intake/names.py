@@ -3,7 +3,8 @@
 import unicodedata
 from typing import Final
 
-ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+from viva.model.submission import ARCHIVES
+
 CODE: Final = (".py", ".ipynb")
 ANSWERS: Final = ("answers.yaml", "answers.yml")
 

@@ -1,6 +1,10 @@
 """A submission as bytes: what intake read, what the hash covers, what is put into the box."""
 
 from dataclasses import dataclass
+from typing import Final
+
+ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+"""Endings of what is unpacked in the box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +29,8 @@ class Submission:
     """One sentence for the student when nothing can be graded (empty folder, too large, …); empty when all is well."""
     notes: tuple[str, ...] = ()
     """Findings that do not stop grading: a link that was not followed, a file that was left out."""
+
+    @property
+    def may_hold_notebook(self) -> bool:
+        """True for a notebook, and for an archive, which nobody has looked into yet."""
+        return any(f.path.lower().endswith((".ipynb", *ARCHIVES)) for f in self.files)
