@@ -22,12 +22,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("tier", tiers, ids=str)
         return
     pairs = [
-        pytest.param(tier, program, id=f"{tier}-{program.name}", marks=[pytest.mark.slow] * ("slow" in program.notes))
+        pytest.param(tier, program, id=f"{tier}-{program.name}", marks=_marks(tier, program, quick=tiers[0]))
         for program in ALL
         for tier in tiers
         if tier >= program.least_tier
     ]
     metafunc.parametrize(("tier", "program"), pairs)
+
+
+def _marks(tier: Tier, program: Program, quick: Tier) -> list[pytest.MarkDecorator]:
+    """Quick runs see the best tier alone, and nothing that waits for limits to be reached."""
+    return [] if tier == quick and program.path.parent.name not in ("hang", "flood") else [pytest.mark.slow]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

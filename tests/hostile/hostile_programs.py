@@ -11,7 +11,7 @@ from typing import Any, Final
 from viva.model import Tier
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
-_NOTE: Final = re.compile(r"^# (least tier|control|turns|slow|ends the examiner in T0)(?:: (.*))?$", re.MULTILINE)
+_NOTE: Final = re.compile(r"^# (least tier|control|turns|ends the examiner in T0)(?:: (.*))?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,6 @@ class Program:
     `# least tier: T1`        in T0 it is not run, because nothing there would protect this machine
     `# turns: 2`              it is graded so often, because it changes what comes after it
     `# ends the examiner in T0`
-    `# slow`
     """
 
     path: Path

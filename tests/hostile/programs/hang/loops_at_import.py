@@ -1,5 +1,4 @@
 """Never finishes loading."""
 
-# slow
 while True:
     pass
