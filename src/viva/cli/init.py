@@ -1,6 +1,7 @@
 """`viva init DIR`: an empty course that can be verified at once."""
 
 import secrets
+import shlex
 import shutil
 from importlib import resources
 from pathlib import Path
@@ -22,7 +23,7 @@ def command(folder: Path) -> int:
     (folder / ".secret").write_text(secrets.token_hex(32) + "\n", "utf-8")
     (folder / ".secret").chmod(0o600)
     click.echo(f"{folder}: a course with one assignment, `first_steps`. Next:")
-    click.echo(f"  cd {folder}")
+    click.echo(f"  cd {shlex.quote(str(folder))}")
     click.echo("  viva verify                                        the graders prove themselves")
     click.echo("  viva check assignments/first_steps/starter         what a student sees")
     return 0
