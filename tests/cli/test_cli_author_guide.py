@@ -14,7 +14,7 @@ import viva.grading
 from viva.examine import plugin
 from viva.model import Status
 from viva.model.score import VISIBILITIES
-from viva.verify.expected import _KEYS, VERDICTS
+from viva.verify.expected import EXPECTED, VERDICTS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
 SUBMISSIONS = "fixtures/first_steps/submissions"
@@ -143,4 +143,4 @@ def test_what_is_written_about_known_verdicts_is_what_is_read() -> None:
     for verdict in VERDICTS:
         assert verdict in text
     ((name, stated),) = yaml.safe_load(blocks("yaml")[0]).items()
-    assert name.split("/")[0] in VERDICTS and set(stated) <= _KEYS
+    assert name.split("/")[0] in VERDICTS and set(stated) <= set(EXPECTED)

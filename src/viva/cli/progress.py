@@ -116,7 +116,8 @@ class Progress:
         ours = [e for e in self._errors.values() if not isinstance(e, UsageError)]
         open_tests = sum(e.status is Status.GRADER_ERROR for s in scores for e in s.entries)
         if open_tests:
-            click.echo(f"viva: {open_tests} tests are still open because of errors on the grader's side.", err=True)
+            what = "1 test is" if open_tests == 1 else f"{open_tests} tests are"
+            click.echo(f"viva: {what} still open because something went wrong on the grader's side.", err=True)
         return 2 if ours or open_tests else (1 if self._errors else 0)
 
     def points_of(self) -> dict[str, Fraction]:

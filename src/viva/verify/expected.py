@@ -5,15 +5,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from viva.course import Assignment, Course
+from viva.course.checks import Key, Table, each, optional, points, text
+from viva.course.read import CourseDocument, read_document, suggest
 from viva.intake import open_submission
 from viva.model import File, Submission
 from viva.model.errors import CourseError
 
 VERDICTS: Final = ("accepted", "partial", "wrong", "error", "timeout", "hostile")
-_KEYS: Final = {"score", "failing", "message", "note"}
+EXPECTED: Final[Table] = {
+    "score": Key(optional(points), None),
+    "failing": Key(optional(each(text)), None),
+    "message": Key(optional(text), None),
+    "note": Key(optional(text), None),
+}
+"""What expected.yaml may say about a submission; `note` is for its readers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +45,13 @@ def known_submissions(course: Course, assignment: Assignment) -> list[Known]:
         CourseError: expected.yaml is wrong, or speaks of a fixture that does not exist.
     """
     folder = course.root / "fixtures" / assignment.name / "submissions"
-    stated = _read(folder / "expected.yaml")
-    known = [Known("key", "accepted", key_submission(course, assignment))]
-    if assignment.starter.is_dir():
-        known.append(_known("starter", "starter", assignment.starter, stated.pop("starter", {})))
+    paths = {"starter": assignment.starter} if assignment.starter.is_dir() else {}
     for verdict in VERDICTS:
-        for path in sorted((folder / verdict).iterdir()) if (folder / verdict).is_dir() else []:
-            name = f"{verdict}/{path.name}"
-            known.append(_known(name, verdict, path, stated.pop(name, {})))
-    if stated:
-        raise CourseError(f"{folder / 'expected.yaml'}: no such fixture: {', '.join(sorted(stated))}.")
-    return known
+        found = sorted((folder / verdict).iterdir()) if (folder / verdict).is_dir() else []
+        paths |= {f"{verdict}/{path.name}": path for path in found}
+    stated = _stated(folder / "expected.yaml", list(paths))
+    known = [Known("key", "accepted", key_submission(course, assignment))]
+    return known + [_known(name, path, stated.get(name, {})) for name, path in paths.items()]
 
 
 def key_submission(course: Course, assignment: Assignment) -> Submission:
@@ -66,37 +68,28 @@ def key_submission(course: Course, assignment: Assignment) -> Submission:
     return Submission("key", tuple(files), digest)
 
 
-def _known(name: str, verdict: str, path: Path, stated: dict[str, Any]) -> Known:
-    unknown = set(stated) - _KEYS
-    if unknown:
-        raise CourseError(
-            f"expected.yaml: {name}: unknown key {sorted(unknown)[0]!r}; allowed: {', '.join(sorted(_KEYS))}."
-        )
-    score = stated.get("score")
-    try:
-        exact = None if score is None else Fraction(str(score))
-    except ValueError:
-        raise CourseError(
-            f"expected.yaml: {name}: score is {score!r}; expected points such as 87.5 or 175/2."
-        ) from None
-    failing = stated.get("failing")
+def _known(name: str, path: Path, stated: dict[str, Any]) -> Known:
     return Known(
         name=name,
-        verdict=verdict,
+        verdict=name.split("/")[0],
         submission=open_submission(path, name),
-        score=exact,
-        failing=None if failing is None else tuple(str(f) for f in failing),
-        message=str(stated.get("message", "")),
+        score=stated.get("score"),
+        failing=stated.get("failing"),
+        message=stated.get("message") or "",
     )
 
 
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _stated(path: Path, names: list[str]) -> dict[str, dict[str, Any]]:
+    """What expected.yaml says, by the name of the submission; nothing if there is no such file."""
     if not path.is_file():
         return {}
-    try:
-        loaded = yaml.safe_load(path.read_text("utf-8"))
-    except yaml.YAMLError as error:
-        raise CourseError(f"{path}: this is no YAML: {error}.") from None
-    if not isinstance(loaded, dict) or not all(isinstance(v, dict) for v in loaded.values()):
-        raise CourseError(f"{path}: expected a mapping from `verdict/name` to score, failing and message.")
-    return {str(k): dict(v) for k, v in loaded.items()}
+    document: CourseDocument = read_document(path)
+    written = document.document.value
+    if not isinstance(written, dict):
+        if written is None:
+            return {}
+        raise document.error((), "expected lines such as `wrong/unclipped_counts: {score: 85}`.")
+    for name in written:
+        if name not in names:
+            raise document.error((name,), f"there is no such submission in {path.parent}{suggest(name, names)}")
+    return {name: document.table(EXPECTED, (name,)) for name in written}

@@ -36,6 +36,8 @@ def _stated(known: Known, score: Score) -> list[str]:
     if known.failing is not None:
         lost = {_short(e) for e in score.entries if not e.status.is_open and e.status is not Status.PASSED}
         wanted = set(known.failing)
+        if unknown := wanted - {_short(e) for e in score.entries}:
+            return [f"expected.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
         if lost - wanted:
             found.append(f"should pass but did not: {', '.join(sorted(lost - wanted))}")
         if wanted - lost:

@@ -1,0 +1,131 @@
+"""`viva verify`: known verdicts hold or are said to be broken; expected.yaml is read strictly."""
+
+from pathlib import Path
+
+import pytest
+from cli_course import KEEPS_CASE, RIGHT, hand_in
+from cli_run import Viva
+
+FIXTURES = "fixtures/words/submissions"
+HALF = RIGHT.split("\n\n\n")[0]
+
+
+@pytest.fixture
+def proved(own_course: Path) -> Path:
+    """A course whose known verdicts all hold."""
+    for name, source in {
+        "accepted/plain": RIGHT,
+        "partial/half": HALF,
+        "wrong/keeps_case": KEEPS_CASE,
+        "error/raises": RIGHT.replace("result = 0", "1 / 0"),
+        "timeout/hangs": RIGHT.replace("result = 0", "while True: pass"),
+        "hostile/exits": "import os\nos._exit(0)\n",
+    }.items():
+        hand_in(own_course / FIXTURES / name, source)
+    hand_in(own_course / "assignments/words/starter", "def word_counts(text): ...\n\n\ndef total(numbers): ...\n")
+    expect(own_course, "wrong/keeps_case: {score: 3, failing: [test_word_counts, test_random_texts], message: hat}")
+    return own_course
+
+
+def expect(course: Path, text: str) -> None:
+    (course / FIXTURES / "expected.yaml").write_text(text, "utf-8")
+
+
+@pytest.mark.slow
+def test_what_holds_is_counted_and_listed_when_asked(viva: Viva, proved: Path) -> None:
+    ran = viva("verify")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("words: 9 known verdicts hold, 0 do not (isolation T")
+    ran = viva("verify", "words", "--verbose", "--workers", "1")
+    listed = [line for line in ran.out.splitlines() if line.startswith("✓ holds")]
+    assert [line.split(": ")[1] for line in listed] == [
+        "points", "key", "starter", "accepted/plain", "partial/half", "wrong/keeps_case", "error/raises",
+        "timeout/hangs", "hostile/exits",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_each_promise_of_a_folder_is_checked(viva: Viva, proved: Path) -> None:
+    """Submissions that lie in a wrong folder, a starter that is solved, and a key that contradicts itself."""
+    expect(proved, "")
+    fixtures = proved / FIXTURES
+    for now, before in {
+        "accepted": "wrong/keeps_case",
+        "partial": "accepted/plain",
+        "wrong": "accepted/plain",
+        "error": "accepted/plain",
+        "timeout": "accepted/plain",
+    }.items():
+        hand_in(fixtures / now / "misplaced", (fixtures / before / "solution.py").read_text("utf-8"))
+    hand_in(proved / "assignments/words/starter", RIGHT)
+    key = proved / "graders/words/key.py"
+    key.write_text(key.read_text("utf-8").replace("sum(numbers)", 'sum(numbers) + (__name__ == "solution")'), "utf-8")
+    ran = viva("verify", "--workers", "1")
+    assert ran.status == 1
+    broken = dict(line.split("words: ", 1)[1].split("\n", 1) for line in ran.out.split("✗ BROKEN  ")[1:])
+    for name, complaint in {
+        "accepted/misplaced": "a right answer lost points: test_word_counts failed",
+        "partial/misplaced": "expected some but not all",
+        "wrong/misplaced": "got full marks",
+        "error/misplaced": "no test ended in an error",
+        "timeout/misplaced": "no test ended in a timeout",
+        "starter": "state its score in expected.yaml if that is meant",
+    }.items():
+        assert complaint in broken.pop(name), ran.out
+    assert "a right answer lost points: test_total failed" in broken.pop("key")
+    assert not broken
+
+
+@pytest.mark.parametrize(
+    ("stated", "complaint"),
+    [
+        ("score: 4", "got 3 points, expected 4"),
+        ("failing: [test_word_counts]", "should pass but did not: test_random_texts"),
+        ("failing: [test_word_counts, test_random_texts, test_total]", "should not pass but did: test_total"),
+        ("failing: [test_nothing]", "test_nothing must fail, and there is no such test"),
+        ("message: nobody says this", "no visible message says 'nobody says this'"),
+    ],
+)
+def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path, stated: str, complaint: str) -> None:
+    hand_in(own_course / FIXTURES / "wrong/keeps_case", KEEPS_CASE)
+    expect(own_course, f"wrong/keeps_case: {{{stated}}}")
+    ran = viva("verify")
+    assert ran.status == 1 and "✗ BROKEN  words: wrong/keeps_case" in ran.out and complaint in ran.out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("wrong/keeps_csae: {}", "expected.yaml:1: wrong/keeps_csae: there is no such submission"),
+        (
+            "wrong/keeps_case:\n  scroe: 3",
+            "expected.yaml:2: wrong/keeps_case.scroe: there is no such key; did you mean",
+        ),
+        ("wrong/keeps_case: {score: 1/0}", "expected a number of points"),
+        ("wrong/keeps_case: {failing: test_total}", "expected a list"),
+        ("wrong/keeps_case: 3", "expected keys with values"),
+        ("- 3", "expected lines such as"),
+        ("a: [", "this is no YAML"),
+        ("starter: {score: 0}", "there is no such submission"),
+    ],
+)
+def test_a_wrong_expected_yaml_is_one_sentence(viva: Viva, own_course: Path, text: str, said: str) -> None:
+    hand_in(own_course / FIXTURES / "wrong/keeps_case", KEEPS_CASE)
+    expect(own_course, text)
+    ran = viva("verify")
+    assert (ran.status, ran.out) == (1, "") and said in ran.sentence()
+
+
+def test_a_fault_of_the_grader_is_no_verdict(viva: Viva, own_course: Path) -> None:
+    tests = own_course / "graders/words/test_words.py"
+    text = tests.read_text("utf-8")
+    tests.write_text(text.replace("    agree(student.total", "    1 / 0\n    agree(student.total"), "utf-8")
+    ran = viva("verify")
+    assert ran.status == 1 and "test_total is a grader error: ZeroDivisionError: division by zero" in ran.out
+    hand_in(own_course.parent / "right")
+    ran = viva("grade", own_course.parent / "right")
+    assert ran.status == 2
+    assert ran.err == "viva: 1 test is still open because something went wrong on the grader's side.\n"
+    assert "no points are lost" in ran.out and "ZeroDivisionError" in ran.out
+    ran = viva("check", own_course.parent / "right")
+    assert ran.status == 2 and "ZeroDivisionError" not in ran.out
