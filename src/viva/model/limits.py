@@ -8,7 +8,7 @@ class Limits:
     """Limits of one assignment; the defaults are those of DESIGN and fit numpy coursework."""
 
     load_s: float = 60.0
-    """Wall seconds for importing the module or running the whole notebook."""
+    """Wall seconds for importing the module, or for one cell; a whole notebook may take twice that."""
     call_s: float = 10.0
     """Wall seconds for one call across the door."""
     test_s: float = 30.0
