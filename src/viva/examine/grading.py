@@ -102,12 +102,12 @@ class Grader:
         return [f for f in self.functions if f in needed]
 
     def _foreign(self, session: BoxSession) -> tuple[str, ...]:
-        """A note for work that loads without an error and has none of the names that were asked for."""
-        missing = [n for n in session.sought if n in self.key and callable(self.key[n])]
+        """A note for work that loads without an error and has none of the functions that were asked for."""
+        asked = {n: found for n, found in session.sought.items() if n in self.key and callable(self.key[n])}
         report = session.report
-        if not missing or any(session.sought.values()) or report is None or not report.loaded or report.problems:
+        if not asked or any(asked.values()) or report is None or not report.loaded or report.problems:
             return ()
-        some = ", ".join(f"`{name}`" for name in missing[:3])
+        some = ", ".join(f"`{name}`" for name in list(asked)[:3])
         found = f"This was graded as “{self.assignment.title}”, and your submission defines none of the names asked for"
         return (f"{found} (such as {some}): is it for another assignment, or are they inside a function or a class?",)
 
