@@ -1,0 +1,274 @@
+"""What staff and authors use beside grading: why, shell, diff, new-test, and plain pytest."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in, hand_in_notebook
+from cli_run import Viva, program
+
+# --- why
+
+
+def test_why_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -> None:
+    hand_in(tmp_path / "bob", KEEPS_CASE)
+    viva("grade", "bob", "-o", "results/bob.json")
+    for source in ("results/bob.json", "bob"):
+        ran = viva("why", source, "test_word_counts")
+        assert (ran.status, ran.err) == (0, "")
+        assert "1.1 test_words.py::test_word_counts: failed, 0 of 4 points" in ran.out
+        assert "call word_counts args=['The cat and the hat']" in ran.out
+        assert "→ {'The': 1, 'cat': 1, 'and': 1, 'the': 1, 'hat': 1}" in ran.out
+        assert "test_total" not in ran.out
+
+
+def test_why_shows_staff_what_a_hidden_test_hides(viva: Viva, tmp_path: Path) -> None:
+    hand_in(tmp_path / "bob", KEEPS_CASE)
+    ran = viva("why", "bob", "test_random_texts")
+    assert "call word_counts args=['" in ran.out and "expected" in ran.out
+    assert "call word_counts" not in viva("grade", "bob").out
+
+
+def test_why_shows_answers_that_are_not_code(viva: Viva, tmp_path: Path) -> None:
+    folder = hand_in(tmp_path / "bob", KEEPS_CASE.replace("answers = ", "unused = "))
+    (folder / "answers.yaml").write_text('"2.1": [A, B]\n', "utf-8")
+    ran = viva("why", "bob", "2.1")
+    assert "failed" in ran.out and "read the answer to 2.1" in ran.out and "→ ['A', 'B']" in ran.out
+
+
+def test_why_asks_every_test_of_a_number(viva: Viva, tmp_path: Path) -> None:
+    ran = viva("why", hand_in(tmp_path / "ada"), "1.1")
+    assert "test_word_counts: passed" in ran.out and "test_random_texts: passed" in ran.out
+
+
+def test_why_says_when_the_submission_has_changed_or_gone(viva: Viva, tmp_path: Path) -> None:
+    hand_in(tmp_path / "bob", KEEPS_CASE)
+    viva("grade", "bob", "-o", "bob.json")
+    hand_in(tmp_path / "bob", RIGHT)
+    ran = viva("why", "bob.json", "1.1")
+    assert "has changed since it was graded" in ran.sentence() and "passed" in ran.out
+    (tmp_path / "bob" / "solution.py").unlink()
+    (tmp_path / "bob").rmdir()
+    ran = viva("why", "bob.json", "1.1")
+    assert ran.status == 1 and "bob: no such file or folder" in ran.sentence()
+
+
+def test_why_knows_only_tests_that_exist(viva: Viva, tmp_path: Path) -> None:
+    ran = viva("why", hand_in(tmp_path / "ada"), "1.3")
+    assert ran.status == 1 and "words has no test '1.3'" in ran.sentence() and "1.1, 1.2, 2.1, 2.2" in ran.sentence()
+
+
+def test_what_a_student_prints_cannot_move_the_cursor_of_staff(viva: Viva, tmp_path: Path) -> None:
+    evil = RIGHT.replace("return counts", "return {'\\x1b[2J\\x1b]0;owned\\x07': 1}")
+    ran = viva("why", hand_in(tmp_path / "eve", evil), "1.1")
+    assert "\x1b" not in ran.out and "\x07" not in ran.out
+    raising = RIGHT.replace("return counts", "raise ValueError('\\x1b[2J\\u202e')")
+    ran = viva("grade", hand_in(tmp_path / "mallory", raising))
+    assert "\x1b" not in ran.out and "\u202e" not in ran.out
+
+
+# --- shell
+
+
+def shell(path: Path, *lines: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        program("shell", path),
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ),
+    )
+
+
+def test_the_shell_asks_as_a_test_would(tmp_path: Path) -> None:
+    ran = shell(
+        hand_in(tmp_path / "ada"),
+        "list(student)",
+        "student.total([1, 2])",
+        "key.total([1, 2])",
+        "submission.answers['2.1']",
+        "for n in range(2):",
+        "    print('n is', n)",
+        "",
+        "student.total.call([1]).value",
+    )
+    assert ran.returncode == 0 and "Traceback" not in ran.stderr
+    for shown in ("['answers', 'total', 'word_counts']", "3", "'B'", "n is 1"):
+        assert shown in ran.stdout
+    assert "Words, isolation T" in ran.stderr and "student.f(...)" in ran.stderr
+
+
+def test_the_shell_says_in_words_what_went_wrong_and_goes_on(tmp_path: Path) -> None:
+    source = RIGHT + "\n\ndef ends():\n    import os\n    os._exit(3)\n\n\ndef hangs():\n    while True: pass\n"
+    ran = shell(
+        hand_in(tmp_path / "ada", source),
+        "student.totl",
+        "student.total(3)",
+        "student.ends()",
+        "student.hangs()",
+        "student.total == 3",
+        "1 / 0",
+        "student.total([20, 22])",
+    )
+    assert ran.returncode == 0 and "42" in ran.stdout
+    for words in (
+        "`totl` is not defined in your submission (did you mean `total`?).",
+        "Your code raised TypeError: 'int' object is not iterable.",
+        "exit status 3",
+        "did not finish in time",
+        "means nothing here: compare with agree(...)",
+        "ZeroDivisionError",
+    ):
+        assert words in ran.stderr, ran.stderr
+    assert "StudentRaised" not in ran.stderr and "MissingName" not in ran.stderr
+
+
+def test_the_shell_opens_on_work_that_does_not_load(tmp_path: Path) -> None:
+    ran = shell(hand_in(tmp_path / "eve", "import os\nos._exit(3)\n"), "submission.files", "student.total([1])")
+    assert ran.returncode == 0
+    assert "ended the Python process while it was being loaded" in ran.stdout + ran.stderr
+
+
+# --- diff
+
+
+def test_diff_of_two_results_says_what_changed(viva: Viva, tmp_path: Path) -> None:
+    hand_in(tmp_path / "bob", KEEPS_CASE)
+    viva("grade", "bob", "-o", "before.json")
+    hand_in(tmp_path / "bob", RIGHT)
+    viva("grade", "bob", "-o", "after.json")
+    ran = viva("diff", "before.json", "after.json")
+    assert (ran.status, ran.err) == (1, "")
+    assert ran.out.splitlines() == [
+        "after.json",
+        "  3 of 10 points, 1 still open → 9 of 10 points, 1 still open",
+        "  test_words.py::test_word_counts: failed 0 / 4 → passed 4 / 4",
+        "  test_words.py::test_random_texts: failed 0 / 2 → passed 2 / 2",
+        "  the submission itself is not the same",
+        "1 of 1 results differ.",
+    ]
+    assert "    A: word_counts('The cat" in viva("diff", "before.json", "after.json", "--verbose").out
+    ran = viva("diff", "after.json", "after.json")
+    assert (ran.status, ran.out) == (0, "0 of 1 results differ.\n")
+
+
+def test_diff_of_two_folders_pairs_results_by_their_paths(
+    viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, source in {"ada": RIGHT, "bob": KEEPS_CASE, "eve": RIGHT}.items():
+        hand_in(tmp_path / name, source)
+    viva("grade", "ada", "bob", "-o", "one")
+    monkeypatch.setenv("VIVA_SECRET", SECRET + " of another year")
+    hand_in(tmp_path / "bob", RIGHT)
+    viva("grade", "bob", "eve", "-o", "two")
+    ran = viva("diff", "one", "two")
+    assert ran.status == 1
+    assert "ada/results.json\n  only in A: 9 of 10 points, 1 still open\n" in ran.out
+    assert "eve/results.json\n  only in B: 9 of 10 points, 1 still open\n" in ran.out
+    assert "bob/results.json\n  3 of 10 points" in ran.out and "made with another seed" in ran.out
+    assert ran.out.endswith("3 of 3 results differ.\n")
+
+
+# --- new-test
+
+
+def skeletons(course: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in sorted((course / "graders/words").glob("test_*.py"))}
+
+
+def test_a_skeleton_runs_as_it_is(viva: Viva, own_course: Path) -> None:
+    key = own_course / "graders/words/key.py"
+    key.write_text(
+        key.read_text("utf-8") + "\n\ndef longest(texts: list[str], at_least: int = 0) -> str:\n"
+        '    return max(texts, key=len, default="")\n',
+        "utf-8",
+    )
+    ran = viva("new-test", "3.1", "longest")
+    assert ran.status == 0 and "test_3_1.py: draw what the question is about" in ran.out
+    text = skeletons(own_course)["test_3_1.py"]
+    ast.parse(text)
+    assert '@number("3.1")' in text and "student.longest(texts), key.longest(texts)" in text and ".tolist()" in text
+    assert "test_3_1.py has a test_longest already" in viva("new-test", "3.1", "longest").sentence()
+    assert skeletons(own_course)["test_3_1.py"] == text
+    ran = viva("verify", "--verbose")
+    assert "the tests add up to 11 points, but assignment.yaml says 10" in ran.out
+    assert "✓ holds   words: key" in ran.out
+    assert viva("new-test", "3.1", "total").status == 0
+    assert skeletons(own_course)["test_3_1.py"].startswith(text)
+
+
+def test_the_function_can_be_left_out_where_one_is_left(viva: Viva, own_course: Path) -> None:
+    ran = viva("new-test", "3.1")
+    assert ran.status == 1 and "a test asks each function of the key already" in ran.sentence()
+    key = own_course / "graders/words/key.py"
+    (own_course / "reference").mkdir()
+    lengths = own_course / "reference/lengths.py"
+    lengths.write_text("def lengths(words: list[str]) -> list[int]:\n    return []\n", "utf-8")
+    key.write_text("from reference.lengths import lengths as word_lengths\n" + key.read_text("utf-8"), "utf-8")
+    assert viva("new-test", "3.2 (b)").status == 0
+    assert "def test_word_lengths(student, key, rng):" in skeletons(own_course)["test_3_2_b.py"]
+    more = "\n\ndef other(x: float):\n    return x\n\n\ndef another():\n    return 1\n"
+    key.write_text(key.read_text("utf-8") + more, "utf-8")
+    ran = viva("new-test", "3.3")
+    assert ran.status == 1 and "no test asks other, another yet" in ran.sentence()
+    key.write_text("def broken(:", "utf-8")
+    assert "key.py is no Python: invalid syntax" in viva("new-test", "3.3").sentence()
+
+
+# --- plain pytest
+
+
+@pytest.fixture
+def run_pytest(course: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    def call(*arguments: object) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=course, env=dict(os.environ))
+
+    return call
+
+
+@pytest.mark.slow
+def test_plain_pytest_runs_every_test_in_the_order_of_grading(
+    run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    ran = run_pytest("graders/words", "--submission", hand_in(tmp_path / "ada"), "-v")
+    assert ran.returncode == 0 and "4 passed, 1 skipped" in ran.stdout, ran.stdout
+    order = [line.split("::")[1].split()[0] for line in ran.stdout.splitlines() if "::test_" in line and "%]" in line]
+    assert order == ["test_word_counts", "test_total", "test_choice", "test_reasons", "test_random_texts"]
+    assert "a person marks this" in run_pytest("graders/words", "--submission", tmp_path / "ada", "-rs").stdout
+
+
+@pytest.mark.slow
+def test_plain_pytest_shows_the_authors_own_lines(
+    run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    bob = hand_in_notebook(tmp_path / "bob", KEEPS_CASE, "1 / 0")
+    ran = run_pytest("graders/words", "--submission", bob, "-k", "counts", "-x")
+    assert ran.returncode == 1 and "1 failed, 4 deselected" in ran.stdout
+    assert "agree(student.word_counts(text)" in ran.stdout and "expected" in ran.stdout
+    assert "src/viva" not in ran.stdout  # the traceback ends in the test
+    assert "note: While loading, cell 2 of work.ipynb: Your code raised ZeroDivisionError" in ran.stdout
+    eve = hand_in(tmp_path / "eve", RIGHT.replace("result = 0", "raise ValueError('no')"))
+    ran = run_pytest("graders/words", "--submission", eve, "-k", "total")
+    assert "the student reads: Your code raised ValueError: no." in ran.stdout and "solution.py, line" in ran.stdout
+
+
+@pytest.mark.slow
+def test_plain_pytest_says_what_is_wrong_with_its_options(
+    run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    ada = hand_in(tmp_path / "ada")
+    for arguments, said in {
+        ("--submission", tmp_path / "nowhere"): "nowhere: no such file or folder",
+        ("--submission", ada, "--tier", "T9"): "--tier is 'T9'; allowed: T0, T1, T2, T3",
+        ("--submission", ada, "--course", tmp_path): "but there is no grader.yaml in it",
+    }.items():
+        ran = run_pytest("graders/words", *arguments)
+        assert ran.returncode == 4 and said in ran.stderr and "Traceback" not in ran.stdout + ran.stderr
+    ran = run_pytest("graders/words/test_words.py")
+    assert ran.returncode == 1 and "run it with `viva grade`, or with `pytest … --submission PATH`" in ran.stdout
