@@ -9,6 +9,7 @@ import pytest
 from examined import SECRET, Examined, best_tier, by_name, handed_in, statuses, without_times, write_course
 
 from viva.batch.local import Batch, Job
+from viva.examine import parent
 from viva.examine.parent import Wanted
 from viva.model import Status
 
@@ -454,6 +455,23 @@ def test_an_examiner_that_gives_up_leaves_a_result(tmp_path_factory: pytest.Temp
         assert statuses(score)["test_sound"] == "passed"
         assert statuses(score)["test_that_takes_it_all_along"] == "grader_error"
         assert len(score.entries) == 5
+    finally:
+        examined.process.close()
+
+
+def test_an_examiner_that_hangs_is_ended_and_the_result_finished(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parent, "GRACE_S", 0.5)
+    tests = FAULTY + "\n\ndef test_that_never_ends():\n    while True:\n        pass\n"
+    settings = "limits: {submission_s: 1}\n"
+    examined = Examined(write_course(tmp_path_factory.mktemp("hangs"), tests=tests, key=KEY, settings=settings))
+    try:
+        score = examined.score(RIGHT)
+        assert statuses(score)["test_sound"] == "passed"
+        assert statuses(score)["test_that_never_ends"] == "grader_error"
+        assert len(score.entries) == 5 and score.wall_s < 10
+        assert statuses(examined.score(RIGHT, "test_sound")) == {"test_sound": "passed"}
     finally:
         examined.process.close()
 
