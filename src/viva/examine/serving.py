@@ -103,10 +103,11 @@ class Serving:
             )
         functions: list[TestFunction] = catalog(session.items)
         inside = self._assignment.graders / "inside.py"
+        source = self._source()  # the fork server is up before the key is read
         module = load_key(self._assignment.graders / "key.py", self._course_root)
         return Grader(
             assignment=self._assignment,
-            source=self._source(),
+            source=source,
             key=Key(module),
             seeds=Seeds(self._secret, self._assignment.name, self._assignment.version),
             functions=functions,
