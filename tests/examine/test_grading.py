@@ -243,7 +243,10 @@ def test_a_missing_name_is_named_with_the_closest_ones(examined: Examined) -> No
     assert "`triple` is not defined" in entry.message and "`tripel`" in entry.message
 
 
-@pytest.mark.parametrize("body", [HANG, DEAF_HANG], ids=["a loop", "a loop that is deaf to signals"])
+@pytest.mark.parametrize(
+    "body",
+    [pytest.param(HANG, id="a loop"), pytest.param(DEAF_HANG, id="deaf to signals", marks=pytest.mark.slow)],
+)
 def test_a_hang_costs_one_test(examined: Examined, body: str) -> None:
     score = examined.score(but("triple", body))
     changed = {name: status for name, status in statuses(score).items() if status != ALL_RIGHT[name]}
@@ -459,6 +462,7 @@ def test_an_examiner_that_gives_up_leaves_a_result(tmp_path_factory: pytest.Temp
         examined.process.close()
 
 
+@pytest.mark.slow
 def test_an_examiner_that_hangs_is_ended_and_the_result_finished(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -506,6 +510,7 @@ def test_three_runs_give_the_same(examined: Examined) -> None:
     assert runs[0] == runs[1] == runs[2]
 
 
+@pytest.mark.slow
 def test_one_after_another_and_side_by_side_give_the_same(examined: Examined) -> None:
     course = examined.course
     assignment = course.assignment("small")

@@ -376,7 +376,13 @@ def shout(x): raise ValueError(remember(x))
 }
 
 
-@pytest.mark.parametrize("how", [pytest.param(source, id=name) for name, source in TELLS.items()])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param(source, id=name, marks=[pytest.mark.slow] * (name == "by hanging"))
+        for name, source in TELLS.items()
+    ],
+)
 def test_what_a_hidden_test_asked_reaches_no_student(examined: Examined, how: str) -> None:
     for _ in range(2):
         score = examined.score(REMEMBERS + how)
