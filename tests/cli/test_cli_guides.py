@@ -1,0 +1,163 @@
+"""The student guide and the page about results are true: what they show is read, what they quote is said."""
+
+import ast
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from viva.cli.main import run
+from viva.examine.answers import agree_choice, agree_formula, agree_number, agree_table
+from viva.formats import results_json
+from viva.formats.results_json import json_schema, load_results, results_of
+from viva.formats.strict_yaml import read_yaml
+from viva.intake import content, open_submission
+from viva.intake.answers import read_answers
+from viva.model import Case, Entry, Score, Status
+
+ROOT = Path(__file__).parents[2]
+STUDENT = (ROOT / "docs" / "student-guide.md").read_text("utf-8")
+RESULTS = (ROOT / "docs" / "results.md").read_text("utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+
+
+def rows(text: str, heading: str) -> list[list[str]]:
+    """The rows of the table whose first line begins with `heading`."""
+    lines = text[text.index(f"| {heading}") :].splitlines()
+    end = next(index for index, line in enumerate(lines) if not line.startswith("|"))
+    return [[part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:end]]
+
+
+def code(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+# --- the student guide
+
+
+def test_the_answer_sheet_of_the_guide_is_read_as_it_means() -> None:
+    (sheet,) = blocks(STUDENT, "yaml")
+    assert yaml.safe_load(sheet).keys() == {"answers", "written"}
+    read = read_answers(sheet.encode())
+    assert read.problem == "" and read.written["2.1"].startswith("A few sentences.")
+    agree_choice(read.answers["1.1"], "B")
+    agree_choice(read.answers["1.2"], {"A", "C"})
+    agree_number(read.answers["1.3"], Fraction(11, 12))
+    agree_formula(read.answers["1.4"], "2*(d + 1)", ["d"])
+    agree_table(read.answers["1.5"], [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("row", rows(STUDENT, "kind |"), ids=lambda row: row[0])
+def test_each_way_to_write_an_answer_is_accepted(row: list[str]) -> None:
+    kind, examples = row[0], code(row[1])
+    for example in examples:
+        value: Any = read_yaml(f"answer: {example}").value["answer"]
+        match kind:
+            case "one choice":
+                agree_choice(value, "C")
+            case "several choices":
+                agree_choice(value, {"A", "C"})
+            case "true or false":
+                agree_choice(value, "true" if example in ("true", "yes") else "false")
+            case "a number":
+                agree_number(value, 1008100)
+            case "a share":
+                agree_number(value, 0.8265)
+            case "a formula":
+                agree_formula(value, "2*(d + 1)", ["d"])
+            case _:
+                assert kind == "a table of 0 and 1" and not examples
+    assert examples or kind == "a table of 0 and 1"
+
+
+def said_somewhere() -> str:
+    """Every text in the source, with … for what is filled in."""
+    texts = []
+    for path in sorted((ROOT / "src/viva").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.append(node.value)
+            elif isinstance(node, ast.JoinedStr):
+                texts.append("".join(p.value if isinstance(p, ast.Constant) else "…" for p in node.values))
+    return "\n".join(texts)
+
+
+def test_every_message_that_the_guide_explains_is_one_that_viva_gives() -> None:
+    source = said_somewhere()
+    messages = [code(row[0])[0] for row in rows(STUDENT, "message")]
+    assert len(messages) == 15
+    for message in messages:
+        for part in (part.strip() for part in re.split(r"…|(?= \()", message)):
+            assert part in source, message
+
+
+def test_every_status_is_explained_by_the_symbol_and_word_that_are_shown() -> None:
+    shown = [code(row[0])[0] for row in rows(STUDENT, "you see")]
+    assert shown == [f"{status.symbol} {status.value.replace('_', ' ')}" for status in Status]
+
+
+def test_the_limits_that_the_guide_states_are_those_of_intake() -> None:
+    defaults = open_submission.__kwdefaults__
+    assert f"At most {defaults['max_mib']} MiB and {defaults['max_files']:,} files" in STUDENT
+    assert content.MOST_NOTEBOOKS == 4 and "More than four notebooks" in STUDENT
+
+
+def test_the_commands_of_the_guide_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--help"]) == 0
+    assert "--only" in capsys.readouterr().out and "viva check --only 1.4" in STUDENT
+
+
+# --- the page about results
+
+
+def test_the_example_is_a_result_that_viva_could_have_written(tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    (example,) = blocks(RESULTS, "json")
+    path = tmp_path / "results.json"
+    path.write_text(example, "utf-8")
+    result = load_results(path)
+    jsonschema.Draft202012Validator(json_schema()).validate(yaml.safe_load(example))
+    exact = result.extra_data
+    for name in ("earned", "points"):
+        assert Fraction(getattr(exact, name)) == sum(Fraction(getattr(t.extra_data, name)) for t in result.tests)
+    assert exact.still_open == "2" and result.score == 4
+
+
+def test_every_key_of_the_file_is_explained() -> None:
+    named = set(code(re.sub(r"^```.*?^```$", "", RESULTS, flags=re.M | re.S)))
+    for model in ("Results", "TestResult", "TestData", "Provenance", "IsolationData", "LeaderboardEntry"):
+        fields = set(getattr(results_json, model).model_fields)
+        assert fields <= named, (model, fields - named)
+
+
+@pytest.mark.parametrize("row", rows(RESULTS, "status |"), ids=lambda row: row[0])
+def test_the_table_of_statuses_says_what_is_written(row: list[str]) -> None:
+    status = Status(code(row[0])[0])
+    points = {Status.PASSED: Fraction(4), Status.PARTIAL: Fraction(1)}.get(status, Fraction(0))
+    case = Case("", status, points, Fraction(4), "said")
+    entry = Entry("test_a.py::test_a", "Name.", "1", "visible", status, points, Fraction(4), (case,))
+    test = results_of(Score("a", "0", "b", 1, (entry,))).tests[0]
+    how, counted, exit_status = row[1], row[2], row[3]
+    assert (test.status is None) == how.startswith("missing") == status.is_open == (counted == "still open")
+    if test.status is not None:
+        assert f"`{test.status}`" in how
+        assert test.score == {"all": 4, "part": 1, "none": 0}[how.split()[0]]
+    assert exit_status == ("2" if status is Status.GRADER_ERROR else "0")
+
+
+def test_all_statuses_stand_in_the_table() -> None:
+    assert [code(row[0])[0] for row in rows(RESULTS, "status |")] == [s.value for s in Status]
+
+
+def test_the_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "results.json").write_text(blocks(RESULTS, "json")[0], "utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(blocks(RESULTS, "python")[0], names)
+    assert names["failed"] == ["test_1_1.py::test_word_counts_of_random_texts"]
