@@ -30,7 +30,7 @@ def become(uid: int) -> str:
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     _drop_capabilities()
-    return f"uid {uid}, no capabilities"
+    return "a user of its own, no capabilities"  # which one differs from run to run; the result must not
 
 
 def drop_capabilities() -> str:
