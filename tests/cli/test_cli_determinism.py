@@ -33,7 +33,7 @@ CLASS = {
 
 
 def graded(folder: Path) -> dict[str, Any]:
-    """Every result by its submission, without times and without the number of the box's user."""
+    """Every result by its submission, without times."""
     found = {}
     for path in sorted(folder.rglob("results.json")):
         result = json.loads(path.read_bytes())
