@@ -2,8 +2,10 @@
 
 import ast
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,6 +134,25 @@ def test_the_shell_opens_on_work_that_does_not_load(tmp_path: Path) -> None:
     ran = shell(hand_in(tmp_path / "eve", "import os\nos._exit(3)\n"), "submission.files", "student.total([1])")
     assert ran.returncode == 0
     assert "ended the Python process while it was being loaded" in ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_the_prompt_stops_the_question_and_not_the_shell(tmp_path: Path) -> None:
+    source = RIGHT + "\n\ndef hangs():\n    while True: pass\n"
+    process = subprocess.Popen(
+        program("shell", hand_in(tmp_path / "ada", source)),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=dict(os.environ), bufsize=1,
+    )  # fmt: skip
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write("print('ready')\nstudent.hangs()\n")
+    while "ready" not in process.stdout.readline():
+        pass
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate("student.total([20, 22])\n", timeout=20)
+    assert process.returncode == 0 and "42" in out
+    assert "Stopped; the submission is loaded again when it is asked next." in err and "Traceback" not in err
 
 
 # --- diff

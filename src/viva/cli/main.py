@@ -100,7 +100,12 @@ def run(argv: list[str] | None = None) -> int:
         click.echo(f"viva: {error}", err=True)
         return 1
     except OSError as error:
-        return _without_output(error) if error.errno in _NO_OUTPUT else _own_fault(error)
+        if error.filename is None and error.errno in _NO_OUTPUT:
+            return _without_output(error)
+        if error.filename is None:
+            return _own_fault(error)
+        click.echo(f"viva: {error.filename}: {error.strerror}.", err=True)
+        return 1
     except Exception as error:
         return _own_fault(error)
     return status if arguments else 1

@@ -3,6 +3,7 @@
 import code
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,14 +13,24 @@ from viva.examine.outcome import describe
 from viva.formats.gates import terminal
 from viva.model.errors import BoxError, StudentRaised, VivaError
 
+if TYPE_CHECKING:  # imported with the rest when the prompt is opened
+    from viva.examine.session import BoxSession
+
 
 class Prompt(code.InteractiveConsole):
     """Python's own prompt, where what the submission does wrong is told as a student would read it."""
 
+    def __init__(self, names: dict[str, Any], session: "BoxSession") -> None:
+        super().__init__(names)
+        self._session = session
+
     def showtraceback(self) -> None:
         """Say an error of the submission or its box in words; others as Python does."""
         error = sys.exception()
-        if isinstance(error, VivaError):
+        if isinstance(error, KeyboardInterrupt):
+            self._session.close()  # its answer may still come, and would be taken for that to the next question
+            self.write("\nStopped; the submission is loaded again when it is asked next.\n")
+        elif isinstance(error, VivaError):
             self.write(terminal(describe(error) if isinstance(error, StudentRaised) else str(error)) + "\n")
         else:
             super().showtraceback()
@@ -66,7 +77,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
             "key": Key(load_key(chosen.graders / "key.py", course.root)),
         }
         banner = f"{chosen.title}, isolation {tier}. Ask: list(student), student.f(...), submission.answers, key.f(...)"
-        Prompt(names).interact(banner, exitmsg="")
+        Prompt(names, session).interact(banner, exitmsg="")
     finally:
         session.close()
         pool.close()
