@@ -32,8 +32,10 @@ CAPABILITIES: Final = [
 NAMES_OF_MACHINES: Final = {"x86_64": ("amd64", "SCMP_ARCH_X86_64"), "aarch64": ("arm64", "SCMP_ARCH_AARCH64")}
 """What Go and libseccomp call them."""
 WITHHELD_BY_DOCKER: Final = frozenset(
-    ["clone", "clone3", "fsconfig", "fsmount", "fsopen", "fspick", "mount", "mount_setattr", "move_mount"]
-    + ["open_tree", "pivot_root", "setns", "umount", "umount2", "unshare"]
+    {
+        *("clone", "clone3", "fsconfig", "fsmount", "fsopen", "fspick", "mount", "mount_setattr", "move_mount"),
+        *("open_tree", "pivot_root", "setns", "umount", "umount2", "unshare"),
+    }
 )
 """What the distribution's profile, made for podman, allows everyone, but Docker's only with CAP_SYS_ADMIN."""
 NAMESPACE_FLAGS: Final = 0x7E020000

@@ -17,6 +17,9 @@ from pathlib import Path
 import pytest
 import runc
 
+from viva.box.outside import detect_tiers
+from viva.model import Tier
+
 HERE = Path(__file__).parent
 ACCEPTED = "fixtures/translation_and_masks/submissions/accepted/numpy_vectorised"
 COMPUTED_POINTS = "85"
@@ -72,6 +75,8 @@ def test_t1_is_the_best_tier_that_a_container_offers() -> None:
     assert found["capabilities"] == 0xA80425FB, "what Docker leaves root by default"
     assert found["tiers"] == {"T3": False, "T2": False, "T1": True, "T0": True}
     assert "namespaces" in found["sentences"]["T3"]
+    here = next(report for report in detect_tiers() if report.tier is Tier.T1)
+    assert ("Landlock" in found["sentences"]["T1"]) == ("Landlock" in here.sentence), "a container lets it through"
 
 
 def test_every_promise_of_t1_holds_in_a_container() -> None:
