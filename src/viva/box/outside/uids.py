@@ -1,7 +1,7 @@
 """A user of its own for each box that runs at the same time on this host, whichever examiner made it."""
 
 import itertools
-import os
+import secrets
 import socket
 import threading
 from typing import Final
@@ -10,7 +10,8 @@ from viva.model.errors import BoxUnavailable
 
 FIRST_UID, _COUNT = 60001, 1180
 """A range that Debian keeps free for on-demand use, below what systemd gives out, inside any remapped container."""
-_start: Final = itertools.count(os.getpid() * 37)
+_start: Final = itertools.count(secrets.randbelow(_COUNT))
+"""Containers do not see each other's reservations, and count their process ids from 1: so chance keeps them apart."""
 _lock: Final = threading.Lock()
 
 
