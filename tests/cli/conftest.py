@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from cli_course import SECRET, write_course
-from cli_run import Ran, Viva, best_tier, program
+from cli_run import Ran, Viva, best_tier, program, without_warning
 
 from viva.cli.main import run
-from viva.cli.options import UNSAFE
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -47,7 +46,7 @@ def viva(capsys: pytest.CaptureFixture[str]) -> Viva:
         status = run([command, *map(str, arguments), *best_tier(command, arguments)])
         said = capsys.readouterr()
         given = "--tier" in arguments
-        return Ran(status, said.out, said.err if given else said.err.replace(f"viva: isolation T0: {UNSAFE}.\n", ""))
+        return Ran(status, said.out, said.err if given else without_warning(said.err))
 
     return call
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_course import KEEPS_CASE, hand_in
-from cli_run import Viva, program
+from cli_run import Viva, program, without_warning
 
 from viva.formats.results_json import json_schema, load_results
 from viva.formats.write import write_atomically
@@ -170,9 +170,9 @@ def shell(line: str) -> "subprocess.CompletedProcess[str]":
 def test_output_into_a_reader_that_leaves(work: Path, arguments: list[str]) -> None:
     line = " ".join(program(*arguments))
     ran = shell(f"{line} | true")
-    assert ran.returncode in (0, 141) and ran.stderr == ""
+    assert ran.returncode in (0, 141) and without_warning(ran.stderr) == ""
     ran = shell(f"{line} | head -n 2")
-    assert ran.returncode in (0, 141) and ran.stderr == "" and len(ran.stdout.splitlines()) == 2
+    assert ran.returncode in (0, 141) and without_warning(ran.stderr) == "" and len(ran.stdout.splitlines()) == 2
     if "grade" in arguments:
         assert load_results(Path("ada.json")).extra_data.complete
 
