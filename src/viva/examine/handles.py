@@ -31,6 +31,10 @@ class Door(Protocol):
         """Send one request; returns the plain value, raises StudentRaised, MissingName or a BoxError."""
         ...
 
+    def load_more(self) -> bool:
+        """Run one more file of the submission's code; False when there is none left."""
+        ...
+
     def release(self, generation: int, ref_id: int) -> None:
         """Tell the box, with the next request, that an object is no longer needed."""
         ...

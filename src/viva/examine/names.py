@@ -46,14 +46,20 @@ class Names:
     def __repr__(self) -> str:
         return f"<the names of {self._space}>"
 
+    def _asked(self, name: str) -> dict[str, Any]:
+        reply = self._door.ask("find", subject=name, space=self._space, name=name)
+        if not isinstance(reply, dict):
+            raise MissingName(name)
+        return reply
+
     def _find(self, name: str) -> dict[str, Any]:
         if self._generation != self._door.generation:
             self._found.clear()
             self._generation = self._door.generation
         if name not in self._found:
-            reply = self._door.ask("find", subject=name, space=self._space, name=name)
-            if not isinstance(reply, dict):
-                raise MissingName(name)
+            reply = self._asked(name)
+            while not reply.get("found") and self._space != "inside" and self._door.load_more():
+                reply = self._asked(name)
             if self._generation != self._door.generation:
                 self._found.clear()
                 self._generation = self._door.generation

@@ -10,7 +10,7 @@ from viva.box.inside.wire import TooLarge
 from viva.box.outside import Box
 from viva.examine.compare.show import show
 from viva.examine.handles import STOP
-from viva.examine.load import Loader, LoadReport
+from viva.examine.load import Loader, LoadProblem, LoadReport
 from viva.model import Limits, claims
 from viva.model.errors import (
     BoxDied,
@@ -80,6 +80,10 @@ class BoxSession:
         self._box: Box | None = None
         self._releases: list[int] = []
         self._hangs: Counter[str] = Counter()
+        self._others: list[str] | None = None
+        """Code that was not run yet; None before anybody asked."""
+        self._more: list[str] = []
+        """Code that was run on demand."""
         self.generation = 0
         self.tainted = False
         self.report: LoadReport | None = None
@@ -123,7 +127,48 @@ class BoxSession:
                 raise
             else:
                 self.report = self.report or report
+                if not self._load_again():
+                    self.open()  # without the file that ended this box
                 return
+
+    def load_more(self) -> bool:
+        """Run the next file of code that stands beside the main one; False when there is none left.
+
+        A file that ends its box is never run again. What it prints or raises is told to the student only if the box has
+        not seen hidden inputs.
+
+        Raises:
+            LoadFailed, BoxUnavailable, GraderError: as `open`.
+        """
+        self.open()
+        if self.report is None:
+            return False
+        if self._others is None:
+            self._others = self._loader.others(self.report)
+        if not self._others:
+            return False
+        path = self._others.pop(0)
+        told = LoadReport() if self.tainted else self.report
+        started = time.monotonic()
+        try:
+            self._loader.load_other(self._raw, told, path)
+            self._more.append(path)
+        except (BoxTimeout, BoxDied, ProtocolViolation) as error:
+            self._drop()
+            told.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
+        self.test.deadline += time.monotonic() - started
+        return True
+
+    def _load_again(self) -> bool:
+        """Run what was run on demand in an earlier box; False when that ended the box. Nothing is said twice."""
+        for path in list(self._more):
+            try:
+                self._loader.load_other(self._raw, LoadReport(), path)
+            except (BoxTimeout, BoxDied, ProtocolViolation):
+                self._more.remove(path)
+                self._drop()
+                return False
+        return True
 
     @property
     def epoch(self) -> int:

@@ -146,7 +146,9 @@ class Defined:
         self._names: frozenset[str] = frozenset()
 
     def names(self) -> frozenset[str]:
-        """The names in the present box."""
+        """The names in the present box, of every file."""
+        while self._session.load_more():
+            pass
         self._session.open()
         if self._generation != self._session.generation:
             self._names = frozenset(Names(self._session, "student"))

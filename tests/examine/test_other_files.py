@@ -1,0 +1,101 @@
+"""Names count whichever file defines them: code beside the main file is run when a test asks for what it defines."""
+
+from collections.abc import Iterator
+
+import pytest
+from examined import Examined, by_name, read_by_students, statuses, write_course
+
+TESTS = '''
+from viva.grading import agree, agree_number, visibility, weight
+
+
+@weight(1)
+def test_double(student, key):
+    """In the main file."""
+    agree(student.double(2), key.double(2))
+
+
+@weight(1)
+def test_triple(student, key):
+    """Beside it."""
+    agree(student.triple(2), key.triple(2))
+
+
+@weight(1)
+def test_hang(student):
+    """Costs a box."""
+    agree(student.hang(), 1)
+
+
+@weight(1)
+def test_triple_again(student, key):
+    """Beside it, in a fresh box."""
+    agree(student.triple(3), key.triple(3))
+
+
+@weight(1)
+def test_module(submission, key):
+    """A file by its name."""
+    agree(submission.module("extra").triple(2), key.triple(2))
+
+
+@weight(1)
+def test_answer(submission):
+    """An answer in a file of its own."""
+    agree_number(submission.answers["1.1"], 7)
+
+
+@weight(1)
+@visibility("hidden")
+def test_hidden(student):
+    """Asks for what no file defines."""
+    agree(student.nowhere("a hidden word"), 1)
+'''
+KEY = "def double(n): return 2 * n\ndef triple(n): return 3 * n\n"
+MAIN = "def double(n): return 2 * n\n"
+EXTRA = "def triple(n): return 3 * n\ndef hang():\n    while True: pass\n"
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    settings = "limits: {call_s: 1, load_s: 1}\n"
+    examined = Examined(write_course(tmp_path_factory.mktemp("others"), tests=TESTS, key=KEY, settings=settings))
+    yield examined
+    examined.process.close()
+
+
+def test_every_file_counts(examined: Examined) -> None:
+    score = examined.score({"solution.py": MAIN, "extra.py": EXTRA, "answers.py": "answers = {1.1: 7}\n"})
+    assert statuses(score) == {
+        "test_double": "passed",
+        "test_triple": "passed",
+        "test_hang": "timeout",
+        "test_triple_again": "passed",
+        "test_module": "passed",
+        "test_answer": "passed",
+        "test_hidden": "failed",
+    }
+
+
+def test_a_file_that_nobody_needs_is_not_run(examined: Examined) -> None:
+    files = {"solution.py": MAIN + EXTRA, "zz_scratch.py": "raise ValueError('was run')\n"}
+    assert by_name(examined.score(files, "test_triple"))["test_triple"].status == "passed"
+    assert "was run" not in read_by_students(examined.score(files, "test_triple"))
+
+
+@pytest.mark.parametrize(
+    "source", ["import os\nos._exit(3)\n", "while True: pass\n", "import os, signal\nos.kill(os.getpid(), 9)\n"]
+)
+def test_a_file_that_ends_its_box_costs_only_itself(examined: Examined, source: str) -> None:
+    score = examined.score({"solution.py": MAIN, "a_bad.py": source, "extra.py": EXTRA}, "test_double", "test_triple")
+    assert statuses(score) == {"test_double": "passed", "test_triple": "passed"}
+    assert "a_bad.py" in read_by_students(score)
+
+
+def test_code_that_is_run_after_a_hidden_question_tells_nothing(examined: Examined) -> None:
+    spying = (
+        "import gc\nraise ValueError([o for o in gc.get_objects() if 'hidden word' in str(o)][:1] or 'hidden word')\n"
+    )
+    score = examined.score({"solution.py": MAIN + EXTRA, "spy.py": spying}, "test_hidden")
+    assert statuses(score) == {"test_hidden": "failed"}
+    assert "hidden word" not in read_by_students(score)
