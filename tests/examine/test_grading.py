@@ -153,7 +153,7 @@ class Model:
 """
 
 SETTINGS = """
-limits: {load_s: 3, call_s: 0.4, test_s: 2, submission_s: 30, memory_mib: 256}
+limits: {load_s: 3, call_s: 0.4, test_s: 2, submission_s: 30, memory_mib: 96}
 """
 
 ALL_RIGHT = {
