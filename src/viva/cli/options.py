@@ -56,6 +56,11 @@ def choose_assignment(course: Course, name: str | None, submission: Submission) 
     return course.assignment(name) if name else recognise(course, submission)
 
 
+def floor(course: Course, assignment: Assignment) -> Tier | None:
+    """The weakest isolation that the assignment accepts, or else its course; None where neither says."""
+    return assignment.min_tier if assignment.min_tier is not None else course.min_tier
+
+
 def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
     """The tier to use: what was asked for, else the best of this host, never silently below T1 or the course's floor.
 

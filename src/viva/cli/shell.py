@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from viva.cli.options import assignment_option, choose_assignment, choose_tier, course_option, open_course, tier_option
+from viva.cli.options import (
+    assignment_option,
+    choose_assignment,
+    choose_tier,
+    course_option,
+    floor,
+    open_course,
+    tier_option,
+)
 from viva.course import keep_apart
 from viva.examine.outcome import describe
 from viva.formats.gates import terminal
@@ -45,7 +53,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     """Load SUBMISSION into a box and open a prompt with `student`, `submission`, `inside` and `key`."""
     from viva.box.outside import Pool, Zygote
     from viva.examine.key import Key, load_key
-    from viva.examine.load import Loader
+    from viva.examine.load import Loader, helpers_of
     from viva.examine.names import Names
     from viva.examine.notes import notes_for_student
     from viva.examine.session import BoxSession
@@ -56,11 +64,10 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     keep_apart(course.root, [path])
     submission = open_submission(path, str(path))
     chosen = choose_assignment(course, assignment, submission)
-    tier = choose_tier(tier_name, chosen.min_tier if chosen.min_tier is not None else course.min_tier)
+    tier = choose_tier(tier_name, floor(course, chosen))
     zygote = Zygote.start(tier, preload=chosen.preload)
     pool = Pool(zygote, chosen.limits, ready=1)
-    helpers = chosen.graders / "inside.py"
-    loader = Loader(submission, chosen, ("inside.py", helpers.read_text("utf-8")) if helpers.is_file() else None)
+    loader = Loader(submission, chosen, helpers_of(chosen))
     session = BoxSession(pool, loader, chosen.limits)
     session.prompt()
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from viva.cli.options import choose_tier, course_option, open_course, tier_option
+from viva.cli.options import choose_tier, course_option, floor, open_course, tier_option
 from viva.model.errors import CourseError
 
 
@@ -32,7 +32,7 @@ def command(
     broken = 0
     for name in names or course.assignments:
         assignment = course.assignment(name)
-        tier = choose_tier(tier_name, assignment.min_tier if assignment.min_tier is not None else course.min_tier)
+        tier = choose_tier(tier_name, floor(course, assignment))
         held = 0
         for finding in verify(course, assignment, tier, course.secret_or_public(os.environ), workers or 0):
             held += finding.holds

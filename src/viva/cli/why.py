@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from viva.cli.options import assignment_option, choose_assignment, choose_tier, course_option, open_course, tier_option
+from viva.cli.options import (
+    assignment_option,
+    choose_assignment,
+    choose_tier,
+    course_option,
+    floor,
+    open_course,
+    tier_option,
+)
 from viva.course import keep_apart
 from viva.model.errors import UsageError
 
@@ -32,7 +40,7 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
     keep_apart(course.root, [path])
     submission = open_submission(path, str(path))
     chosen = choose_assignment(course, assignment, submission)
-    tier = choose_tier(tier_name, chosen.min_tier if chosen.min_tier is not None else course.min_tier)
+    tier = choose_tier(tier_name, floor(course, chosen))
     if graded_hash and graded_hash != submission.content_hash:
         click.echo("viva: the submission has changed since it was graded; this is about how it is now.", err=True)
     wanted = Wanted(only=[test], record=True)

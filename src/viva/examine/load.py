@@ -54,11 +54,6 @@ class LoadReport:
     files: dict[str, int] = field(default_factory=dict)
     """Every file in the box's work directory after unpacking, with its size in bytes."""
 
-    @property
-    def missing_modules(self) -> list[str]:
-        """Modules that the environment lacks: an environment finding, not the student's error."""
-        return sorted({p.missing_module for p in self.problems if p.missing_module})
-
 
 class Loader:
     """Loads one submission; called once per box."""
@@ -239,6 +234,12 @@ class Loader:
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
             text = f"not run, because those before had used up the {whole_s:g} s of the notebook"
             report.problems.append(LoadProblem(f"{which} of {path}", text))
+
+
+def helpers_of(assignment: Assignment) -> tuple[str, str] | None:
+    """The author's `inside.py` as (file name, source), None where there is none."""
+    path = assignment.graders / "inside.py"
+    return (path.name, path.read_text("utf-8")) if path.is_file() else None
 
 
 def _note_forbidden(report: LoadReport, path: str, reply: dict[str, Any]) -> None:

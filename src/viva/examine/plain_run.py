@@ -10,7 +10,7 @@ from viva.course import Assignment, Course, find_course, load_course
 from viva.examine.catalog import TestFunction, case_label, catalog
 from viva.examine.grading import CONTEXT, Context
 from viva.examine.key import Key, load_key
-from viva.examine.load import Loader
+from viva.examine.load import Loader, helpers_of
 from viva.examine.notes import notes_for_student
 from viva.examine.outcome import judge
 from viva.examine.seeds import Seeds
@@ -53,8 +53,7 @@ class PlainRun:
         self._pool = Pool(self._zygote, assignment.limits, ready=1)
         path = Path(self._config.getoption("--submission"))
         submission = open_submission(path, str(path))
-        inside = assignment.graders / "inside.py"
-        loader = Loader(submission, assignment, ("inside.py", inside.read_text("utf-8")) if inside.is_file() else None)
+        loader = Loader(submission, assignment, helpers_of(assignment))
         self._session = BoxSession(self._pool, loader, assignment.limits)
         key = Key(load_key(assignment.graders / "key.py", course.root))
         seeds = Seeds(course.secret_or_public(os.environ), assignment.name, assignment.version)

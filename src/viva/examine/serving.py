@@ -12,6 +12,7 @@ from viva.course import Assignment
 from viva.examine.catalog import TestFunction, catalog
 from viva.examine.grading import RAISED, Grader
 from viva.examine.key import Key, load_key
+from viva.examine.load import helpers_of
 from viva.examine.seeds import Seeds
 from viva.examine.session import BoxSource
 from viva.model.errors import CourseError
@@ -102,7 +103,6 @@ class Serving:
                 f"{self._assignment.graders}: no test was found; expected functions test_… in files test_….py."
             )
         functions: list[TestFunction] = catalog(session.items)
-        inside = self._assignment.graders / "inside.py"
         source = self._source()  # the fork server is up before the key is read
         module = load_key(self._assignment.graders / "key.py", self._course_root)
         return Grader(
@@ -111,7 +111,7 @@ class Serving:
             key=Key(module),
             seeds=Seeds(self._secret, self._assignment.name, self._assignment.version),
             functions=functions,
-            inside=("inside.py", inside.read_text("utf-8")) if inside.is_file() else None,
+            inside=helpers_of(self._assignment),
             config=session.config,
         )
 

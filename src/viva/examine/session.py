@@ -1,6 +1,5 @@
 """One submission's life in boxes: take a box, load, ask; when a box ends, a fresh one is loaded and grading goes on."""
 
-import contextlib
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -90,7 +89,6 @@ class BoxSession:
         self.isolation: Any = None
         self.test = TestState()
         self.recording = False
-        self.peak_memory_mib = 0.0
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
 
@@ -195,7 +193,6 @@ class BoxSession:
         box, self._box = self._box, None
         self._releases.clear()
         if box is not None:
-            self.peak_memory_mib = max(self.peak_memory_mib, box.peak_memory_mib or 0.0)
             box.close()
 
     # --- asking
@@ -281,9 +278,3 @@ class BoxSession:
             return STOP
         box.kill()
         raise ProtocolViolation("the reply was no message")
-
-    def printed(self) -> bytes:
-        """What the present box wrote to its descriptors 1 and 2."""
-        with contextlib.suppress(BoxError):
-            return self._box.printed() if self._box is not None else b""
-        return b""
