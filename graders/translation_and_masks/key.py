@@ -6,27 +6,33 @@ Two more functions take plain data where the student's are handed an object of t
 from collections.abc import Sequence
 from typing import Any
 
-from reference.attention import Array, attention_scores, qk_moments, scaled_dot_product_attention, softmax_sensitivity
-from reference.batching import length_sorted_batches
-from reference.beam_search import Hypothesis, beam_search, greedy_search
-from reference.bleu import bleu, brevity_penalty, modified_precision
-from reference.group_attention import group_attention
-from reference.linear_attention import (
+from reference.attention.groups import group_attention
+from reference.attention.linear import (
     causal_linear_attention,
     elu_plus_one,
     linear_attention,
     unnormalised_linear_attention,
 )
-from reference.padding import pad_batch
-from reference.span_scoring import best_span, choose_threshold, squad_exact_match, squad_f1
-from reference.spanbert import (
+from reference.attention.scaled_dot_product import (
+    Array,
+    attention_scores,
+    qk_moments,
+    scaled_dot_product_attention,
+    softmax_sensitivity,
+)
+from reference.attention.unilm_masks import Kind, unilm_mask
+from reference.batching.length_sorted import length_sorted_batches
+from reference.batching.padding import pad_batch
+from reference.bert.span_scoring import best_span, choose_threshold, squad_exact_match, squad_f1
+from reference.generation.beam_search import Hypothesis, beam_search, greedy_search
+from reference.generation.bleu import bleu, brevity_penalty, modified_precision
+from reference.pretraining.spanbert import (
     sample_span_length,
     span_boundary_representation,
     span_length_distribution,
     span_mask,
     spanbert_loss,
 )
-from reference.unilm_masks import Kind, unilm_mask
 
 __all__ = [
     "answers",

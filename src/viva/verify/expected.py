@@ -62,8 +62,8 @@ def key_submission(course: Course, assignment: Assignment) -> Submission:
     if not key.is_file():
         raise CourseError(f"{key}: there is no answer key; write the model answers there, in the student's API.")
     files = [File(assignment.submission.module or "solution.py", key.read_bytes())]
-    for path in sorted((course.root / "reference").glob("*.py")):
-        files.append(File(f"reference/{path.name}", path.read_bytes()))
+    for path in sorted((course.root / "reference").rglob("*.py")):
+        files.append(File(path.relative_to(course.root).as_posix(), path.read_bytes()))
     digest = hashlib.sha256(b"".join(f.path.encode() + f.data for f in files)).hexdigest()
     return Submission("key", tuple(files), digest)
 

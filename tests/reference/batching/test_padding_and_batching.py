@@ -1,4 +1,4 @@
-"""reference/padding.py and reference/batching.py against torch and a search over all batchings."""
+"""reference/batching/: padding and length_sorted against torch and a search over all batchings."""
 
 import itertools
 import random
@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from reference.batching import length_sorted_batches, padded_tokens
-from reference.padding import pad_batch
+from reference.batching.length_sorted import length_sorted_batches, padded_tokens
+from reference.batching.padding import pad_batch
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

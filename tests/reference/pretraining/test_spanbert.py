@@ -1,4 +1,4 @@
-"""reference/spanbert.py against exact enumeration, chi-square, and torch."""
+"""reference/pretraining/spanbert.py against exact enumeration, chi-square, and torch."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from reference.spanbert import (
+from reference.pretraining.spanbert import (
     gelu,
     gelu_tanh,
     layer_norm,

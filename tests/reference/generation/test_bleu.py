@@ -1,4 +1,4 @@
-"""reference/bleu.py against sacrebleu, nltk and the audit's figures."""
+"""reference/generation/bleu.py against sacrebleu, nltk and the audit's figures."""
 
 import math
 import random
@@ -9,7 +9,7 @@ import sacrebleu
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from nltk.translate.bleu_score import modified_precision as nltk_modified_precision
 
-from reference.bleu import bleu, brevity_penalty, closest_reference_length, modified_precision
+from reference.generation.bleu import bleu, brevity_penalty, closest_reference_length, modified_precision
 
 words = str.split
 

@@ -1,4 +1,4 @@
-"""reference/linear_attention.py and reference/group_attention.py against the quadratic forms that they replace."""
+"""reference/attention/linear.py and reference/attention/groups.py against the quadratic forms that they replace."""
 
 import tracemalloc
 
@@ -7,14 +7,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from reference.attention import scaled_dot_product_attention
-from reference.group_attention import block_diagonal_mask, group_attention, score_entries
-from reference.linear_attention import (
+from reference.attention.groups import block_diagonal_mask, group_attention, score_entries
+from reference.attention.linear import (
     causal_linear_attention,
     elu_plus_one,
     linear_attention,
     unnormalised_linear_attention,
 )
+from reference.attention.scaled_dot_product import scaled_dot_product_attention
 
 Array = NDArray[np.float64]
 

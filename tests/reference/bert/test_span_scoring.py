@@ -1,11 +1,18 @@
-"""reference/span_scoring.py against brute force and the rules of SQuAD 2.0's evaluation script, as a table."""
+"""reference/bert/span_scoring.py against brute force and the rules of SQuAD 2.0's evaluation script, as a table."""
 
 import math
 
 import numpy as np
 import pytest
 
-from reference.span_scoring import best_span, choose_threshold, mean_f1, normalize_answer, squad_exact_match, squad_f1
+from reference.bert.span_scoring import (
+    best_span,
+    choose_threshold,
+    mean_f1,
+    normalize_answer,
+    squad_exact_match,
+    squad_f1,
+)
 
 
 def brute_force(S, E, T, C, tau, max_len):  # type: ignore[no-untyped-def]

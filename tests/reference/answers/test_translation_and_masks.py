@@ -10,11 +10,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from reference.beam_search import beam_search, greedy_search
-from reference.bleu import bleu, brevity_penalty, modified_precision
-from reference.group_attention import score_entries
+from reference.attention.groups import score_entries
+from reference.generation.beam_search import beam_search, greedy_search
+from reference.generation.bleu import bleu, brevity_penalty, modified_precision
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HANDOUT = (ROOT / "assignments" / "translation_and_masks" / "handout.md").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""reference/beam_search.py against the enumeration of every path, and a beam search written as torch users write it."""
+"""reference/generation/beam_search.py against every path enumerated, and against a beam search on torch topk."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ import random
 import pytest
 import torch
 
-from reference.beam_search import beam_search, greedy_search
+from reference.generation.beam_search import beam_search, greedy_search
 
 Tree = dict[tuple[str, ...], dict[str, float]]
 

@@ -8,7 +8,7 @@ The same as full attention under a block-diagonal mask; the scores are G · (n/G
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reference.attention import Array, scaled_dot_product_attention
+from reference.attention.scaled_dot_product import Array, scaled_dot_product_attention
 
 
 def group_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, groups: int) -> Array:

@@ -1,10 +1,10 @@
-"""reference/unilm_masks.py against the tables of the source, the definition written cell by cell, and torch."""
+"""reference/attention/unilm_masks.py against the source's tables, the definition cell by cell, and torch."""
 
 import numpy as np
 import pytest
 import torch
 
-from reference.unilm_masks import KINDS, Kind, unilm_mask
+from reference.attention.unilm_masks import KINDS, Kind, unilm_mask
 
 
 def visible(kind: Kind, query: int, key: int, n_source: int) -> bool:

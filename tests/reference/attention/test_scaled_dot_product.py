@@ -1,11 +1,11 @@
-"""reference/attention.py against torch, Monte Carlo and the audit's figures."""
+"""reference/attention/scaled_dot_product.py against torch, Monte Carlo and the audit's figures."""
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
-from reference.attention import (
+from reference.attention.scaled_dot_product import (
     attention_scores,
     attention_weights,
     qk_moments,

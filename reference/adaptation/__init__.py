@@ -1,0 +1,1 @@
+"""Changing a trained model with few parameters."""

@@ -1,0 +1,1 @@
+"""What a position may look at, and what it takes from there."""

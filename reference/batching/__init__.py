@@ -1,0 +1,1 @@
+"""From sequences of many lengths to the arrays that a model reads."""

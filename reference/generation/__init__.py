@@ -1,0 +1,1 @@
+"""Choosing the next token, and judging the text that comes of it."""

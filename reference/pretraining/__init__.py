@@ -1,0 +1,1 @@
+"""What a model is asked to predict before it has a task."""

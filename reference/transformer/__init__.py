@@ -1,0 +1,1 @@
+"""The transformer's own parts, and how many parameters they have."""
