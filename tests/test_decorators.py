@@ -152,6 +152,18 @@ def test_a_review_cannot_be_swallowed():
     assert raised.value.rubric == "2.1a"
 
 
+def test_a_review_carries_findings():
+    with pytest.raises(NeedsReview) as raised:
+        needs_review("It learned.", rubric="3.1", findings=["0.62 is the majority class."])
+    assert raised.value.findings == ("0.62 is the majority class.",)
+
+
+@pytest.mark.parametrize("findings", ["one text", [3]])
+def test_findings_are_a_list_of_sentences(findings):
+    with pytest.raises(TypeError, match="findings"):
+        needs_review("text", rubric="1", findings=findings)
+
+
 @pytest.mark.parametrize(("text", "rubric"), [(None, "1"), (3, "1")])
 def test_a_review_needs_text(text, rubric):
     with pytest.raises(TypeError, match="text"):

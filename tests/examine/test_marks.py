@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from viva.examine.catalog import TestFunction
 from viva.examine.marks import case_of, entry_of, exact_points, leader_value
-from viva.examine.outcome import HIDDEN, Outcome
+from viva.examine.outcome import HIDDEN, Outcome, judge
+from viva.examine.signals import NeedsReview
 from viva.model import Status
 
 
@@ -50,6 +51,18 @@ PASSED, FAILED, ERROR, TIMEOUT = (
 def test_what_cases_come_to(outcomes: list[Outcome], status: Status, earned: Fraction) -> None:
     made = entry(outcomes)
     assert (made.status, made.earned) == (status, earned)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("text", ["It learned.", ""])
+def test_findings_beside_a_review_take_no_points(text: str) -> None:
+    """Student and marker read them; of a hidden test, the marker alone."""
+    outcome = judge(NeedsReview(text, "3.1", ("0.9 is 9/10.", "dev equals test.")), answered=True)
+    shown = case_of(function(), "", outcome, None, 0.0)
+    assert (shown.status, shown.earned) == (Status.NEEDS_REVIEW, 0)
+    assert shown.message.splitlines()[1:] == ["Noticed, without taking points:", "- 0.9 is 9/10.", "- dev equals test."]
+    hidden = case_of(function(visibility="after_published"), "", outcome, None, 0.0)
+    assert hidden.message.startswith("Not marked yet") and "9/10" not in hidden.message
+    assert "9/10" in hidden.staff_message
 
 
 @given(st.lists(st.sampled_from([PASSED, FAILED, ERROR]), min_size=1, max_size=40), st.fractions(0, 100))

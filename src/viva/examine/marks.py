@@ -26,6 +26,8 @@ def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fr
     message, staff = outcome.message, outcome.staff_message
     if function.hidden and message and not status.is_open:
         message, staff = HIDDEN, "\n".join(t for t in (outcome.message, staff) if t)
+    elif function.hidden and status is Status.NEEDS_REVIEW:  # findings speak of what was asked
+        message, staff = message.partition("\n")[0], message
     elif function.hide_errors is not None and status not in (Status.PASSED, Status.PARTIAL) and not status.is_open:
         message, staff = function.hide_errors, "\n".join(t for t in (outcome.message, staff) if t)
     return Case(label if not function.hidden else "", status, earned, points, message, staff, wall_s)

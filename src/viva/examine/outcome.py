@@ -105,9 +105,14 @@ def _line(frame: Frame) -> str:
 
 
 def _review_text(signal: NeedsReview) -> str:
-    if signal.text.strip():
-        return "Not marked yet: a person reads this answer."
-    return "Not marked yet: a person marks this question. No text was found for it in your submission."
+    state = (
+        "Not marked yet: a person reads this answer."
+        if signal.text.strip()
+        else "Not marked yet: a person marks this question. No text was found for it in your submission."
+    )
+    if not signal.findings:
+        return state
+    return "\n".join([state, "Noticed, without taking points:", *(f"- {f}" for f in signal.findings)])[:OUTPUT_CAP]
 
 
 def _assertion_text(error: AssertionError) -> str:

@@ -10,9 +10,11 @@ class NeedsReview(BaseException):
     Attributes:
         text: the student's prose, as it stands in the submission; may be empty.
         rubric: the question of the rubric that marks it, for example "2.1a".
+        findings: sentences that student and marker read beside it.
     """
 
-    def __init__(self, text: str, rubric: str) -> None:
+    def __init__(self, text: str, rubric: str, findings: tuple[str, ...] = ()) -> None:
         super().__init__(f"needs a person, rubric {rubric}")
         self.text = text
         self.rubric = rubric
+        self.findings = findings
