@@ -1,0 +1,279 @@
+"""Audits of reported results: what the arithmetic of stated accuracies says about the runs behind them.
+
+An accuracy on n rows is k/n for a whole k. A finding is a sentence with its arithmetic, for the student and for whoever
+marks the report (`needs_review(..., findings=[f.text for f in audit_runs(...)])`); it never takes a point by itself.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Literal, final
+
+from viva.examine.answers.number_text import read_number
+from viva.examine.answers.unreadable import Unreadable
+
+Kind = Literal[
+    "unreadable", "missing", "count", "few_digits", "no_count", "small_subset", "majority", "not_above_majority",
+    "same_splits", "repeated", "tie", "none_learned", "not_reported", "not_asked",
+]  # fmt: skip
+
+SINGLE_PRECISION: Final = Fraction(1, 10**7)
+"""An accuracy that went through float32 is k/n up to this much."""
+SIGMAS: Final = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the numbers say."""
+
+    kind: Kind
+    text: str
+    """A sentence with its arithmetic."""
+
+
+def audit_accuracy(
+    value: Any, n: int, *, majority: Fraction | None = None, small: int = 10, name: str = "the accuracy"
+) -> list[Finding]:
+    """What a stated accuracy on n rows says about its run.
+
+    Args:
+        value: a number between 0 and 1, a percentage or a fraction, as a number or as text.
+        n: how many rows it was measured on.
+        majority: the share of the largest class, such as Fraction(2033, 3270): what a constant answer gets.
+        small: the rows of a small subset on which programs are tried out; a multiple of 1/small is pointed out.
+        name: what the sentences call the value.
+
+    Returns:
+        Findings of kind "unreadable" (alone), "count" (which k/n it is), "few_digits" (any k could be meant),
+        "no_count" (no k fits), "small_subset", "majority" or "not_above_majority" (by less than three standard
+        deviations of an accuracy on n rows).
+    """
+    try:
+        accuracy = read_accuracy(value)
+    except ValueError as why:
+        return [Finding("unreadable", f"{_begin(name)} {why}.")]
+    findings = [_count(accuracy, n, name)]
+    if n != small and 0 < accuracy < 1 and (accuracy * small).denominator == 1:
+        findings.append(_small_subset(accuracy, n, small, name))
+    if majority is not None:
+        findings += _against_majority(accuracy, n, majority, name)
+    return findings
+
+
+def audit_runs(
+    runs: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+    *,
+    majority: Mapping[str, Fraction] | None = None,
+    by: str = "dev",
+) -> list[Finding]:
+    """Audit every stated accuracy of several runs, then compare the runs.
+
+    Args:
+        runs: by a label such as "run 2", what was reported: hyper-parameters, and an accuracy per split.
+        sizes: the rows of each split, such as {"dev": 3270, "test": 1427}.
+        majority: the share of the largest class in each split, where it is known.
+        by: the split on which the best run is chosen.
+
+    Returns:
+        The findings of `audit_accuracy`, "missing" for a split that a run does not state, "same_splits" where one run
+        has one number for two splits, "repeated" where runs share a number, "tie" where several are best, and
+        "none_learned" where no run lies clearly above the majority class.
+    """
+    majority = majority or {}
+    findings = []
+    for label, run in runs.items():
+        for split, n in sizes.items():
+            name = f"{label}: {split} accuracy"
+            if run.get(split) is None:
+                findings.append(Finding("missing", f"{_begin(name)} is not stated."))
+            else:
+                findings += audit_accuracy(run[split], n, majority=majority.get(split), name=name)
+    for split in sizes:
+        findings += _repeated(_column(runs, split), split)
+    findings += _same_splits(runs, list(sizes))
+    chosen = _column(runs, by)
+    if len(chosen) > 1:
+        findings += _best(chosen, by)
+    if by in majority and chosen:
+        findings += _none_learned(chosen, sizes[by], majority[by], by)
+    return findings
+
+
+def audit_grid(runs: Mapping[str, Mapping[str, Any]], grid: Mapping[str, Sequence[Any]]) -> list[Finding]:
+    """Compare the settings of the runs with those that were asked for: all combinations of the grid's values.
+
+    Returns:
+        Findings of kind "not_reported" and "not_asked".
+    """
+    wanted: list[dict[str, Fraction]] = [{}]
+    for name, values in grid.items():
+        wanted = [{**setting, name: _number(value)} for setting in wanted for value in values]
+    reported = {label: {name: _number_or_none(run.get(name)) for name in grid} for label, run in runs.items()}
+    findings = [
+        Finding("not_reported", f"No run has {_setting(setting)}, which was asked for.")
+        for setting in wanted
+        if setting not in reported.values()
+    ]
+    return findings + [
+        Finding("not_asked", f"{_begin(label)} has {_setting(setting)}, which is not in the grid that was asked for.")
+        for label, setting in reported.items()
+        if setting not in wanted
+    ]
+
+
+def select_best(results: Sequence[Mapping[str, Any]], by: str = "dev") -> list[int]:
+    """The positions of all results with the highest accuracy in the split `by`: more than one if they tie.
+
+    Raises:
+        ValueError: there are no results, or one does not state a readable accuracy.
+    """
+    if not results:
+        raise ValueError("select_best: there are no results to choose from.")
+    accuracies = [read_accuracy(result.get(by)) for result in results]
+    return [position for position, accuracy in enumerate(accuracies) if accuracy == max(accuracies)]
+
+
+def read_accuracy(value: Any) -> Fraction:
+    """A stated accuracy as an exact number between 0 and 1; 71.04 and "71.04 %" are 0.7104.
+
+    Raises:
+        ValueError: it is none; the message goes on after the accuracy's name.
+    """
+    try:
+        accuracy = read_number(value)[0]
+    except Unreadable as why:
+        raise ValueError(f"cannot be read: {why}") from None
+    if 1 < accuracy <= 100:
+        accuracy /= 100
+    if not 0 <= accuracy <= 1:
+        raise ValueError(f"is {_show(accuracy)}, no share between 0 and 1")
+    return accuracy
+
+
+def _count(accuracy: Fraction, n: int, name: str) -> Finding:
+    k, unit = round(accuracy * n), _unit(accuracy)
+    if abs(Fraction(k, n) - accuracy) <= min(unit, SINGLE_PRECISION):
+        return Finding("count", f"{_begin(name)} {_show(accuracy)} = {k}/{n}.")
+    if 2 * unit >= Fraction(1, n):
+        text = f"{_begin(name)} {_show(accuracy)} has too few digits to tell which k/{n} it is (about {k})."
+        return Finding("few_digits", text)
+    if abs(Fraction(k, n) - accuracy) <= unit:
+        return Finding("count", f"{_begin(name)} {_show(accuracy)} = {k}/{n}, to the digits given.")
+    below = math.floor(accuracy * n)
+    text = (
+        f"{_begin(name)} {_show(accuracy)} is no k/{n}: {_show(accuracy)} · {n} = {_show(accuracy * n)}, and the "
+        f"nearest are {below}/{n} = {_show(Fraction(below, n))} and {below + 1}/{n} = {_show(Fraction(below + 1, n))}."
+    )
+    return Finding("no_count", text)
+
+
+def _small_subset(accuracy: Fraction, n: int, small: int, name: str) -> Finding:
+    rows = accuracy * n
+    on_all = f"{rows}/{n} by coincidence" if rows.denominator == 1 else f"no whole number of {n}: {_show(rows)}"
+    text = (
+        f"{_begin(name)} {_show(accuracy)} = {accuracy * small}/{small}, what {small} rows give ({on_all}): "
+        f"was it measured on a small subset?"
+    )
+    return Finding("small_subset", text)
+
+
+def _against_majority(accuracy: Fraction, n: int, majority: Fraction, name: str) -> list[Finding]:
+    k, bound = majority * n, _learned(majority, n)
+    if k.denominator == 1 and abs(accuracy - majority) <= max(_unit(accuracy), SINGLE_PRECISION):
+        text = f"{_begin(name)} {_show(accuracy)} = {k}/{n} is the majority class: the same answer for every row."
+        return [Finding("majority", text)]
+    if accuracy < bound:
+        text = (
+            f"{_begin(name)} {_show(accuracy)} is below {_show(bound)}, the majority class ({_show(majority)}) plus "
+            f"{SIGMAS} standard deviations of {n} rows: no sign of learning."
+        )
+        return [Finding("not_above_majority", text)]
+    return []
+
+
+def _same_splits(runs: Mapping[str, Mapping[str, Any]], splits: list[str]) -> Iterator[Finding]:
+    for label, run in runs.items():
+        read = {s: a for s in splits if (a := _accuracy_or_none(run.get(s))) is not None}
+        if len(read) > 1 and len(set(read.values())) == 1:
+            names, value = " and ".join(read), _show(next(iter(read.values())))
+            text = f"{_begin(label)}: {names} have the same accuracy {value}: were they the same rows?"
+            yield Finding("same_splits", text)
+
+
+def _repeated(column: Mapping[str, Fraction], split: str) -> Iterator[Finding]:
+    for value in dict.fromkeys(column.values()):
+        labels = [label for label, accuracy in column.items() if accuracy == value]
+        if len(labels) > 1:
+            text = (
+                f"{_begin(', '.join(labels))} have the same {split} accuracy {_show(value)}: different models hardly "
+                f"err equally often, unless they all give one constant answer, or the number was copied."
+            )
+            yield Finding("repeated", text)
+
+
+def _best(column: Mapping[str, Fraction], by: str) -> Iterator[Finding]:
+    labels = list(column)
+    best = select_best([{by: accuracy} for accuracy in column.values()], by)
+    if len(best) > 1:
+        tied, value = ", ".join(labels[i] for i in best), _show(column[labels[best[0]]])
+        yield Finding("tie", f"{_begin(tied)} tie for the best {by} accuracy, {value}: no setting is the best one.")
+
+
+def _none_learned(column: Mapping[str, Fraction], n: int, majority: Fraction, by: str) -> Iterator[Finding]:
+    bound = _learned(majority, n)
+    if all(accuracy < bound for accuracy in column.values()):
+        text = (
+            f"No {by} accuracy reaches {_show(bound)} = {_show(majority)} + {SIGMAS} · "
+            f"√({_show(majority)} · {_show(1 - majority)} / {n}): which setting is best cannot be told."
+        )
+        yield Finding("none_learned", text)
+
+
+def _learned(majority: Fraction, n: int) -> Fraction:
+    """The majority class plus three standard deviations of an accuracy on n rows."""
+    return majority + SIGMAS * Fraction(math.sqrt(majority * (1 - majority) / n))
+
+
+def _unit(accuracy: Fraction) -> Fraction:
+    """One unit in the last decimal that was written: as far as rounding or cutting off can have moved the value."""
+    return next((u for d in range(1, 8) if (accuracy / (u := Fraction(1, 10**d))).denominator == 1), SINGLE_PRECISION)
+
+
+def _column(runs: Mapping[str, Mapping[str, Any]], split: str) -> dict[str, Fraction]:
+    return {label: a for label, run in runs.items() if (a := _accuracy_or_none(run.get(split))) is not None}
+
+
+def _accuracy_or_none(value: Any) -> Fraction | None:
+    try:
+        return read_accuracy(value)
+    except ValueError:
+        return None
+
+
+def _number(value: Any) -> Fraction:
+    return read_number(value)[0]
+
+
+def _number_or_none(value: Any) -> Fraction | None:
+    try:
+        return _number(value)
+    except Unreadable:
+        return None
+
+
+def _setting(setting: Mapping[str, Fraction | None]) -> str:
+    return ", ".join(f"{name} {'unstated' if value is None else _show(value)}" for name, value in setting.items())
+
+
+def _show(value: Fraction) -> str:
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:
+        return "a number beyond all bounds"
+
+
+def _begin(name: str) -> str:
+    return name[:1].upper() + name[1:]
