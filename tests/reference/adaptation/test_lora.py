@@ -1,0 +1,165 @@
+"""reference/adaptation/lora.py against torch's autograd and peft; adapter_registry.py against its definition."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from peft import LoraConfig, get_peft_model
+
+from reference.adaptation.adapter_registry import AdapterRegistry
+from reference.adaptation.lora import LoRALinear, lora_delta, merge
+
+Array = NDArray[np.float64]
+
+
+def normal(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.standard_normal(shape)
+
+
+class OneLinear(torch.nn.Module):
+    """The smallest model that peft adapts."""
+
+    def __init__(self, W: Array) -> None:
+        super().__init__()
+        self.proj = torch.nn.Linear(W.shape[1], W.shape[0], bias=False, dtype=torch.float64)
+        self.proj.weight.data = torch.from_numpy(W.copy())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.proj(x)
+        return result
+
+
+def peft_layer(W: Array, r: int, alpha: int) -> tuple[torch.nn.Module, torch.nn.Parameter, torch.nn.Parameter]:
+    """peft's model, its factor next to the input (r, k), and its factor next to the output (d, r)."""
+    config = LoraConfig(r=r, lora_alpha=alpha, target_modules=["proj"], lora_dropout=0.0, bias="none")
+    model = get_peft_model(OneLinear(W), config).double()
+    named = dict(model.named_parameters())
+    near_input = next(p for name, p in named.items() if "lora_A" in name)
+    near_output = next(p for name, p in named.items() if "lora_B" in name)
+    return model, near_input, near_output
+
+
+def test_values_and_gradients_equal_autograds() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        d, k, n = (int(size) for size in rng.integers(2, 9, 3))
+        r, alpha = int(rng.integers(1, min(d, k) + 1)), float(rng.uniform(0.5, 8))
+        layer = LoRALinear(normal(rng, d, k), r, alpha, rng)
+        layer.B[...] = normal(rng, r, k)
+        x, upstream = normal(rng, n, k), normal(rng, n, d)
+        W, A, B = (torch.from_numpy(m.copy()).requires_grad_() for m in (layer.W, layer.A, layer.B))
+        output = torch.nn.functional.linear(torch.from_numpy(x), W + alpha / r * A @ B)
+        (output * torch.from_numpy(upstream)).sum().backward()
+        np.testing.assert_allclose(layer.forward(x), output.detach().numpy(), atol=1e-12)
+        assert A.grad is not None and B.grad is not None
+        np.testing.assert_allclose(layer.gradients(x, upstream)[0], A.grad.numpy(), atol=1e-12)
+        np.testing.assert_allclose(layer.gradients(x, upstream)[1], B.grad.numpy(), atol=1e-12)
+
+
+def test_equals_peft_with_the_letters_swapped() -> None:
+    """peft's lora_B (d, r) is our A, its lora_A (r, k) our B; values, gradients, merged weight and parameter counts."""
+    rng = np.random.default_rng(2)
+    for d, k, r, alpha in [(5, 7, 2, 6), (6, 4, 3, 3), (4, 4, 1, 8)]:
+        W, x, upstream = normal(rng, d, k), normal(rng, 3, k), normal(rng, 3, d)
+        model, near_input, near_output = peft_layer(W, r, alpha)
+        layer = LoRALinear(W, r, alpha, rng)
+        layer.B[...] = normal(rng, r, k)
+        near_output.data, near_input.data = torch.from_numpy(layer.A.copy()), torch.from_numpy(layer.B.copy())
+        output = model(torch.from_numpy(x))
+        (output * torch.from_numpy(upstream)).sum().backward()
+        np.testing.assert_allclose(layer.forward(x), output.detach().numpy(), atol=1e-12)
+        assert near_output.grad is not None and near_input.grad is not None
+        np.testing.assert_allclose(layer.gradients(x, upstream)[0], near_output.grad.numpy(), atol=1e-12)
+        np.testing.assert_allclose(layer.gradients(x, upstream)[1], near_input.grad.numpy(), atol=1e-12)
+        trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+        assert trained == sum(p.size for p in layer.parameters()) == r * (d + k)
+        merged = model.merge_and_unload().proj.weight.detach().numpy()
+        np.testing.assert_allclose(merge(W, layer.A, layer.B, alpha), merged, atol=1e-12)
+
+
+def test_starts_at_exactly_the_base_with_one_gradient_zero() -> None:
+    """As peft does; peft's zero factor is the one next to the output, ours the one next to the input."""
+    rng = np.random.default_rng(3)
+    W, x, upstream = normal(rng, 5, 7), normal(rng, 4, 7), normal(rng, 4, 5)
+    layer = LoRALinear(W, 2, 6.0, rng)
+    assert (lora_delta(layer.A, layer.B, 6.0) == 0).all()
+    np.testing.assert_array_equal(layer.forward(np.eye(7)).T, W)
+    with_respect_to_a, with_respect_to_b = layer.gradients(x, upstream)
+    assert (with_respect_to_a == 0).all() and (with_respect_to_b != 0).all()
+    model, near_input, near_output = peft_layer(W, 2, 6)
+    output = model(torch.from_numpy(x))
+    assert torch.equal(output, torch.from_numpy(x) @ torch.from_numpy(W).T)
+    (output * torch.from_numpy(upstream)).sum().backward()
+    assert near_input.grad is not None and near_output.grad is not None
+    assert (near_input.grad == 0).all() and (near_output.grad != 0).all()
+
+
+def test_with_both_factors_zero_nothing_is_ever_learned() -> None:
+    rng = np.random.default_rng(4)
+    layer = LoRALinear(normal(rng, 3, 4), 2, 2.0)
+    layer.A[...] = 0
+    assert all((gradient == 0).all() for gradient in layer.gradients(normal(rng, 5, 4), normal(rng, 5, 3)))
+
+
+def test_training_changes_the_weight_by_a_matrix_of_rank_r() -> None:
+    rng = np.random.default_rng(5)
+    W, target = normal(rng, 6, 5), normal(rng, 6, 5)
+    layer = LoRALinear(W, 2, 2.0, rng)
+    for _ in range(60):
+        difference = layer.forward(np.eye(5)) - target.T  # (k, d)
+        for parameter, gradient in zip(layer.parameters(), layer.gradients(np.eye(5), difference), strict=True):
+            parameter -= 0.05 * gradient
+    change = layer.forward(np.eye(5)).T - W
+    assert np.linalg.matrix_rank(change, tol=1e-8) == 2
+    np.testing.assert_array_equal(layer.W, W)
+
+
+def test_ranks_that_are_none() -> None:
+    for r in (0, 4):
+        with pytest.raises(ValueError, match=f"the rank is {r}; expected 1 to 3"):
+            LoRALinear(np.ones((3, 5)), r, 1.0)
+
+
+def test_merging_leaves_the_weight_alone() -> None:
+    rng = np.random.default_rng(6)
+    W, A, B = normal(rng, 4, 3), normal(rng, 4, 2), normal(rng, 2, 3)
+    before = W.copy()
+    once, twice = merge(W, A, B, 3.0), merge(W, A, B, 3.0)
+    np.testing.assert_array_equal(W, before)
+    np.testing.assert_array_equal(once, twice)
+
+
+def test_versions_come_back_bit_for_bit() -> None:
+    rng = np.random.default_rng(7)
+    W = normal(rng, 6, 5)
+    registry = AdapterRegistry(W)
+    versions, expected = [registry.weight()], W
+    for r in (1, 2, 3):
+        A, B = normal(rng, 6, r), normal(rng, r, 5)
+        registry.accept(A, B, 2.0)
+        expected = expected + 2.0 / r * A @ B
+        np.testing.assert_allclose(registry.weight(), expected, atol=1e-12)
+        versions.append(registry.weight())
+    assert registry.stored_floats() == 6 * 5 + (1 + 2 + 3) * (6 + 5)
+    for version in reversed(versions[:-1]):
+        registry.revert()
+        np.testing.assert_array_equal(registry.weight(), version)
+    np.testing.assert_array_equal(registry.weight(), W)
+    with pytest.raises(IndexError):
+        registry.revert()
+
+
+def test_subtracting_an_update_does_not_bring_the_weight_back() -> None:
+    """Why the registry keeps the base: in float32 and in float64, W + ΔW - ΔW differs from W in most elements."""
+    rng = np.random.default_rng(8)
+    for dtype in (np.float32, np.float64):
+        W, delta = normal(rng, 40, 40).astype(dtype), normal(rng, 40, 40).astype(dtype)
+        assert ((W + delta) - delta != W).mean() > 0.3
+
+
+def test_stacked_adapters_add_up_their_ranks() -> None:
+    rng = np.random.default_rng(9)
+    registry = AdapterRegistry(np.zeros((7, 6)))
+    for m in (1, 2, 3):
+        registry.accept(normal(rng, 7, 2), normal(rng, 2, 6), 1.0)
+        assert np.linalg.matrix_rank(registry.weight()) == 2 * m
