@@ -1,0 +1,106 @@
+"""The classifiers of reference/bert against the heads of Hugging Face's BERT, with random weights."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from transformers import (
+    BertConfig,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+
+from reference.bert.cross_entropy import cross_entropy
+from reference.bert.question_answering import span_ce, span_logits
+from reference.bert.sentence_classifier import classifier_parameters, sentence_logits
+from reference.bert.token_classifier import token_logits
+
+Array = NDArray[np.float64]
+
+D, TAGS = 8, 5
+IDS = torch.tensor([[2, 7, 8, 9, 3, 0], [2, 10, 11, 12, 13, 3]])
+
+
+def config(labels: int) -> BertConfig:
+    return BertConfig(
+        vocab_size=20,
+        hidden_size=D,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=16,
+        num_labels=labels,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.5,
+    )
+
+
+def build(kind, labels: int):  # type: ignore[no-untyped-def]
+    torch.manual_seed(47)
+    model = kind(config(labels)).double()
+    with torch.no_grad():
+        for parameter in model.parameters():  # biases begin at zero, where a missing one would not show
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return model
+
+
+def plain(tensor: torch.Tensor) -> Array:
+    result: Array = tensor.detach().numpy()
+    return result
+
+
+def test_sentence_logits_are_the_classifier_on_the_first_hidden_state() -> None:
+    model = build(BertForSequenceClassification, 2)
+    hidden = model.bert(IDS).last_hidden_state
+    expected = model.classifier(hidden[:, 0])  # without the pooler, which stands in between in this class
+    ours = sentence_logits(plain(hidden), plain(model.classifier.weight), plain(model.classifier.bias))
+    np.testing.assert_allclose(ours, plain(expected), atol=1e-12)
+    theirs = torch.nn.functional.cross_entropy(expected.detach(), torch.tensor([1, 0]))
+    assert cross_entropy(ours, [1, 0]) == pytest.approx(float(theirs), rel=1e-12)
+
+
+def test_the_pooler_is_what_stands_between_the_hidden_state_and_the_classifier() -> None:
+    """tanh(W_p h + b_p) in the place of h gives the logits of BertForSequenceClassification."""
+    model = build(BertForSequenceClassification, 2)
+    hidden = plain(model.bert(IDS).last_hidden_state)
+    pooled = np.tanh(
+        sentence_logits(hidden, plain(model.bert.pooler.dense.weight), plain(model.bert.pooler.dense.bias))
+    )
+    ours = sentence_logits(pooled[:, None], plain(model.classifier.weight), plain(model.classifier.bias))
+    np.testing.assert_allclose(ours, plain(model(IDS).logits), atol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "classes"), [(8, 2), (768, 2), (5, 9)])
+def test_parameters_of_the_classifier_are_those_of_a_linear_layer(d: int, classes: int) -> None:
+    counted = sum(parameter.numel() for parameter in torch.nn.Linear(d, classes).parameters())
+    assert classifier_parameters(d, classes) == counted
+    assert classifier_parameters(768) == 1538
+
+
+def test_token_logits_and_loss_are_those_of_hugging_face() -> None:
+    model = build(BertForTokenClassification, TAGS)
+    labels = torch.tensor([[-100, 3, -100, 0, -100, -100], [-100, 4, 1, -100, 2, -100]])
+    theirs = model(IDS, labels=labels)
+    hidden = plain(model.bert(IDS).last_hidden_state)
+    ours = token_logits(hidden, plain(model.classifier.weight), plain(model.classifier.bias))
+    np.testing.assert_allclose(ours, plain(theirs.logits), atol=1e-12)
+    assert cross_entropy(ours, labels.numpy()) == pytest.approx(theirs.loss.item(), rel=1e-12)
+
+
+def test_span_logits_and_loss_are_those_of_hugging_face() -> None:
+    """Hugging Face's loss is the mean of start and end; ours, as in the paper, is their sum."""
+    model = build(BertForQuestionAnswering, 2)
+    start, end = torch.tensor([1, 4]), torch.tensor([3, 4])
+    theirs = model(IDS, start_positions=start, end_positions=end)
+    hidden, (w_s, w_e), b = (
+        plain(model.bert(IDS).last_hidden_state),
+        plain(model.qa_outputs.weight),
+        plain(model.qa_outputs.bias),
+    )
+    s, e = span_logits(hidden, w_s, w_e)
+    np.testing.assert_allclose(s + b[0], plain(theirs.start_logits), atol=1e-12)
+    np.testing.assert_allclose(e + b[1], plain(theirs.end_logits), atol=1e-12)
+    ours = span_ce(s, e, start.numpy(), end.numpy())  # a bias is the same for every position: softmax removes it
+    assert ours == pytest.approx(2 * theirs.loss.item(), rel=1e-12)
