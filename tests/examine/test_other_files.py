@@ -1,5 +1,8 @@
 """Names count whichever file defines them: code beside the main file is run when a test asks for what it defines."""
 
+import io
+import json
+import zipfile
 from collections.abc import Iterator
 
 import pytest
@@ -99,3 +102,33 @@ def test_code_that_is_run_after_a_hidden_question_tells_nothing(examined: Examin
     score = examined.score({"solution.py": MAIN + EXTRA, "spy.py": spying}, "test_hidden")
     assert statuses(score) == {"test_hidden": "failed"}
     assert "hidden word" not in read_by_students(score)
+
+
+def test_archives_in_archives_are_unpacked_where_they_hold_the_work(examined: Examined) -> None:
+    inner = packed({"hw/solution.py": MAIN.encode(), "hw/data.zip": b"no archive"})
+    outer = packed({"1234/hw1.zip": packed({"Ada/hw1.zip": inner}), "__MACOSX/._hw1.zip": b"x"})
+    assert statuses(examined.score({"all.zip": outer}, "test_double")) == {"test_double": "passed"}
+    beside = packed({"solution.py": MAIN.encode(), "data.zip": packed({"double.py": b"raise ValueError('was run')"})})
+    assert statuses(examined.score({"all.zip": beside}, "test_double")) == {"test_double": "passed"}
+
+
+def test_a_large_file_beside_the_work_costs_nothing(examined: Examined) -> None:
+    files = {"solution.py": MAIN, "report.pdf": b"%PDF" + bytes(9 << 20)}
+    assert statuses(examined.score(files, "test_double")) == {"test_double": "passed"}
+
+
+def test_a_large_notebook_in_an_archive_is_read(examined: Examined) -> None:
+    cells = [{"cell_type": "code", "source": MAIN, "outputs": [{"data": {"image/png": "A" * (9 << 20)}}]}]
+    notebook = json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}).encode()
+    assert statuses(examined.score({"all.zip": packed({"work.ipynb": notebook})}, "test_double")) == {
+        "test_double": "passed"
+    }
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    """A zip archive of the files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()

@@ -14,12 +14,17 @@ from viva.model.errors import GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
 
 READ_CAP: Final = 16 << 20
+ARCHIVE_DEPTH: Final = 3
+PART: Final = 4 << 20
+"""Bytes of a file in one message; the door lets no message of more than 8 MiB through."""
 MOST_PROBLEMS: Final = 1000
 LOAD_GRACE_S: Final = 2.0
 """How much later than its own limit a load is ended from outside."""
 _TOO_MUCH: Final = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG)
 """What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
 
+MODULE_LOADS: Final = 1.5
+"""After the time for loading a module, what it still defines gets half as much again: hours of training in the way."""
 NOTEBOOK_LOADS: Final = 2
 """A cell may take the time of a whole module, and all cells twice that: one that never ends does not cost the rest."""
 
@@ -116,7 +121,7 @@ class Loader:
         limits = self._assignment.limits
         try:
             for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
-                ask("put", timeout_s=limits.call_s, path=name, data=path.read_bytes())
+                put_file(ask, limits.call_s, name, path.read_bytes())
             if self._inside is not None:
                 filename, source = self._inside
                 ask("load_inside", timeout_s=limits.load_s, source=source, filename=filename)
@@ -130,7 +135,7 @@ class Loader:
         """
         for file in self.submission.files:
             try:
-                ask("put", timeout_s=self._assignment.limits.call_s, path=file.path, data=file.data)
+                put_file(ask, self._assignment.limits.call_s, file.path, file.data)
             except StudentRaised as error:
                 if not any(f"[Errno {number}]" in error.message for number in _TOO_MUCH):
                     raise GraderError(f"{file.path} could not be stored in a fresh box: {error}") from error
@@ -138,25 +143,38 @@ class Loader:
         return {f.path: f.data for f in self.submission.files}
 
     def _unpack(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
+        """Archives, and those in them where they hold nothing else: course systems pack what students have packed."""
         archives = [p for p in data if p.lower().endswith(ARCHIVES)]
-        for path in archives:
-            try:
-                reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path)
-            except StudentRaised as error:
-                report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
-                continue
-            if problem := claims.text(claims.table(reply).get("problem"), 300):
-                report.problems.append(LoadProblem(path, problem))
-        if not archives:
-            report.files = {p: len(d) for p, d in data.items()}
+        files = {p: len(d) for p, d in data.items()}
+        for _ in range(ARCHIVE_DEPTH):
+            if not archives:
+                break
+            known = set(files)
+            for path in archives:
+                self._unpack_one(ask, report, path)
+            files = self._listed(ask, report)
+            has_code = any(p.endswith((".py", ".ipynb")) for p in files)
+            archives = [p for p in files if p.lower().endswith(ARCHIVES) and p not in known and not has_code]
+        report.files = {p: size for p, size in files.items() if not p.lower().endswith(ARCHIVES)}
+
+    def _unpack_one(self, ask: Ask, report: LoadReport, path: str) -> None:
+        try:
+            reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path)
+        except StudentRaised as error:
+            report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
             return
+        if problem := claims.text(claims.table(reply).get("problem"), 300):
+            report.problems.append(LoadProblem(path, problem))
+
+    def _listed(self, ask: Ask, report: LoadReport) -> dict[str, int]:
+        """Every file in the box with its size in bytes; nothing of the student's has run yet."""
         try:
             listed = ask("files", timeout_s=self._assignment.limits.call_s)
         except StudentRaised as error:
             report.problems.append(LoadProblem("the submission", f"could not be listed: {error}"))
-            return
+            return {}
         pairs = [(claims.text(row[0]), row[1]) for row in map(claims.rows, claims.rows(listed)) if len(row) == 2]
-        report.files = {p: claims.number(size) for p, size in pairs if not p.lower().endswith(ARCHIVES)}
+        return {p: claims.number(size) for p, size in pairs}
 
     def _load_file(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
         report.loaded.append(path)
@@ -170,8 +188,9 @@ class Loader:
         try:
             loaded = ask(
                 "load_module",
-                timeout_s=limits.load_s + LOAD_GRACE_S,
-                soft_s=limits.load_s,
+                timeout_s=limits.load_s * MODULE_LOADS + LOAD_GRACE_S,
+                soft_s=limits.load_s * MODULE_LOADS,
+                file_s=limits.load_s,
                 path=path,
                 mode=self._assignment.load,
                 forbid=list(self._assignment.forbid),
@@ -191,8 +210,7 @@ class Loader:
     def _load_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
         limits = self._assignment.limits
         try:
-            content = data[path] if path in data else ask("read", timeout_s=limits.call_s, path=path, limit=READ_CAP)
-            notebook = read_notebook(content if type(content) is bytes else b"")
+            notebook = read_notebook(data[path] if path in data else read_file(ask, limits.call_s, path))
         except (NotebookError, StudentRaised) as error:
             report.problems.append(LoadProblem(path, str(error)))
             return
@@ -234,6 +252,34 @@ class Loader:
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
             text = f"not run, because those before had used up the {whole_s:g} s of the notebook"
             report.problems.append(LoadProblem(f"{which} of {path}", text))
+
+
+def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
+    """Put a file into the box behind `ask`, in parts that fit through the door.
+
+    Raises:
+        StudentRaised: it cannot be written there.
+        BoxError: the box ended.
+    """
+    ask("put", timeout_s=timeout_s, path=path, data=data[:PART])
+    for start in range(PART, len(data), PART):
+        ask("put", timeout_s=timeout_s, path=path, data=data[start : start + PART], more=True)
+
+
+def read_file(ask: Ask, timeout_s: float, path: str) -> bytes:
+    """The beginning of a file in the box, at most READ_CAP bytes; what it says is a claim.
+
+    Raises:
+        StudentRaised: it cannot be read.
+        BoxError: the box ended.
+    """
+    parts: list[bytes] = []
+    for start in range(0, READ_CAP, PART):
+        part = ask("read", timeout_s=timeout_s, path=path, limit=PART, start=start)
+        parts.append(part[:PART] if type(part) is bytes else b"")
+        if len(parts[-1]) < PART:
+            break
+    return b"".join(parts)
 
 
 def helpers_of(assignment: Assignment) -> tuple[str, str] | None:

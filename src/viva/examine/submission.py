@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from viva.examine.handles import to_box
+from viva.examine.load import put_file
 from viva.examine.names import Names
 from viva.examine.session import BoxSession, Question
 from viva.intake.answers import AnswerSheet, read_answers, written_in
@@ -87,7 +88,7 @@ class SubmissionView:
 
     def put(self, path: str, data: bytes) -> None:
         """Put a file beside the submission's own."""
-        self._session.ask("put", path=path, data=data)
+        put_file(lambda op, timeout_s, **fields: self._session.ask(op, **fields), 0.0, path, data)
 
     def run(self, argv: list[str], stdin: str = "", timeout_s: float = 10.0) -> dict[str, Any]:
         """Run a command in the box: {"returncode", "stdout", "stderr"}, all claims."""

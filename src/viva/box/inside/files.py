@@ -17,7 +17,7 @@ _LITTER = frozenset({"__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
 
 
 def put(request: Dict[str, Any]) -> None:
-    """Write `data` to `path`, making the folders that it needs.
+    """Write `data` to `path`, making the folders that it needs; `more` of a large file is added to its end.
 
     Raises:
         ValueError: the path leads out of the work directory.
@@ -28,7 +28,7 @@ def put(request: Dict[str, Any]) -> None:
         raise ValueError(f"{path!r} leads out of the work directory")
     target = sources.path_of(path)
     _makedirs(os.path.dirname(target), exist_ok=True)
-    with _open(target, "wb") as file:
+    with _open(target, "ab" if request.get("more") else "wb") as file:
         file.write(request["data"])
 
 
@@ -45,8 +45,9 @@ def listed(request: Dict[str, Any]) -> List[List[Any]]:
 
 
 def read(request: Dict[str, Any]) -> bytes:
-    """The first `limit` bytes of the file `path`."""
+    """At most `limit` bytes of the file `path`, from `start` on."""
     with _open(sources.path_of(request["path"]), "rb") as file:
+        file.seek(int(request.get("start") or 0))
         return file.read(int(request["limit"]))
 
 
