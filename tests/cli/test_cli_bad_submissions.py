@@ -75,7 +75,10 @@ UNLOADABLE: dict[str, tuple[Make, list[str]]] = {
     "no_notebook": (file("work.ipynb", "[1, 2]"), ["work.ipynb", "is no notebook", "open it in Jupyter"]),
     "conflict": (file("work.ipynb", "<<<<<<< HEAD\n{}\n>>>>>>> x"), ["unresolved Git conflict in line 1"]),
     "pdf": (file("work.pdf", b"%PDF-1.7 ..."), ["No Python file or notebook was found", "work.pdf"]),
-    "no_syntax": (file("solution.py", RIGHT + "\ndef broken(:\n"), ["solution.py", "SyntaxError"]),
+    "no_syntax": (
+        file("solution.py", "What we have done:\n" + "\n".join(f"    {line}" for line in RIGHT.splitlines())),
+        ["solution.py", "SyntaxError"],
+    ),
     "another_assignment": (
         lambda folder: hand_in(folder, "def attention(q, k, v):\n    return v\n"),
         ["graded as “Words”", "`word_counts`, `total`", "is it for another assignment"],

@@ -1,5 +1,6 @@
 """Loading a student's files: what a statement that raises costs, where names belong, how files import one another."""
 
+import time
 from typing import Any
 
 import pytest
@@ -82,6 +83,8 @@ def test_a_file_that_is_no_python_is_said_to_be(worker: Worker, source: str, lin
         ("\ufeffx = 'ü'".encode(), "ü"),
         ("# -*- coding: latin-1 -*-\nx = 'ü'".encode("latin-1"), "ü"),
         ("x = 'ü'".encode("utf-16"), "ü"),
+        (b"# M\xfcller\n" + "x = 'ü'".encode(), "ü"),
+        ("x = 'ü'".encode("latin-1"), "ü"),
         (b"x = 1\r\ny = 2\r\n", 1),
         (b"x = 1\ry = 2\r", 1),
     ],
@@ -221,3 +224,80 @@ def test_input_has_nobody_to_answer(worker: Worker) -> None:
 def test_changing_the_directory_does_not_lose_the_next_file(worker: Worker) -> None:
     worker.load("import os\nos.chdir('/')", "a.py")
     assert worker.load("x = open('b.py').read()", "b.py")["errors"] == []
+
+
+BROKEN_PARTS = [
+    ("def f(): pass\ndef g():\n    x = (1,\n", ["f"], 3),
+    ("def f(): pass\ndef g()\n    pass\ndef h(): pass\n", ["f", "h"], 2),
+    ("def g():\n# to do\n\nx = 1\n", ["x"], 4),
+    ("!pip install it\nimport re\nx = 1\n%time x\n", ["x"], 1),
+    ("<<<<<<< HEAD\nx = 1\n=======\ny = 2\n>>>>>>> main\n", ["x", "y"], 1),
+    ("print 'old'\nif x := 1:\n    y = 1\nelse:\n    y = 2\n", ["x", "y"], 1),
+    ('t = """\nnot = = code\n"""\nprint "old"\n', ["t"], 4),
+    ("d = [\n1,\n]\nprint 'old'\n@staticmethod\ndef f(): pass\n", ["d", "f"], 4),
+    ("x = 1\nreturn x\ny = 2\n", ["x", "y"], 2),
+    ("x = 1\r\nprint 'old'\r\ny = 2\r\n", ["x", "y"], 2),
+]
+
+
+@pytest.mark.parametrize(("source", "names", "line"), BROKEN_PARTS)
+def test_what_is_no_python_costs_only_its_statement(worker: Worker, source: str, names: list[str], line: int) -> None:
+    [error] = worker.load(source)["errors"]
+    assert (error["type"], error["line"]) == ("SyntaxError", line) or error["type"] == "IndentationError"
+    assert worker.ask("names") == names
+
+
+def test_lines_are_those_of_the_file_when_a_part_is_broken(worker: Worker) -> None:
+    report = worker.load("print 'old'\n\n\ndef f():\n    return 1 / 0\n\n1 / 0\n")
+    assert [(e["type"], e["line"]) for e in report["errors"]] == [("SyntaxError", 1), ("ZeroDivisionError", 7)]
+    assert worker.raises("call", **worker.call_fields("f", [], {}))["frames"][-1][1] == 5
+
+
+def test_a_long_text_that_is_no_python_is_read_in_time(worker: Worker) -> None:
+    began = time.monotonic()
+    assert worker.load("x = 1\n" + "these are words (\n" * 20_000, soft_s=10.0)["errors"]
+    assert time.monotonic() - began < 8
+
+
+def test_after_the_time_of_a_file_its_definitions_are_run(worker: Worker) -> None:
+    report = worker.load(
+        "a = 1\nwhile True: pass\ndef f(): return a\nb = f()\nprint('no')\nimport re as c", soft_s=9.0, file_s=0.3
+    )
+    assert [(e["limit"], e["line"]) for e in report["errors"]] == [("time", 2)] and report["printed"] == ""
+    assert worker.ask("names") == ["a", "b", "f"] and worker.call("f") == 1
+
+
+def test_a_neighbour_that_hangs_leaves_time_for_the_rest(worker: Worker) -> None:
+    worker.put("helper.py", "def g(): return 7\nwhile True: pass\ndef h(): return 8")
+    report = worker.load("from helper import g, h\nx = g() + h()", soft_s=9.0, file_s=0.4)
+    assert report["errors"] == [] and worker.ask("get", space="student", name="x") == 15
+
+
+def test_each_import_of_a_line_is_one_of_its_own(worker: Worker) -> None:
+    report = worker.load(
+        "import re, no_such_module, math as m, json\nx = m.sqrt(4) + len(json.dumps(1)) + len(re.__name__)"
+    )
+    assert [(e["missing_module"], e["line"]) for e in report["errors"]] == [("no_such_module", 1)]
+    assert worker.ask("get", space="student", name="x") == 5
+
+
+def test_hints_that_name_nothing_do_not_cost_the_function(worker: Worker) -> None:
+    report = worker.load(
+        "def f(x: Float[Tensor, 'n']) -> no.Such: return x\nclass C:\n    y: Nothing = 3\ndef g(x=nothing): return x"
+    )
+    assert [(e["type"], e["line"]) for e in report["errors"]] == [("NameError", 4)]
+    assert worker.call("f", 3) == 3 and worker.ask("get", space="student", name="C.y") == 3
+
+
+def test_a_debugger_costs_its_statement(worker: Worker) -> None:
+    report = worker.load("import pdb\nbreakpoint()\npdb.set_trace()\ndef f(): return 1\nx = f()\ny = f()")
+    assert len(report["errors"]) <= 1 and worker.call("f") == 1 and "y" in worker.ask("names")
+
+
+def test_large_files_come_in_parts(worker: Worker) -> None:
+    worker.ask("put", path="big.bin", data=b"ab")
+    worker.ask("put", path="big.bin", data=b"cd", more=True)
+    assert worker.ask("read", path="big.bin", limit=10) == b"abcd"
+    assert worker.ask("read", path="big.bin", limit=2, start=1) == b"bc"
+    worker.ask("put", path="big.bin", data=b"new")
+    assert worker.ask("read", path="big.bin", limit=10) == b"new"

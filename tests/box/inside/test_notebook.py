@@ -98,6 +98,30 @@ def test_a_cell_that_is_no_python_costs_only_itself(runner: Worker) -> None:
 
 
 @pytest.mark.parametrize(
+    "failing",
+    [
+        "import no_such_module, os",
+        "1 / 0",
+        "%load_ext no_such_extension",
+        "def f(x: NoSuchType): pass\n1 / 0",
+        "def broken(:\n    pass",
+        "import pdb; pdb.set_trace()",
+        "files = !no_such_command\n1 / 0",
+    ],
+)
+def test_the_rest_of_a_cell_that_failed_is_defined(runner: Worker, failing: str) -> None:
+    cells = runner.notebook(
+        f"x = 0\n{failing}\nimport math\nprint('no')\ny = math.sqrt(4)\ndef g():\n    return y\nx += 1\n%time 1", "g()"
+    )
+    assert shown(cells[1]) == ["2.0"] and "no" not in text_of(cells[0]).split()
+
+
+def test_the_rest_of_a_cell_that_hangs_is_defined(runner: Worker) -> None:
+    cells = runner.notebook("while True: pass\ndef f():\n    return 5", "f()", cell_s=0.3)
+    assert cells[0]["status"] == "timeout" and shown(cells[1]) == ["5"]
+
+
+@pytest.mark.parametrize(
     "statement", ["import sys; sys.exit()", "raise KeyboardInterrupt", "def r(): r()\nr()", "exit()"]
 )
 def test_exits_cost_only_their_cell(runner: Worker, statement: str) -> None:

@@ -49,6 +49,11 @@ def time_is_up() -> bool:
     return _Clock.deadline is not None and _Clock.deadline <= _monotonic()
 
 
+def left_s() -> Optional[float]:
+    """Wall seconds until the limit around the present code passes; None without one."""
+    return None if _Clock.deadline is None else max(0.0, _Clock.deadline - _monotonic())
+
+
 def off() -> None:
     """No limit, whatever was set: called where our own code begins again."""
     _Clock.deadline = None

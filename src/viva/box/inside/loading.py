@@ -7,15 +7,16 @@ once, statement by statement where one raises, definitions only where the assign
 from __future__ import annotations
 
 import builtins
+import codecs
 import importlib.machinery
 import importlib.util
 import os
 import sys
 import tokenize
 import types
-from typing import Any, Dict, List, NoReturn, Optional, Sequence
+from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
 
-from . import forbid, sources
+from . import alarm, forbid, sources
 from .printing import Printed
 from .raised import Raised, describe
 from .spaces import Spaces
@@ -23,6 +24,9 @@ from .statements import Ran, Source
 
 _spec_for, _from_spec = importlib.util.spec_from_file_location, importlib.util.module_from_spec
 _chdir = os.chdir
+_LATIN_1 = "viva.latin-1"
+_SHARE_OF_AN_IMPORT = 0.75
+"""How much of the time that is left a file may take that another one imports: the other needs some as well."""
 _find_in_folders = importlib.machinery.PathFinder.find_spec
 
 
@@ -32,16 +36,20 @@ class Loading:
     def __init__(self, spaces: Spaces) -> None:
         self._spaces = spaces
         self._only_definitions = False
+        self._asked_for = False
+        """Whether the next file that runs is the one that we were asked to load."""
+        self._limit_s: Optional[float] = None
         self._ran: Dict[str, Ran] = {}
 
     def load_module(self, request: Dict[str, Any]) -> Dict[str, Any]:
-        """Run the file `path` as a module of its name.
+        """Run the file `path` as a module of its name, for at most `file_s` seconds; then only what it defines.
 
         Returns:
             `{"errors": [Raised and "line"], "skipped": [str], "printed": str, "forbidden": [str]}`.
         """
         path: str = request["path"]
         self.prepare(request, path)
+        self._asked_for, self._limit_s = True, request.get("file_s")
         with Printed() as printed:
             errors = self._load(path)
         ran = self._ran.get(sources.path_of(path), Ran([], []))
@@ -64,7 +72,7 @@ class Loading:
     def prepare(self, request: Dict[str, Any], path: str) -> None:
         """Make the process look as if the student had started `path` in the work directory."""
         forbid.forbid(list(request.get("forbid") or ()))
-        self._only_definitions = request.get("mode") == "definitions"
+        self._only_definitions, self._asked_for = request.get("mode") == "definitions", False
         if not any(finder is self for finder in sys.meta_path):
             sys.meta_path.insert(0, self)
         folder = os.path.dirname(sources.path_of(path))
@@ -75,6 +83,7 @@ class Loading:
             sys.path_importer_cache.pop(place, None)  # files were put since it was read
         sys.argv = [path]
         builtins.input = _no_input
+        sys.breakpointhook = _no_debugger
 
     def _load(self, path: str) -> List[Raised]:
         """Load unless an import already did; what kept the file from running at all."""
@@ -104,9 +113,18 @@ class Loading:
         Raises:
             SyntaxError, ValueError, OSError: the file cannot be read or is no Python.
         """
+        limit_s = self._time_for_this_file()
         source = Source(_text(filename), filename)
         self._spaces.add(_relative(filename), vars(module))
-        self._ran[filename] = source.run(vars(module), only_definitions=self._only_definitions)
+        self._ran[filename] = source.run(vars(module), only_definitions=self._only_definitions, limit_s=limit_s)
+
+    def _time_for_this_file(self) -> Optional[float]:
+        """What we were asked to load has its own limit; what it imports must leave it some of the time."""
+        if self._asked_for:
+            self._asked_for = False
+            return self._limit_s
+        left_s = alarm.left_s()
+        return None if left_s is None else left_s * _SHARE_OF_AN_IMPORT
 
     def find_spec(
         self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
@@ -130,6 +148,10 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         self._loading.execute(module, self.path)
+
+
+def _no_debugger(*_args: object, **_kwargs: object) -> None:
+    """`breakpoint()`: nobody is there to look."""
 
 
 def _no_input(*_prompt: object) -> NoReturn:
@@ -157,11 +179,27 @@ def _line(error: BaseException) -> Optional[int]:
 
 
 def _text(filename: str) -> str:
-    """The text of a source file in the encoding that it declares; UTF-16 as some editors write it."""
+    """The text of a source file in the encoding that it declares; UTF-16 as some editors write it.
+
+    Bytes that are no UTF-8 are taken for Latin-1, one by one: a name in a comment must not cost the file.
+    """
     with open(filename, "rb") as file:
         start = file.read(2)
     if start in (b"\xff\xfe", b"\xfe\xff"):
         with open(filename, encoding="utf-16") as text:
             return text.read()
-    with tokenize.open(filename) as text:
-        return text.read()
+    try:
+        with tokenize.open(filename) as text:
+            return text.read()
+    except (SyntaxError, UnicodeDecodeError):
+        with open(filename, encoding="utf-8-sig", errors=_LATIN_1) as text:
+            return text.read()
+
+
+def _as_latin_1(error: UnicodeError) -> Tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error(_LATIN_1, _as_latin_1)

@@ -17,6 +17,7 @@ from .alarm import SoftTimeout, within
 from .cells import PlainCells, without_magics
 from .loading import Loading
 from .outputs import Outputs, Streams
+from .printing import Printed
 from .raised import Raised, describe
 from .spaces import Spaces
 from .statements import Source
@@ -29,7 +30,9 @@ _NEEDS_SHELL = re.compile(
     re.M,
 )
 """Lenient: what only looks like a magic costs some milliseconds, one that is missed would cost the cell."""
-_perf_counter = time.perf_counter
+_REST_S = 5.0
+"""Wall seconds for what a failed cell defines after its failure; a library may have to be imported."""
+_perf_counter, _settrace = time.perf_counter, sys.settrace
 
 
 class Notebooks:
@@ -41,6 +44,9 @@ class Notebooks:
 
     def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
         """Run the cells in order in one namespace; a cell that raises, hangs or is no Python costs only itself.
+
+        Of such a cell, what defines names after the place where it failed is run all the same: often it failed because
+        a library, a file or a device is there in the student's environment and not here.
 
         Returns:
             `{"cells": [{"number", "status", "raised", "outputs", "wall_s", "skipped"}], "forbidden": [str]}` with
@@ -63,7 +69,7 @@ class _Everything:
     """Runs whole cells."""
 
     def __init__(self, module: types.ModuleType, cells: List[Cell]) -> None:
-        self._outputs = Outputs()
+        self._outputs, self._namespace = Outputs(), vars(module)
         figures.use_for_notebooks(self._outputs)
         self._cells = _runner(module, self._outputs, cells)
 
@@ -79,7 +85,20 @@ class _Everything:
             raised = describe(error)
             status = "timeout" if isinstance(error, SoftTimeout) else "raised"
             self._outputs.error(raised)
+            self._define_the_rest(number, str(cell["source"]), error)
         return _result(number, status, raised, self._outputs.finished(), _perf_counter() - began)
+
+    def _define_the_rest(self, number: int, text: str, error: BaseException) -> None:
+        """What it prints is left out: a notebook shows nothing of a cell after an error."""
+        _settrace(None)  # a debugger that found nobody to talk to
+        if alarm.time_is_up():
+            return
+        try:
+            with Printed():
+                source = Source(without_magics(text)[0], sources.remember_cell(number, text))
+                within(_REST_S, lambda: source.define_the_rest(self._namespace, error))
+        except BaseException:
+            return  # the cell's own error has been told
 
     def _run(self, number: int, text: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Run a student's source so that a statement that raises does not cost the statements after it."""
+"""Run a student's source so that a statement that raises, hangs or is broken does not cost the statements after it."""
 
 from __future__ import annotations
 import __future__
@@ -6,15 +6,19 @@ import __future__
 import ast
 import functools
 import itertools
+import sys
+import time
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from . import definitions
+from . import definitions, recovery
 from .alarm import SoftTimeout, time_is_up, within
 from .raised import Raised, describe, traceback_of
 
 Namespace = Dict[str, Any]
 _MOST_PROBLEMS = 50
-_compile = compile
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_HINTS_ARE_TEXTS = __future__.annotations.compiler_flag
+_compile, _monotonic, _settrace = compile, time.monotonic, sys.settrace
 
 
 class Ran(NamedTuple):
@@ -30,38 +34,69 @@ class Source:
     """One file, or one cell of a notebook, parsed."""
 
     def __init__(self, text: str, filename: str) -> None:
-        """Parse.
+        """Parse; what is no Python in it is left out, and reported when the rest runs.
 
         Raises:
-            SyntaxError, ValueError, RecursionError, MemoryError: it is no Python, or too deeply nested.
+            SyntaxError, ValueError, RecursionError, MemoryError: no statement of it is Python, or too deeply nested.
         """
         self.text, self._filename = text, filename
-        self.tree: ast.Module = ast.parse(text, filename)
+        self.tree, self._broken = recovery.parse(text, filename)
         self._flags = _future_flags(self.tree)
 
-    def run(self, namespace: Namespace, *, only_definitions: bool = False) -> Ran:
-        """Run the statements in order; never raises. Stops when the time limit around it has passed."""
-        return self._definitions(namespace) if only_definitions else Ran(self._everything(namespace), [])
+    def run(self, namespace: Namespace, *, only_definitions: bool = False, limit_s: Optional[float] = None) -> Ran:
+        """Run the statements in order; never raises. Stops when the time limit around it has passed.
 
-    def _everything(self, namespace: Namespace) -> List[Raised]:
+        Args:
+            namespace: where they run.
+            only_definitions: leave out what works instead of defining (definitions.py).
+            limit_s: wall seconds for all statements together; of what comes after them only the definitions are run.
+        """
+        broken: List[Raised] = [] if self._broken is None else [{**describe(self._broken), "line": self._broken.lineno}]
+        if only_definitions:
+            ran = self._definitions(self.tree.body, namespace)
+        else:
+            ran = Ran(self._everything(namespace, limit_s), [])
+        return Ran((broken + ran.problems)[:_MOST_PROBLEMS], ran.skipped)
+
+    def define_the_rest(self, namespace: Namespace, error: BaseException) -> None:
+        """Run the definitions that come after the place where running this source as a whole has failed."""
+        body = _with_an_import_each(self.tree.body)
+        if self._broken is None and not (isinstance(error, SyntaxError) and _place(error, self._filename)[0] is None):
+            failed = self._failed(body, error)
+            body = body[failed if isinstance(body[failed], _DEFINITIONS) else failed + 1 :] if body else []
+        self._definitions(body, namespace)
+
+    def _everything(self, namespace: Namespace, limit_s: Optional[float]) -> List[Raised]:
         problems: List[Raised] = []
-        rest = list(self.tree.body)
+        rest = _with_an_import_each(self.tree.body)
+        until = None if limit_s is None else _monotonic() + limit_s
         while rest and len(problems) < _MOST_PROBLEMS:
+            code: Any = None
             try:
-                self._execute(rest, namespace)
+                code = self._compiled(rest)
+                within(None if until is None else until - _monotonic(), functools.partial(exec, code, namespace))
                 break
             except BaseException as error:
+                _settrace(None)  # a debugger that found nobody to talk to would raise again in every statement
                 failed = self._failed(rest, error)
-                problems.append({**describe(error), "line": _place(error, self._filename)[0] or rest[failed].lineno})
+                node, before = rest[failed], rest[:failed] if code is None else []
+                rest = before + rest[failed + 1 :]
                 if isinstance(error, SoftTimeout) or time_is_up():
+                    problems.append(self._described(error, node))
+                    if not time_is_up():
+                        problems += self._definitions(rest, namespace).problems
                     break
-                rest = rest[failed + 1 :]
+                if code is None or not self._defined_without_hints(node, namespace):
+                    problems.append(self._described(error, node))
         return problems
 
-    def _definitions(self, namespace: Namespace) -> Ran:
+    def _described(self, error: BaseException, node: ast.stmt) -> Raised:
+        return {**describe(error), "line": _place(error, self._filename)[0] or node.lineno}
+
+    def _definitions(self, body: List[ast.stmt], namespace: Namespace) -> Ran:
         problems: List[Raised] = []
         skipped: List[str] = []
-        for node in self.tree.body:
+        for node in body:
             kind = definitions.kind_of(node)
             where = f"line {node.lineno}: {definitions.first_words(node, self.text)}"
             if kind == definitions.SKIP or time_is_up():
@@ -72,6 +107,9 @@ class Source:
                 run = functools.partial(self._execute, [node], namespace)
                 within(definitions.QUICK_S if quick else None, run)
             except BaseException as error:
+                _settrace(None)
+                if self._defined_without_hints(node, namespace):
+                    continue
                 raised = describe(error)
                 if quick and isinstance(error, SoftTimeout):
                     skipped.append(f"{where} (took longer than {definitions.QUICK_S:g} s)")
@@ -81,9 +119,21 @@ class Source:
                     problems.append({**raised, "line": node.lineno})
         return Ran(problems[:_MOST_PROBLEMS], skipped)
 
+    def _defined_without_hints(self, node: ast.stmt, namespace: Namespace) -> bool:
+        """Whether a definition works when its type hints are not looked up: they may name what is not installed."""
+        if not isinstance(node, _DEFINITIONS) or time_is_up():
+            return False
+        try:
+            exec(self._compiled([node], _HINTS_ARE_TEXTS), namespace)
+        except BaseException:
+            return False
+        return True
+
+    def _compiled(self, body: List[ast.stmt], flags: int = 0) -> Any:
+        return _compile(ast.Module(body, []), self._filename, "exec", self._flags | flags, dont_inherit=True)
+
     def _execute(self, body: List[ast.stmt], namespace: Namespace) -> None:
-        code = _compile(ast.Module(body, []), self._filename, "exec", self._flags, dont_inherit=True)
-        exec(code, namespace)
+        exec(self._compiled(body), namespace)
 
     def _failed(self, body: List[ast.stmt], error: BaseException) -> int:
         """Which top-level statement raised: the one that holds this file's outermost place in the traceback."""
@@ -98,6 +148,17 @@ class Source:
             if column is not None and line == node.end_lineno and column < (node.end_col_offset or 0):
                 return index
         return holding[-1] if holding else len(body) - 1
+
+
+def _with_an_import_each(body: List[ast.stmt]) -> List[ast.stmt]:
+    """`import a, b` as two statements, so that `b` is there when `a` is not installed (from Python 3.10 on)."""
+    found: List[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.Import) and all(hasattr(alias, "lineno") for alias in node.names):
+            found += [ast.copy_location(ast.Import([alias]), alias) for alias in node.names]
+        else:
+            found.append(node)
+    return found
 
 
 def _first_line(node: ast.stmt) -> int:
