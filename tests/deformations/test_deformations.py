@@ -1,0 +1,160 @@
+"""Right answers as they are found in the wild lose nothing but what they lack.
+
+Every accepted fixture of every assignment is deformed by script and graded through the real path. What a deformed
+hand-in must get is what its undamaged form gets: the fixture itself, or the fixture without what is really missing.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import code_rewritten  # noqa: F401  # these register their deformations
+import files_and_folders  # noqa: F401
+import notebooks  # noqa: F401
+import pytest
+import statements_in_the_way  # noqa: F401
+from deformations import ALL, Deformation
+from examined import best_tier
+from hand_ins import HandIn, hand_in
+
+from viva.batch.local import Batch, Job
+from viva.course import Course, load_course
+from viva.examine.parent import Wanted
+from viva.intake import open_submission
+from viva.model import Score, Status
+
+ROOT = Path(__file__).parents[2]
+ASSIGNMENTS = load_course(ROOT).assignments
+LOAD_S = 3
+"""Seconds that loading may take here: what uses up all of them must not make the tests slow."""
+
+
+@dataclass(frozen=True)
+class Deformed:
+    """One deformation of one accepted fixture."""
+
+    assignment: str
+    fixture: str
+    deformation: Deformation
+    work: HandIn
+    lacking: HandIn
+
+    @property
+    def name(self) -> str:
+        return f"{self.assignment}/{self.fixture}/{self.deformation.name}"
+
+
+def accepted(assignment: str) -> list[Path]:
+    """The fixtures that lose nothing."""
+    return sorted(p for p in (ROOT / "fixtures" / assignment / "submissions" / "accepted").iterdir() if p.is_dir())
+
+
+def deformed(course: Course, assignment: str, path: Path, names: Sequence[str]) -> Iterator[Deformed]:
+    """The deformations that apply to a fixture."""
+    work = hand_in(path, course.assignment(assignment))
+    for name in names:
+        other, lacking = ALL[name].deform(work), ALL[name].lacking(work)
+        if other is not None and lacking is not None:
+            yield Deformed(assignment, path.name, ALL[name], other, lacking)
+
+
+@pytest.fixture(scope="module")
+def quick_course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The course of this repository, with less time for loading."""
+    root = tmp_path_factory.mktemp("course")
+    for name in ("assignments", "graders", "reference"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "grader.yaml", root)
+    for path in root.glob("assignments/*/assignment.yaml"):
+        path.write_text(re.sub(r"load_s: \d+", f"load_s: {LOAD_S}", path.read_text("utf-8")), "utf-8")
+    return load_course(root)
+
+
+def wrongly_graded(course: Course, quick: Course, cases: Sequence[Deformed], folder: Path) -> list[str]:
+    """What gets other points than it should, one line each."""
+    wanted = graded(course, {f"{c.name} lacking": (c.assignment, c.lacking) for c in cases}, folder / "lacking")
+    slow = {c.name: (c.assignment, c.work) for c in cases if c.deformation.slow}
+    others = {c.name: (c.assignment, c.work) for c in cases if not c.deformation.slow}
+    found = graded(course, others, folder / "deformed") | graded(quick, slow, folder / "slow", workers=6)
+    return [
+        f"{case.name}: {found[case.name].earned} of {right} points: {lost(found[case.name])}"
+        for case in cases
+        if found[case.name].earned != (right := _right(wanted[f"{case.name} lacking"], case))
+    ]
+
+
+def _right(score: Score, case: Deformed) -> Fraction:
+    decided = score.points - score.still_open
+    whole = case.lacking.files == case.work.files or case.deformation.lacking(case.work) is case.work
+    assert not whole or score.earned == decided, f"{case.name}: the fixture itself loses points: {lost(score)}"
+    return score.earned
+
+
+def graded(course: Course, works: dict[str, tuple[str, HandIn]], folder: Path, workers: int = 0) -> dict[str, Score]:
+    """Grade hand-ins; what has the same files is graded once."""
+    jobs: dict[tuple[str, frozenset[tuple[str, bytes]]], Job] = {}
+    for number, (assignment, work) in enumerate(works.values()):
+        same = (assignment, frozenset(work.files.items()))
+        if same not in jobs:
+            path = folder / str(number)
+            for name, data in work.files.items():
+                (path / name).parent.mkdir(parents=True, exist_ok=True)
+                (path / name).write_bytes(data)
+            jobs[same] = Job(path, str(path), course.assignment(assignment), open_submission(path, str(path)))
+    scores = {}
+    for job, result in Batch(course, best_tier(), b"a secret", Wanted(), workers).run(list(jobs.values())):
+        if isinstance(result, Exception):
+            raise result
+        scores[job.name] = result.score
+    return {
+        name: scores[jobs[(assignment, frozenset(work.files.items()))].name]
+        for name, (assignment, work) in works.items()
+    }
+
+
+def lost(score: Score) -> str:
+    """What a score has lost, for a person to read."""
+    missed = [e for e in score.entries if not e.status.is_open and e.status is not Status.PASSED]
+    first = " ".join(missed[0].message.split())[:300] if missed else ""
+    notes = " ".join(" ".join(score.notes).split())[:600]
+    faults = [e.staff_message for e in score.entries if e.status is Status.GRADER_ERROR][:1]
+    return f"{', '.join(e.test_id.split('::')[-1] for e in missed[:9])}; {first!r}; notes {notes!r} {faults}"
+
+
+def test_each_deformation_says_what_it_is() -> None:
+    assert len(ALL) >= 50
+    for one in ALL.values():
+        assert one.sentence.endswith(".") and len(one.sentence) > 15, one.name
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_deformation_applies_somewhere(assignment: str) -> None:
+    course = load_course(ROOT)
+    names = list(ALL)
+    applied = {c.deformation.name for path in accepted(assignment) for c in deformed(course, assignment, path, names)}
+    needs_torch = {"cuda", "double_by_default", "torch_settings"}
+    assert set(names) - applied <= (needs_torch if "torch" not in course.assignment(assignment).preload else set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_deformation_of_some_fixture(assignment: str, quick_course: Course, tmp_path: Path) -> None:
+    """Each deformation of one fixture, the fixtures taking turns."""
+    course = load_course(ROOT)
+    paths = accepted(assignment)
+    cases: list[Deformed] = []
+    for number, name in enumerate(ALL):
+        turns = paths[number % len(paths) :] + paths[: number % len(paths)]
+        cases += [c for path in turns for c in deformed(course, assignment, path, [name])][:1]
+    assert not (wrong := wrongly_graded(course, quick_course, cases, tmp_path)), "\n".join(wrong)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_deformation_of_every_fixture(assignment: str, quick_course: Course, tmp_path: Path) -> None:
+    course = load_course(ROOT)
+    cases = [c for path in accepted(assignment) for c in deformed(course, assignment, path, list(ALL))]
+    assert not (wrong := wrongly_graded(course, quick_course, cases, tmp_path)), "\n".join(wrong)
