@@ -7,36 +7,33 @@ The pseudo-log-likelihood (Besag, 1975; Salazar et al., 2020, "Masked Language M
 it is no probability: each factor has already seen the tokens that the other factors predict.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-from numpy.typing import ArrayLike
+Probabilities = Mapping[str, float]
+"""The probability of each token of the vocabulary."""
 
-from reference.bert.cross_entropy import log_softmax
+MASK = "[MASK]"
 
 
-def log_likelihood(next_logits: Callable[[list[int]], ArrayLike], ids: Sequence[int]) -> float:
+def log_likelihood(step_fn: Callable[[list[str]], Probabilities], tokens: Sequence[str]) -> float:
     """log p(x) of a causal model, in nats.
 
     Args:
-        next_logits: from the tokens before a position, possibly none, to the logits of its token, shape (vocabulary,).
-        ids: the sentence x.
+        step_fn: from the tokens before a position, possibly none, to the probabilities of its token.
+        tokens: the sentence x.
     """
-    tokens = [int(i) for i in ids]
-    return float(sum(log_softmax(next_logits(tokens[:t]))[token] for t, token in enumerate(tokens)))
+    return sum(math.log(step_fn(list(tokens[:t]))[token]) for t, token in enumerate(tokens))
 
 
-def pseudo_log_likelihood(logits_fn: Callable[[list[int]], ArrayLike], ids: Sequence[int], mask_id: int) -> float:
-    """log p̃(x) of a masked language model, in nats: every token predicted from all the others.
+def pseudo_log_likelihood(fill_fn: Callable[[list[str]], Sequence[Probabilities]], tokens: Sequence[str]) -> float:
+    """log p̃(x) of a masked language model, in nats: every token predicted from all the others, one at a time.
 
     Args:
-        logits_fn: from a sentence to the logits of each of its tokens, shape (token, vocabulary).
-        ids: the sentence x.
-        mask_id: the id of [MASK].
+        fill_fn: from a sentence in which [MASK] may stand to the probabilities of the token at each position.
+        tokens: the sentence x.
     """
-    tokens = [int(i) for i in ids]
-    total = 0.0
-    for t, token in enumerate(tokens):
-        logits = np.asarray(logits_fn([*tokens[:t], mask_id, *tokens[t + 1 :]]))  # (token, vocabulary)
-        total += float(log_softmax(logits[t])[token])
-    return total
+    return sum(
+        math.log(fill_fn([*tokens[:t], MASK, *tokens[t + 1 :]])[t][token])  # p(x_t | x_\t)
+        for t, token in enumerate(tokens)
+    )
