@@ -8,10 +8,29 @@ The scale 1/√h of attention is fixed, so it is β that has to grow, like √h 
 keys get a weight of 0.11 each. M is not unique: 2 A Aᵀ + X (I - A Aᵀ - B Bᵀ) does the same for every X.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+
+def query_weights(q: ArrayLike, K: ArrayLike) -> Array:
+    """softmax(K q / √h) for one query (h,) and keys (n, h), right for every finite query, however large.
+
+    The query is divided by its largest component before the products are summed, each sum is rounded once, and the
+    factor comes back after the largest score is subtracted: keys that tie for a small query tie for a large one.
+    """
+    query, keys = np.asarray(q, dtype=np.float64), np.asarray(K, dtype=np.float64)
+    size = np.abs(query).max()
+    products = keys * (query / size if size else query)  # (n, h)
+    scores = np.array([math.fsum(row) for row in products.tolist()])  # (n,)
+    with np.errstate(over="ignore"):  # -inf is what a hopeless key deserves
+        exponents = (scores - scores.max()) * (size / math.sqrt(keys.shape[1]))
+    exponentials = np.exp(exponents)
+    weights: Array = exponentials / exponentials.sum()  # (n,)
+    return weights
 
 
 def copy_query(K: ArrayLike, j: int, lost: float = 1e-6) -> Array:

@@ -5,7 +5,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from reference.attention.superposition import averaging_query, averaging_weight, copy_query, extraction_matrix
+from reference.attention.scaled_dot_product import attention_weights
+from reference.attention.superposition import (
+    averaging_query,
+    averaging_weight,
+    copy_query,
+    extraction_matrix,
+    query_weights,
+)
 
 Array = NDArray[np.float64]
 
@@ -71,3 +78,17 @@ def test_m_is_not_unique() -> None:
     v_a, v_b = A @ rng.standard_normal(2), B @ rng.standard_normal(3)
     np.testing.assert_allclose(M @ (v_a + v_b) / 2, v_a, atol=1e-12)
     assert np.abs(M - extraction_matrix(A)).max() > 0.1
+
+
+def test_weights_of_one_query_are_those_of_attention() -> None:
+    rng = np.random.default_rng(8)
+    for scale in (0.0, 1e-300, 1e-3, 1.0, 50.0):
+        q, K = scale * rng.standard_normal(6), rng.standard_normal((9, 6))
+        np.testing.assert_allclose(query_weights(q, K), attention_weights(q[None], K)[0], rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("beta", [1e3, 1e9, 1e20, 1e150, 1e307])
+def test_a_huge_query_neither_overflows_nor_breaks_a_tie(beta: float) -> None:
+    K = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2
+    np.testing.assert_allclose(query_weights(beta / 3 * (K[1] + K[3]), K), [0, 0.5, 0, 0.5], rtol=0, atol=1e-60)
+    np.testing.assert_allclose(query_weights(beta * K[2], K), [0, 0, 1, 0], rtol=0, atol=1e-60)

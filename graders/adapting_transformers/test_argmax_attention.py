@@ -1,0 +1,165 @@
+"""Questions 2.1 and 2.3: argmax attention, what can be learned through it, and the moments of q kᵀ."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from viva.grading import agree, agree_formula, number, visibility, weight
+
+Array = NDArray[np.float64]
+Question = tuple[Array, Array, Array]
+Mistakes = dict[str, Callable[[], Any]]
+
+PRINTED: Question = (
+    np.array([-2.0, 1.0, 1.0]),
+    np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 2.0], [-1.0, 1.0, -2.0], [0.0, -1.0, -2.0]]),
+    np.array([[3.0, 2.0, -4.0], [3.0, -2.0, 4.0], [3.0, 2.0, 0.0], [3.0, 2.0, 4.0]]),
+)
+"""The query, the keys and the values of the handout."""
+
+
+@number("2.1.1")
+@weight(1)
+def test_argmax_attention_by_hand(submission: Any, key: Any) -> None:
+    """The output for the printed query, keys and values."""
+    hints = {
+        "this is one of the keys; the output is a value": PRINTED[1][0].tolist(),
+        "these are the inner products q·k": (PRINTED[1] @ PRINTED[0]).tolist(),
+        "these are the weights; the output is the value that they choose": [1, 0, 0, 0],
+        "this is the sum of several values": PRINTED[2].sum(axis=0).tolist(),
+    }
+    agree(numbers_of(submission.answers["2.1.1"]), key.answers["2.1.1"], hints=hints)
+
+
+@number("2.1.1")
+@weight(3)
+def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """The value of the key with the largest inner product; of several best keys the first."""
+    tied = (np.array([1.0, 0.0]), np.array([[0.0, 3.0], [2.0, 1.0], [2.0, 5.0]]), np.array([[1.0], [10.0], [100.0]]))
+    long_key = (np.array([1.0, 0.0]), np.array([[1.0, 0.0], [2.0, 2.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    for name, (q, K, V) in {
+        "the output for the handout's vectors": PRINTED,
+        "the output when the second key is best": (np.array([1.0, 0.0, 0.0]), *PRINTED[1:]),
+        "the output when the second and the third key are equally good": tied,
+        "the output when a longer key is less similar in direction": long_key,
+        "the output for 6 random keys": drawn(rng, 6, 4, 3),
+    }.items():
+        actual = flat(student.hard_attention(q, K, V), V.shape[1])
+        agree(actual, key.hard_attention(q, K, V), hints=mistakes(q, K, V), name=name)
+
+
+@number("2.1.1")
+@weight(2)
+@visibility("after_published")
+def test_hard_attention_on_random_vectors(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Random sizes, with and without ties."""
+    for _ in range(6):
+        n, h, d = (int(size) for size in rng.integers(2, 12, 3))
+        twice = np.repeat(rng.integers(-2, 3, (n, h)) * 1.0, 2, axis=0)  # every key stands there twice
+        tied = (rng.integers(1, 3, h) * 1.0, twice, rng.standard_normal((2 * n, d)))
+        for question in [drawn(rng, n, h, d), tied]:
+            agree(flat(student.hard_attention(*question), d), key.hard_attention(*question))
+
+
+@number("2.1.2")
+@weight(2)
+def test_what_can_be_learned(student: Any, rng: np.random.Generator) -> None:
+    """hard_attention by finite differences: no gradient with respect to query and keys, one with respect to values."""
+    step = 1e-5
+    q, K, V = drawn(rng, 5, 4, 3)
+    base = np.asarray(flat(student.hard_attention(q, K, V), 3), dtype=np.float64)
+    chosen = int((K @ q).argmax())
+    moved = {
+        "query": (q + step * rng.standard_normal(4), K, V),
+        "keys": (q, K + step * rng.standard_normal((5, 4)), V),
+    }
+    for what, question in moved.items():
+        change = np.asarray(flat(student.hard_attention(*question), 3), dtype=np.float64) - base
+        assert np.abs(change).max() < step**2, (
+            f"Moving the {what} by about {step:g} changes the output by {np.abs(change).max():.2g}; the argmax stays "
+            "where it is, so nothing should change. Is it softmax instead of argmax?"
+        )
+    direction = rng.uniform(1, 2, (5, 3))
+    change = np.asarray(flat(student.hard_attention(q, K, V + 0.5 * direction), 3), dtype=np.float64) - base
+    agree(change / 0.5, direction[chosen], rtol=1e-4, atol=1e-4, name="the derivative with respect to the chosen value")
+
+
+@number("2.3")
+@weight(2)
+@pytest.mark.parametrize("moment", ["mean", "variance"])
+def test_moments_by_hand(submission: Any, key: Any, moment: str) -> None:
+    """Mean and variance of q kᵀ as formulas in h, mu and sigma."""
+    hints = {
+        "mean": {"this is the mean of one product; there are h of them": "mu**2"},
+        "variance": {
+            "this holds for mu = 0 only": "h*sigma**4",
+            "the product of two variances is the variance of the product only for mean 0": "h*(sigma**2+mu**2)**2",
+            "a factor 2 is missing: both q and k vary": "h*(sigma**4+mu**2*sigma**2)",
+            "this is the variance of one product; there are h of them": "sigma**4+2*mu**2*sigma**2",
+        },
+    }
+    variables = {"h": (1.0, 64.0), "mu": (-2.0, 2.0), "sigma": (0.1, 3.0)}
+    asked = f"2.3.{moment}"
+    agree_formula(submission.answers[asked], key.answers[asked], variables, hints=hints[moment])
+
+
+def drawn(rng: np.random.Generator, n: int, h: int, d: int) -> Question:
+    """A query, keys and values; the best key is neither the first nor the last, and leads by far."""
+    while True:
+        q, K, V = rng.standard_normal(h), rng.standard_normal((n, h)), rng.standard_normal((n, d))
+        scores = K @ q
+        inner = n < 3 or 0 < scores.argmax() < n - 1
+        if inner and np.diff(np.sort(scores))[-1] > 0.1:
+            return q, K, V
+
+
+def numbers_of(answer: Any) -> Any:
+    """Three numbers written as a text, such as "(3, 2, -4)", are numbers too."""
+    if not isinstance(answer, str):
+        return flat(answer, 3)
+    words = answer.translate(str.maketrans("−–,;()[]", "--      ")).removesuffix("T").removesuffix("^").split()
+    try:
+        return [float(word) for word in words]
+    except ValueError:
+        return answer
+
+
+def flat(returned: Any, size: int) -> Any:
+    """A vector of the given size as (size,), also where it came as one row or one column."""
+    shape = np.shape(returned) if isinstance(returned, list | tuple | np.ndarray) else ()
+    if shape in ((1, size), (size, 1)):
+        return np.asarray(returned).reshape(size)
+    return returned
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def mistakes(q: Array, K: Array, V: Array) -> Mistakes:
+    scores = K @ q
+    best = np.flatnonzero(scores == scores.max())
+    cosines = scores / np.linalg.norm(K, axis=1)
+    return {
+        "of several best keys the last is taken; take the first": lambda: V[best[-1]],
+        "of several best keys all are taken; take the first": lambda: V[best].sum(axis=0),
+        "the values of several best keys are averaged; take the first": lambda: V[best].mean(axis=0),
+        "this is softmax attention": lambda: softmax(scores / np.sqrt(len(q))) @ V,
+        "this is softmax attention without the scale": lambda: softmax(scores) @ V,
+        "this is the key; the output is its value": lambda: K[best[0]],
+        "these are the weights; the output is the value that they choose": lambda: np.eye(len(K))[best[0]],
+        "this is the position of the best key; the output is its value": lambda: float(best[0]),
+        "the least similar key is taken": lambda: V[scores.argmin()],
+        "the similarity is the inner product, not the cosine": lambda: V[cosines.argmax()],
+        "the similarity is the inner product, not a distance": lambda: V[((K - q) ** 2).sum(axis=1).argmin()],
+        "the first value is taken always: the argmax runs over an axis of length 1": lambda: V[0],
+        "the argmax is taken over the wrong axis": lambda: V[(K * q).max(axis=1).argmax()],
+    }
+
+
+def softmax(scores: Array) -> Array:
+    exponentials = np.exp(scores - scores.max())
+    weights: Array = exponentials / exponentials.sum()
+    return weights

@@ -1,0 +1,92 @@
+"""Questions 1.1 to 1.6: choices about tokenizers, pretraining and checkpoints."""
+
+import re
+from typing import Any
+
+from viva.grading import agree_choice, number, weight
+
+SPECIAL = re.compile(r"\[\s*(CLS|SEP|PAD|MASK|UNK)\s*\]", re.IGNORECASE)
+
+
+@number("1.1")
+@weight(1)
+def test_a_pair_of_sentences(submission: Any, key: Any) -> None:
+    """What BERT expects for a pair of sentences."""
+    answer = submission.answers["1.1"]
+    if isinstance(answer, str) and SPECIAL.match(answer.strip()):  # written out instead of a letter
+        check_packing(answer)
+    else:
+        agree_choice(answer, key.answers["1.1"])
+
+
+@number("1.1")
+@weight(1)
+def test_the_complete_input(submission: Any) -> None:
+    """The input for a pair of sentences, with every special token."""
+    check_packing(submission.answers["1.1.packing"])
+
+
+@number("1.2")
+@weight(1)
+def test_when_to_train_a_tokenizer(submission: Any, key: Any) -> None:
+    """When a new tokenizer is worth training."""
+    agree_choice(submission.answers["1.2"], key.answers["1.2"])
+
+
+@number("1.3")
+@weight(1)
+def test_byte_pair_encoding(submission: Any, key: Any) -> None:
+    """What holds for byte-pair encoding; all of it and nothing else."""
+    agree_choice(submission.answers["1.3"], key.answers["1.3"])
+
+
+@number("1.4")
+@weight(1)
+def test_labels_of_masked_language_modelling(submission: Any, key: Any) -> None:
+    """What the labels are in masked language modelling."""
+    agree_choice(submission.answers["1.4"], key.answers["1.4"])
+
+
+@number("1.5")
+@weight(1)
+def test_when_to_pretrain(submission: Any, key: Any) -> None:
+    """When a new model is worth pretraining; all of it and nothing else."""
+    agree_choice(submission.answers["1.5"], key.answers["1.5"])
+
+
+@number("1.6")
+@weight(1)
+def test_tokenizer_and_model(submission: Any, key: Any) -> None:
+    """What is wrong with the code."""
+    agree_choice(submission.answers["1.6"], key.answers["1.6"])
+
+
+def check_packing(answer: Any) -> None:
+    """[CLS], a sentence, [SEP], a sentence, [SEP]; padding may follow."""
+    text = " ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
+    assert text.strip(), "Your answer is empty; write the complete input, such as [CLS] Tokens-of-sentence-1 …"
+    shape = " ".join(parts_of(text))
+    shape = re.sub(r"( \[PAD\])+$", "", shape)
+    if shape == "[CLS] … [SEP] … [SEP]":
+        return
+    reasons = {
+        "[CLS] … [SEP] …": "a [SEP] closes the second sentence as well",
+        "… [SEP] … [SEP]": "[CLS] stands at the beginning",
+        "[CLS] … … [SEP]": "a [SEP] stands between the two sentences",
+        "[CLS] … [SEP] [CLS] … [SEP]": "[CLS] stands at the beginning only",
+        "[CLS] … [SEP] [SEP] … [SEP]": "one [SEP] between the sentences is enough; two is RoBERTa's format",
+    }
+    because = f": {reasons[shape]}" if shape in reasons else ""
+    raise AssertionError(f"Your answer has the form {shape[:80]!r}, which is not what BERT expects{because}.")
+
+
+def parts_of(text: str) -> list[str]:
+    """The special tokens in capitals, and an ellipsis for each text between two of them."""
+    pieces = SPECIAL.split(text)
+    parts = []
+    for position, piece in enumerate(pieces):
+        if position % 2:
+            parts.append(f"[{piece.upper()}]")
+        elif re.search(r"\w", piece):
+            parts.append("…")
+    return parts

@@ -1,0 +1,137 @@
+"""Questions 3.1.2 to 3.1.4 and the report of 3.2: what was measured, and choosing the best run.
+
+A person marks the reports. Beside them stand the runs as they were read, and what the arithmetic of accuracies says.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from viva.grading import agree, needs_review, number, visibility, weight
+from viva.grading.audits import Finding, audit_grid, audit_runs
+
+SIZES = {"dev": 3270, "test": 1427}
+"""BoolQ's own development set, and the last 1,427 of its 9,427 training rows."""
+MAJORITY = Fraction(2033, 3270)
+"""The share of "True" in the development set."""
+GRID: dict[str, list[float]] = {"lr": [1e-4, 5e-4, 1e-3], "epochs": [7, 9]}
+SHOWN = 30
+"""More runs or findings than this are not read out."""
+
+Run = Mapping[str, Any]
+
+
+@number("3.1.2")
+@weight(2)
+def test_full_run(submission: Any) -> None:
+    """One full run, its accuracies and its curves."""
+    runs = reported(submission, "3.1.2")
+    needs_review(submission.written["3.1.2"], rubric="3.1.2", findings=findings_about(runs))
+
+
+@number("3.1.3")
+@weight(3)
+def test_sweep(submission: Any) -> None:
+    """Six settings, and what can be said about the best."""
+    runs = reported(submission, "3.1.3")
+    more = audit_grid(runs, GRID) if runs else []
+    needs_review(submission.written["3.1.3"], rubric="3.1.3", findings=findings_about(runs, more))
+
+
+@number("3.1.4")
+@weight(2)
+def test_other_models(submission: Any) -> None:
+    """Two other models; compared with the runs of the sweep too."""
+    runs = reported(submission, "3.1.4")
+    both = audit_runs({**reported(submission, "3.1.3"), **runs}, SIZES) if runs else []
+    across = [f for f in both if f.kind == "repeated" and "3.1.3" in f.text and "3.1.4" in f.text]
+    needs_review(submission.written["3.1.4"], rubric="3.1.4", findings=findings_about(runs, across))
+
+
+@number("3.2")
+@weight(2)
+def test_ways_of_tuning(submission: Any) -> None:
+    """Full, head and prefix tuning compared on the whole data."""
+    runs = reported(submission, "3.2")
+    needs_review(submission.written["3.2"], rubric="3.2", findings=findings_about(runs))
+
+
+@number("3.1.3")
+@weight(3)
+def test_select_best(student: Any, key: Any) -> None:
+    """The positions of all runs with the highest accuracy in dev; test has no say."""
+    for name, accuracies in {
+        "three runs, the second with the highest dev": [(0.70, 0.74), (0.72, 0.69), (0.62, 0.63)],
+        "three runs, two of them with the highest dev": [(0.71, 0.70), (0.64, 0.80), (0.71, 0.72)],
+        "four runs that all have the same dev": [(0.62, 0.627), (0.62, 0.619), (0.62, 0.618), (0.62, 0.6)],
+        "one run": [(0.5, 0.6)],
+    }.items():
+        results = results_with(accuracies)
+        expected = key.select_best(results)
+        actual = positions(student.select_best(results), results)
+        agree(actual, expected, hints=mistakes(accuracies), name=f"select_best for {name}", up_to="order")
+
+
+@number("3.1.3")
+@weight(1)
+@visibility("after_published")
+def test_select_best_of_random_results(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Random results, many of them with ties."""
+    for _ in range(10):
+        rows = rng.integers(60, 66, (int(rng.integers(2, 9)), 2)) / 100
+        results = results_with([(float(dev), float(test)) for dev, test in rows])
+        agree(positions(student.select_best(results), results), key.select_best(results), up_to="order")
+
+
+def reported(submission: Any, question: str) -> dict[str, Run]:
+    """The runs that the student states, by a label; one mapping is one run."""
+    stated = submission.answers.get(question)
+    rows = [stated] if isinstance(stated, dict) else list(stated) if isinstance(stated, list | tuple) else []
+    return {f"{question} run {i}": row for i, row in enumerate(rows[:SHOWN], 1) if isinstance(row, dict)}
+
+
+def findings_about(runs: Mapping[str, Run], more: list[Finding] | None = None) -> list[str]:
+    """The runs as they were read, and what the audit says about them, a line each."""
+    if not runs:
+        return ["No runs were found: state them as a list of mappings with the keys lr, epochs, dev and test."]
+    lines = [f"{label}: {', '.join(as_text(*item) for item in list(run.items())[:8])}" for label, run in runs.items()]
+    audited = audit_runs(runs, SIZES, majority=dict.fromkeys(SIZES, MAJORITY))
+    return [*lines, *[finding.text for finding in [*audited, *(more or [])]][:SHOWN]]
+
+
+def as_text(name: Any, value: Any) -> str:
+    return f"{str(name)[:20]} {str(value)[:40]}"
+
+
+def results_with(accuracies: list[tuple[float, float]]) -> list[dict[str, float]]:
+    """Runs of different settings with these accuracies in dev and test."""
+    settings = [(lr, epochs) for lr in (1e-4, 5e-4, 1e-3) for epochs in (7, 9, 12)]
+    return [
+        {"lr": lr, "epochs": epochs, "dev": dev, "test": test}
+        for (lr, epochs), (dev, test) in zip(settings, accuracies, strict=False)
+    ]
+
+
+def positions(returned: Any, results: list[dict[str, float]]) -> Any:
+    """A list of positions; one position alone, and the runs themselves, are understood as well."""
+    if isinstance(returned, dict | int):
+        returned = [returned]
+    if isinstance(returned, list | tuple | set | frozenset):
+        return [results.index(one) if isinstance(one, dict) and one in results else one for one in returned]
+    return returned
+
+
+def mistakes(accuracies: list[tuple[float, float]]) -> dict[str, list[int]]:
+    """What students get wrong, for the same results, so that a message can name it."""
+    dev, test = ([row[split] for row in accuracies] for split in (0, 1))
+    both = [sum(row) for row in accuracies]
+    return {
+        "a tie is hidden: only the first of the best is returned": [dev.index(max(dev))],
+        "a tie is hidden: only the last of the best is returned": [len(dev) - 1 - dev[::-1].index(max(dev))],
+        "the choice was made on test": [i for i, accuracy in enumerate(test) if accuracy == max(test)],
+        "ties were broken by test": [max(range(len(dev)), key=lambda i: accuracies[i])],
+        "the choice was made on dev and test together": [both.index(max(both))],
+        "these are the worst": [i for i, accuracy in enumerate(dev) if accuracy == min(dev)],
+    }
