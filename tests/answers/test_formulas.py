@@ -36,6 +36,12 @@ RIGHT = [
     ("d/2", ["d"], ["1/2d", "d/2", "½d", "0.5d", ".5 d", "1/2 * d"]),
     ("N*h_1", ["N", "h_1"], ["N h₁", "N*h_1", "Nh_1"]),
     ("O(n*log2(n))", ["n"], ["n log n", "O(n log n)", "O(3n ln n)", "O(n·log₂(n))", "Θ(n log2 n)"]),
+    ("O(M**2 * k)", ["M", "N", "k"], [
+        "O(M²k)", "M^2k", "M*M*k", "2M²k", "O (k M^2)", "\\mathcal{O}(M^2k)", "$\\mathcal{O}\\left(M^2 k\\right)$", "\\(O(M^2k)\\)",
+        "\\mathrm{O}(M^2k)", "\\Theta(M^2 k)", "`O(M^2k)`", "O[M^2k]", "О(M²k)", "Ο(M²k)", "𝒪(M²k)", "O(M^2k).", "time = O(M²k)", "M ˆ2 k",
+    ]),
+    ("x1*x2 + p1*p2", ["x1", "x2", "p1", "p2"], ["x_1·x_2 + p_1·p_2", "x₁x₂+p₁p₂", "x_1 \\cdot x_2 + p_{1} \\cdot p_{2}", "x1x2+p1p2."]),
+    ("min(T, 2**n)", {"T": (1, 100), "n": (1, 8)}, ["\\min\\{T, 2^n\\}", "min{2ⁿ, T}"]),
     ("1538", ["d"], [1538, "1538", "1,538", "2*769", 1538.0]),
     ("exp(beta/sqrt(h))", {"beta": (0, 3), "h": (1, 9)}, ["e^(β/√h)", "exp(beta/sqrt(h))", "e^{\\beta/\\sqrt{h}}"]),
 ]  # fmt: skip
@@ -46,6 +52,58 @@ RIGHT = [
 )
 def test_a_right_formula_in_any_notation(expected, variables, answer):
     agree_formula(answer, expected, variables)
+
+
+def test_both_spellings_of_an_index_may_be_letters_of_the_question():
+    agree_formula("x1 - x_1", "x1 - x_1", ["x1", "x_1"])
+    with pytest.raises(Disagreement):
+        agree_formula("0*x1", "x1 - x_1", ["x1", "x_1"])
+
+
+LETTERS = ["M", "N", "k"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "O(M²k)",
+        "O(M²k + Mk²)",
+        "4Mk^2 + 2M^2k",
+        "O(Mk(M+k))",
+        "M^2 k + M k + M^2",
+        "\\mathcal{O}(M^2 k + M k^2)",
+        "O(3M^2k + M^2)",
+    ],
+)
+def test_an_order_with_lower_terms_beside_it(answer):
+    agree_formula(answer, "O(M**2*k)", LETTERS, lower=["M*k**2", "M*k", "M**2"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "O(Mk²)",
+        "O(M²k - Mk²)",
+        "O(M²k + N²k)",
+        "O(M²k + M³)",
+        "O(MNk)",
+        "Mk",
+        "O(M²)",
+        "O(M²k²)",
+        "-M^2k",
+        "0",
+        "1/(M-M)",
+        "O(M²k + 1)",
+    ],
+)
+def test_an_order_with_other_terms_beside_it(answer):
+    with pytest.raises(Disagreement, match="not even up to a factor"):
+        agree_formula(answer, "O(M**2*k)", LETTERS, lower=["M*k**2", "M*k", "M**2"])
+
+
+def test_lower_terms_are_for_orders_only():
+    with pytest.raises(Disagreement):
+        agree_formula("M²k + Mk²", "M**2*k", LETTERS, lower=["M*k**2"])
 
 
 WRONG = [

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from viva.examine.answers.characters import plain_signs
 from viva.examine.answers.formula_text import parse
 from viva.examine.answers.formula_tree import Tree, Variable, evaluate, variables_of
+from viva.examine.answers.order import is_sum_with, without_order
 from viva.examine.answers.unreadable import Unreadable, refusal
 from viva.examine.compare.disagreement import Difference, Disagreement
 from viva.examine.compare.forms import is_number, plain
@@ -22,9 +22,6 @@ RANGE: Final = (2.0, 10.0)
 _POINTS: Final = 16
 _WHOLE_POINTS: Final = 4
 _RTOL: Final = 1e-9
-_ORDER_OF: Final = re.compile(
-    r"\s*(?:O|Θ|Ω|\\Theta|\\mathcal\s*\{\s*O\s*\}|\\mathcal\s+O|Theta)\s*(?:\\left)?\s*\((.*)\)\s*\$?\s*"
-)
 _EQUALS: Final = re.compile(r"=+|≈|≃|≡")
 
 Values = Mapping[str, float]
@@ -36,6 +33,7 @@ def agree_formula(
     variables: Mapping[str, tuple[float, float]] | Sequence[str],
     *,
     accept: Sequence[str] = (),
+    lower: Sequence[str] = (),
     hints: Mapping[str, str] | None = None,
     name: str = "your answer",
 ) -> None:
@@ -48,6 +46,8 @@ def agree_formula(
         expected: the formula, in the same notation.
         variables: the letters that may occur and the range of each, or their names alone (then from 2 to 10).
         accept: other formulas that are right as well.
+        lower: terms that an expected order may have beside it, each with any factor: with "m*k**2", O(m²k + mk²) is as
+            right as O(m²k).
         hints: known mistakes: what to call them, and the formula they lead to.
         name: what the message calls the answer.
 
@@ -62,6 +62,9 @@ def agree_formula(
     except Unreadable as why:
         raise refusal(name, actual, WHAT, why) from None
     if any(formula.differs_at(reading) is None for formula in right for reading in readings):
+        return
+    beside = [_Formula.of_author(text, ranges).tree for text in lower]
+    if beside and any(right[0].is_order and right[0].is_within(reading, beside) for reading in readings):
         return
     named, notes = known_mistakes(
         hints, lambda text: any(_Formula.of_author(text, ranges).differs_at(reading) is None for reading in readings)
@@ -110,6 +113,12 @@ class _Formula:
                 return point, seen, value
         return None
 
+    def is_within(self, other: Tree, beside: Sequence[Tree]) -> bool:
+        """Whether `other` is a sum of this term and some of those that may stand beside it."""
+        wanted = [value for _, value in self.points]
+        terms = [[evaluate(tree, point) for point, _ in self.points] for tree in beside]
+        return is_sum_with([evaluate(other, point) for point, _ in self.points], wanted, terms)
+
 
 def _readings(actual: Any, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
     """The trees that the answer may mean: 1/2d is read both ways, of several sides of an equation the first."""
@@ -147,19 +156,7 @@ def _is_readable(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
 
 
 def _without_order(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[str, bool]:
-    match = _ORDER_OF.fullmatch(plain_signs(text).strip().strip("$"))
-    if match is None or "O" in ranges or not _balanced(match[1]):
-        return text, False
-    return match[1].removesuffix("\\right"), True
-
-
-def _balanced(text: str) -> bool:
-    depth = 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if depth < 0:
-            return False
-    return depth == 0
+    return (text, False) if "O" in ranges else without_order(text)
 
 
 def _ranges(variables: Mapping[str, tuple[float, float]] | Sequence[str]) -> dict[str, tuple[float, float]]:

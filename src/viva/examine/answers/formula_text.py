@@ -23,6 +23,8 @@ _GREEK: Final = {
 } | {"λ": "lambda", "ϵ": "epsilon", "ϕ": "phi", "ϑ": "theta", "µ": "mu"}
 _LATEX: Final = [
     (re.compile(r"\$|\\left|\\right|\\[,;:! ]|\\[()\[\]]|\\displaystyle"), " "),
+    (re.compile(r"\\([{}])"), r"\1"),
+    (re.compile("[ˆ＾]"), "^"),
     (re.compile(r"\\(?:mathrm|text|mathit|operatorname|mathbf)\s*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:cdot|times|ast)(?![A-Za-z])"), "*"),
     (re.compile(r"\\div(?![A-Za-z])"), "/"),
@@ -30,6 +32,7 @@ _LATEX: Final = [
     (re.compile(r"_\s*\{\s*(\w+)\s*\}"), r"_\1"),
     (re.compile(r"\\([A-Za-z]+)"), r" \1"),
 ]
+_INDEXED: Final = re.compile(r"([^\W\d_]+)(\d+)")
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>\d{1,3}(?:,\d{3})+(?![\d,])|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3}(?![\w.]))?)"
     r"|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/^(),]))"
@@ -58,10 +61,11 @@ def greek_written_out(text: str) -> str:
 def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
     if len(text) > LENGTH:
         raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
+    text = text.strip(" \t\n`")
     text = plain_signs(powers_written_out(fractions_written_out(text))).replace("√", " sqrt ")
     for pattern, replacement in _LATEX:
         text = pattern.sub(replacement, text)
-    text = greek_written_out(text).translate(str.maketrans("{}[]", "()()")).strip()
+    text = greek_written_out(text).translate(str.maketrans("{}[]", "()()")).strip().rstrip(".;,")
     known = _known(variables)
     tokens: list[tuple[str, str]] = []
     position = 0
@@ -89,6 +93,9 @@ def _known(variables: Collection[str]) -> dict[str, tuple[str, str]]:
     known |= {"log_2": ("function", "log2"), "log_10": ("function", "log10"), "lg": ("function", "log10")}
     for name in variables:
         known[name] = known[greek_written_out(name).strip().replace(" ", "")] = ("variable", name)
+    for name in variables:
+        if match := _INDEXED.fullmatch(name):  # x1 is x_1, unless both are letters of the question
+            known.setdefault(f"{match[1]}_{match[2]}", ("variable", name))
     return known
 
 
