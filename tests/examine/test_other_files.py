@@ -49,6 +49,13 @@ def test_answer(submission):
 
 
 @weight(1)
+def test_optional_answer(submission):
+    """An answer that may be left out."""
+    assert "1.1" in submission.answers and submission.answers.get("1.1") == 7
+    assert "9.9" not in submission.answers and submission.answers.get("9.9", "none") == "none"
+
+
+@weight(1)
 @visibility("hidden")
 def test_hidden(student):
     """Asks for what no file defines."""
@@ -76,6 +83,7 @@ def test_every_file_counts(examined: Examined) -> None:
         "test_triple_again": "passed",
         "test_module": "passed",
         "test_answer": "passed",
+        "test_optional_answer": "passed",
         "test_hidden": "failed",
     }
 

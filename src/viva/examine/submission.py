@@ -131,6 +131,16 @@ class Answers(Mapping[str, Any]):
             return False, None
         return False, None
 
+    def __contains__(self, number: object) -> bool:
+        return self.get(str(number)) is not None
+
+    def get(self, number: str, default: Any = None) -> Any:
+        """The answer, or `default` where there is none."""
+        try:
+            return self[number]
+        except MissingAnswer:
+            return default
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._sheet.answers)
 
