@@ -153,15 +153,20 @@ def test_scores_and_threshold_on_random_answers(student: Any, key: Any, inside: 
 
 
 def check_threshold(tau: Any, key: Any, null_scores: Array, span_scores: Array, f1_null: Array, f1_span: Array) -> None:
-    """Any τ that reaches the best mean F1 is right, whether a question at exactly τ counts as answered or not."""
+    """Any τ that reaches the best mean F1 is right.
+
+    So is one that is a margin itself, rounded in either direction and even in float32, whether a question at exactly τ
+    counts as answered or not.
+    """
     margins = span_scores - null_scores
     best = mean_f1(key.choose_threshold(null_scores, span_scores, f1_null, f1_span), margins, f1_null, f1_span)
     agree(np.ndim(tau), 0, name="the number of dimensions of choose_threshold's result")
     chosen = float(tau)
     assert not np.isnan(chosen), "choose_threshold returned nan."
-    width = 1e-9 * (1 + abs(chosen)) if np.isfinite(chosen) else 0.0
-    reached = max(mean_f1(t, margins, f1_null, f1_span) for t in (chosen, chosen - width))
-    turned = max(mean_f1(t, margins, f1_null, f1_span) for t in (-chosen, -chosen - width))
+    width = 1e-6 * (1 + abs(chosen)) if np.isfinite(chosen) else 0.0
+    reached, turned = (
+        max(mean_f1(t, margins, f1_null, f1_span) for t in (tau, tau - width, tau + width)) for tau in (chosen, -chosen)
+    )
     because = " The sign is turned round: answer if ŝ > s_null + τ." if turned >= best - 1e-9 else ""
     assert reached >= best - 1e-9, (
         f"choose_threshold returned {chosen:g}, with which the mean F1 is {reached:.4f}; "
