@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from dataclasses import replace
 
 from deformations import deformation, lacks
 from hand_ins import HandIn, functions_in, parsed, rewritten
@@ -58,6 +59,10 @@ def globals_at_the_end(work: HandIn) -> HandIn:
             self.values: dict[str, object] = {}
             self.inside = 0
 
+        def lines(self) -> str:
+            shown = {name: "float('inf')" if v == float("inf") else repr(v) for name, v in self.values.items()}
+            return "\n".join(f"{name} = {value}" for name, value in shown.items())
+
         def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
             self.inside += 1
             node.body = [self.visit(part) for part in node.body]
@@ -80,11 +85,9 @@ def globals_at_the_end(work: HandIn) -> HandIn:
     changed = work
     for main in work.mains:
         hoist = Hoist()
-        *rest, last = [rewritten(piece, hoist) for piece in changed.pieces(main)]
-        lines = "\n".join(f"{name} = float('inf')" if value == float("inf") else f"{name} = {value!r}"
-                          for name, value in hoist.values.items())  # fmt: skip
-        changed = changed.with_pieces(main, [*rest, f"{last}\n\n{lines}\n"])
-    return changed
+        changed = changed.with_pieces(main, [rewritten(piece, hoist) for piece in changed.pieces(main)])
+        changed = replace(changed, mains=(main,)).ended_by(hoist.lines())
+    return replace(changed, mains=work.mains)
 
 
 @deformation

@@ -76,11 +76,15 @@ class HandIn:
         return changed
 
     def ended_by(self, code: str) -> "HandIn":
-        """`code` after everything else."""
+        """`code` after everything else: in a notebook in a cell of its own."""
         changed = self
         for main in self.mains:
-            *rest, last = changed.pieces(main)
-            changed = changed.with_pieces(main, [*rest, f"{last}\n\n{code}\n"])
+            data = changed.files[main]
+            if main.endswith(".ipynb"):
+                data = with_cells(data, [*cells_of(data), code_cell(code)])
+            else:
+                data += f"\n\n{code}\n".encode()
+            changed = changed.having({main: data})
         return changed
 
 

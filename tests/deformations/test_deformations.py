@@ -17,16 +17,12 @@ import notebooks  # noqa: F401
 import pytest
 import statements_in_the_way  # noqa: F401
 from deformations import ALL, Deformation
-from examined import best_tier
 from hand_ins import HandIn, hand_in
+from many import ROOT, accepted, graded, lost
 
-from viva.batch.local import Batch, Job
 from viva.course import Course, load_course
-from viva.examine.parent import Wanted
-from viva.intake import open_submission
-from viva.model import Score, Status
+from viva.model import Score
 
-ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = load_course(ROOT).assignments
 LOAD_S = 3
 """Seconds that loading may take here: what uses up all of them must not make the tests slow."""
@@ -45,11 +41,6 @@ class Deformed:
     @property
     def name(self) -> str:
         return f"{self.assignment}/{self.fixture}/{self.deformation.name}"
-
-
-def accepted(assignment: str) -> list[Path]:
-    """The fixtures that lose nothing."""
-    return sorted(p for p in (ROOT / "fixtures" / assignment / "submissions" / "accepted").iterdir() if p.is_dir())
 
 
 def deformed(course: Course, assignment: str, path: Path, names: Sequence[str]) -> Iterator[Deformed]:
@@ -93,37 +84,6 @@ def _right(score: Score, case: Deformed) -> Fraction:
     return score.earned
 
 
-def graded(course: Course, works: dict[str, tuple[str, HandIn]], folder: Path, workers: int = 0) -> dict[str, Score]:
-    """Grade hand-ins; what has the same files is graded once."""
-    jobs: dict[tuple[str, frozenset[tuple[str, bytes]]], Job] = {}
-    for number, (assignment, work) in enumerate(works.values()):
-        same = (assignment, frozenset(work.files.items()))
-        if same not in jobs:
-            path = folder / str(number)
-            for name, data in work.files.items():
-                (path / name).parent.mkdir(parents=True, exist_ok=True)
-                (path / name).write_bytes(data)
-            jobs[same] = Job(path, str(path), course.assignment(assignment), open_submission(path, str(path)))
-    scores = {}
-    for job, result in Batch(course, best_tier(), b"a secret", Wanted(), workers).run(list(jobs.values())):
-        if isinstance(result, Exception):
-            raise result
-        scores[job.name] = result.score
-    return {
-        name: scores[jobs[(assignment, frozenset(work.files.items()))].name]
-        for name, (assignment, work) in works.items()
-    }
-
-
-def lost(score: Score) -> str:
-    """What a score has lost, for a person to read."""
-    missed = [e for e in score.entries if not e.status.is_open and e.status is not Status.PASSED]
-    first = " ".join(missed[0].message.split())[:300] if missed else ""
-    notes = " ".join(" ".join(score.notes).split())[:600]
-    faults = [e.staff_message for e in score.entries if e.status is Status.GRADER_ERROR][:1]
-    return f"{', '.join(e.test_id.split('::')[-1] for e in missed[:9])}; {first!r}; notes {notes!r} {faults}"
-
-
 def test_each_deformation_says_what_it_is() -> None:
     assert len(ALL) >= 50
     for one in ALL.values():
@@ -139,14 +99,31 @@ def test_every_deformation_applies_somewhere(assignment: str) -> None:
     assert set(names) - applied <= (needs_torch if "torch" not in course.assignment(assignment).preload else set())
 
 
+def test_many_at_once(tmp_path: Path) -> None:
+    """What one student alone may have done to a right answer; the quick one of these tests."""
+    course, assignment = load_course(ROOT), ASSIGNMENTS[0]
+    work = hand_in(accepted(assignment)[0], course.assignment(assignment))
+    for name in (
+        "failing_checks",
+        "colab_drive",
+        "imports_that_are_not_installed",
+        "exits",
+        "in_folders",
+        "packed_twice",
+    ):
+        work = ALL[name].deform(work) or work
+    [score] = graded(course, {"all": (assignment, work)}, tmp_path).values()
+    assert score.earned == score.points - score.still_open, lost(score)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_every_deformation_of_some_fixture(assignment: str, quick_course: Course, tmp_path: Path) -> None:
-    """Each deformation of one fixture, the fixtures taking turns."""
+def test_deformations_of_some_fixtures(assignment: str, quick_course: Course, tmp_path: Path) -> None:
+    """Every third deformation, the assignments and the fixtures taking turns."""
     course = load_course(ROOT)
-    paths = accepted(assignment)
+    paths, turn = accepted(assignment), ASSIGNMENTS.index(assignment)
     cases: list[Deformed] = []
-    for number, name in enumerate(ALL):
+    for number, name in enumerate(list(ALL)[turn % 3 :: 3], start=turn):
         turns = paths[number % len(paths) :] + paths[: number % len(paths)]
         cases += [c for path in turns for c in deformed(course, assignment, path, [name])][:1]
     assert not (wrong := wrongly_graded(course, quick_course, cases, tmp_path)), "\n".join(wrong)

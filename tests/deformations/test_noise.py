@@ -1,0 +1,41 @@
+"""Numerical noise never changes a verdict: right answers in other last digits, orders and threads lose nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hand_ins import HandIn, hand_in
+from many import ROOT, accepted, graded, lost
+from noise import THROUGH_FLOAT32, in_other_order, noisy, relative
+
+from viva.course import load_course
+
+NOISES: dict[str, Callable[[HandIn], HandIn]] = {
+    "the last digits of float64, sums from the other end": lambda work: in_other_order(noisy(work, relative(1e-13))),
+    "rounded through float32, two threads": lambda work: noisy(work, THROUGH_FLOAT32, threads=2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
+def test_noise_never_changes_a_verdict(assignment: str, tmp_path: Path) -> None:
+    course = load_course(ROOT)
+    works = {
+        f"{path.name}, {name}": (assignment, make(hand_in(path, course.assignment(assignment))))
+        for path in accepted(assignment)
+        for name, make in NOISES.items()
+    }
+    scores = graded(course, works, tmp_path)
+    wrong = {n: lost(s) for n, s in scores.items() if s.earned != s.points - s.still_open}
+    assert not wrong, "\n".join(f"{name}: {what}" for name, what in wrong.items())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
+def test_noise_of_a_percent_is_seen(assignment: str, tmp_path: Path) -> None:
+    """The noise does reach what is compared: made large, it costs points."""
+    course = load_course(ROOT)
+    path = accepted(assignment)[0]
+    work = noisy(hand_in(path, course.assignment(assignment)), relative(0.05))
+    [score] = graded(course, {path.name: (assignment, work)}, tmp_path).values()
+    assert score.earned < score.points - score.still_open
