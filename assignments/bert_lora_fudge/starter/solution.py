@@ -3,7 +3,111 @@
 import numpy as np
 
 
-# Question 1
+# Question 1a.i
+
+
+def self_attention(X, W_Q, W_K, W_V, causal=False):
+    """X (token, d), W_Q and W_K (d, d_k), W_V (d, d_v) -> (token, d_v)."""
+    raise NotImplementedError
+
+
+# Question 1a.ii
+
+
+def mlm_corrupt(ids, special_mask, mask_id, V, p=0.15, rng=None):
+    """ids and special_mask (token,) -> (inputs, labels), both (token,); -100 = not selected."""
+    raise NotImplementedError
+
+
+# Question 1b
+
+
+def make_nsp_pairs(documents, rng):
+    """Documents as lists of sentences -> list of (A, B, is_next)."""
+    raise NotImplementedError
+
+
+# Question 1c
+
+
+def pack_single(tokens):
+    """List of tokens -> (tokens with special ones, segment ids)."""
+    raise NotImplementedError
+
+
+def sentence_logits(H, W, b):
+    """H (batch, token, d), W (class, d), b (class,) -> (batch, class)."""
+    raise NotImplementedError
+
+
+def classification_loss(logits, labels):
+    """Logits (batch, class), labels (batch,) -> number."""
+    raise NotImplementedError
+
+
+# Question 1d
+
+
+def token_logits(H, W, b):
+    """H (batch, token, d), W (tag, d), b (tag,) -> (batch, token, tag)."""
+    raise NotImplementedError
+
+
+def align_labels(word_ids, word_labels):
+    """The word of each token (None for special tokens), the label of each word -> label of each token, or -100."""
+    raise NotImplementedError
+
+
+def ner_loss(logits, labels, ignore_index=-100):
+    """Logits (batch, token, tag), labels (batch, token) -> number."""
+    raise NotImplementedError
+
+
+# Question 1e.i
+
+
+def pack_pair(question, passage):
+    """Two lists of tokens -> (tokens with special ones, segment ids)."""
+    raise NotImplementedError
+
+
+# Question 1e.ii
+
+
+def span_logits(H, w_s, w_e):
+    """H (batch, token, d), w_s and w_e (d,) -> (start logits, end logits), each (batch, token)."""
+    raise NotImplementedError
+
+
+def span_ce(start_logits, end_logits, start, end):
+    """Logits (batch, token), true positions (batch,) -> number."""
+    raise NotImplementedError
+
+
+# Question 1e.iii
+
+
+def sliding_windows(n, max_len, stride):
+    """-> list of (first token, first token after the window)."""
+    raise NotImplementedError
+
+
+def merge_spans(windows, start_logits, end_logits):
+    """Windows, and for each the logits of its tokens -> (first token, last token) in the passage."""
+    raise NotImplementedError
+
+
+# Question 1f
+
+
+def log_likelihood(step_fn, tokens):
+    """step_fn(tokens so far) -> {next token: probability}; returns a number."""
+    raise NotImplementedError
+
+
+def pseudo_log_likelihood(fill_fn, tokens):
+    """fill_fn(tokens, "[MASK]" among them) -> [{token: probability} for each position]; returns a number."""
+    raise NotImplementedError
 
 
 # Question 2a

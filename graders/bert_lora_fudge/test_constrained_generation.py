@@ -1,0 +1,196 @@
+"""Questions 3c, 3d and 3f: drawing in proportion, and FUDGE token by token, on models small enough to enumerate."""
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, number, visibility, weight
+
+Array = NDArray[np.floating[Any]]
+Prefix = tuple[str, ...]
+Nodes = list[tuple[list[str], dict[str, float]]]
+
+REVIEWS: Nodes = [
+    ([], {"good": 0.3, "bad": 0.7}),
+    (["good"], {"good": 0.4, "bad": 0.6}),
+    (["bad"], {"good": 0.25, "bad": 0.75}),
+    (["good", "good"], {"good": 0.55, "bad": 0.45}),
+    (["good", "bad"], {"good": 0.5, "bad": 0.5}),
+    (["bad", "good"], {"good": 0.35, "bad": 0.65}),
+    (["bad", "bad"], {"good": 0.2, "bad": 0.8}),
+]
+DRAWS = 400
+
+
+@number("3c")
+@weight(1)
+def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Each draw from the pool has a probability proportional to its score, with replacement."""
+    pool, scores = ["a film", "good film", "bad film", "very good film"], np.array([0.1, 0.8, 0.05, 0.5])
+    source = inside.generator.keep(int(rng.integers(2**32)))
+    drawn = student.importance_resample(pool, scores, DRAWS, source)
+    assert isinstance(drawn, list | tuple | np.ndarray) and len(drawn) == DRAWS, (
+        f"importance_resample: expected a list of {DRAWS} sentences."
+    )
+    counts = Counter(str(sentence) for sentence in drawn)
+    assert set(counts) <= set(pool), (
+        f"importance_resample returned {sorted(set(counts) - set(pool))[:2]}, not in the pool."
+    )
+    weights = scores / scores.sum()
+    mistakes = {
+        "every sentence is as likely; use the scores": np.full(4, 0.25),
+        "the best sentence is always taken; draw in proportion to the scores": np.eye(4)[scores.argmax()],
+        "the scores went through softmax; they are weights already": np.exp(scores) / np.exp(scores).sum(),
+    }
+    check_counts([counts[sentence] for sentence in pool], weights, mistakes, "importance_resample", pool)
+
+
+@number("3d")
+@weight(2)
+def test_fudge_step(student: Any, key: Any) -> None:
+    """p(x_i | x_{<i}, a) is p(a | x_{≤i}) p(x_i | x_{<i}), divided by its sum over the candidates."""
+    for p_next, p_a in [([0.5, 0.3, 0.2], [0.1, 0.4, 0.9]), ([0.25, 0.75], [0.8, 0.1]), ([0.9, 0.1], [0.0, 0.3])]:
+        one, other = np.array(p_next), np.array(p_a)
+        hints = {
+            "the candidates are not normalised: divide by their sum": one * other,
+            "the classifier alone decides; multiply by p(x_i | x_{<i})": other / other.sum(),
+            "this is p(x_i | x_{<i}): the classifier is not used": one,
+            "the two are added; multiply them": (one + other) / (one + other).sum(),
+            "a softmax is taken of the product; divide it by its sum": np.exp(one * other) / np.exp(one * other).sum(),
+        }
+        name = f"fudge_step({p_next}, {p_a})"
+        agree(student.fudge_step(one, other), key.fudge_step(one, other), hints=hints, name=name)
+
+
+@number("3d")
+@weight(1)
+@visibility("after_published")
+def test_the_product_over_the_tokens(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Token by token or at once: the product of the steps is p(x|a) for every one of 81 sentences."""
+    nodes, p_a = random_model(rng, "abc", 4)
+    prefixes = key.prefix_probabilities(nodes, p_a, 4)
+    questions = [
+        (np.array(list(following.values())), np.array([prefixes[(*prefix, token)] for token in following]))
+        for prefix, following in nodes
+    ]
+    steps = inside.each(student.fudge_step, questions)
+    table = {
+        (*prefix, t): p for (prefix, f), step in zip(nodes, steps, strict=True) for t, p in zip(f, step, strict=True)
+    }
+    p_lm = key.sentences(nodes, 4)
+    product = [float(np.prod([table[sentence[: i + 1]] for i in range(4)])) for sentence in p_lm]
+    agree(product, key.posterior(list(p_lm.values()), [p_a[sentence] for sentence in p_lm]), rtol=1e-5, atol=1e-7)
+
+
+@number("3f")
+@weight(2)
+def test_fudge_decode(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Sentences drawn token by token have the distribution p(x|a)."""
+    p_a = {x: [0.05, 0.3, 0.6, 0.95][x.count("good")] for x in key.sentences(REVIEWS, 3)}
+    check_decoding(student, key, inside, rng, REVIEWS, p_a)
+
+
+@number("3f")
+@weight(1)
+@visibility("after_published")
+def test_fudge_decode_on_random_models(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random language models and attributes."""
+    nodes, p_a = random_model(rng, "xy", 3)
+    while not is_telling(key, nodes, p_a):
+        nodes, p_a = random_model(rng, "xy", 3)
+    check_decoding(student, key, inside, rng, nodes, p_a)
+
+
+def random_model(rng: np.random.Generator, vocabulary: str, length: int) -> tuple[Nodes, dict[Prefix, float]]:
+    """A random language model, and p(a|x) of each of its sentences."""
+    nodes = [
+        (list(prefix), dict(zip(vocabulary, rng.dirichlet(2 * np.ones(len(vocabulary))).tolist(), strict=True)))
+        for size in range(length)
+        for prefix in itertools.product(vocabulary, repeat=size)
+    ]
+    return nodes, {x: float(rng.uniform(0.02, 0.98)) for x in itertools.product(vocabulary, repeat=length)}
+
+
+def check_counts(counts: Any, probabilities: Array, mistakes: Mapping[str, Array], name: str, what: list[str]) -> None:
+    """Chi-square; a right sampler fails less than once in a million times, a known mistake always."""
+    expected = sum(counts) * probabilities
+    if chi_square(counts, expected) < len(expected) + 45:
+        return
+    nearest = min(mistakes, key=lambda mistake: chi_square(counts, sum(counts) * mistakes[mistake] + 1e-9))
+    near = chi_square(counts, sum(counts) * mistakes[nearest] + 1e-9) < len(expected) + 45
+    because = f" It equals a known mistake: {nearest}." if near else ""
+    drawn = ", ".join(f"{sentence!r} {count}" for sentence, count in zip(what, counts, strict=True))
+    about = ", ".join(f"{value:.0f}" for value in expected)
+    raise AssertionError(f"{name}, {sum(counts)} draws: {drawn} times; expected about {about}.{because}")
+
+
+def chi_square(counts: Any, expected: Array) -> float:
+    """Pearson's statistic; at most eight sentences, so at most seven degrees of freedom."""
+    seen = np.asarray(counts, dtype=float)
+    held = expected > 0
+    if seen[~held].any():
+        return float("inf")
+    return float(((seen - expected)[held] ** 2 / expected[held]).sum())
+
+
+def check_decoding(
+    student: Any, key: Any, inside: Any, rng: np.random.Generator, nodes: Nodes, p_a: dict[Prefix, float]
+) -> None:
+    """Draw sentences with the exact prefix classifier and compare their counts with p(x|a)."""
+    prefixes = key.prefix_probabilities(nodes, p_a, 3)
+    step = inside.step_function.keep(nodes)
+    classifier = inside.classifier.keep([(list(prefix), p) for prefix, p in prefixes.items()])
+    source = inside.generator.keep(int(rng.integers(2**32)))
+    drawn = inside.repeat(student.fudge_decode, DRAWS, step, classifier, 3, source)
+    sentences = [tuple(str(token) for token in tokens) for tokens in drawn]
+    unknown = next((x for x in sentences if x not in prefixes or len(x) != 3), None)
+    assert unknown is None, f"fudge_decode returned {list(unknown or ())}; expected 3 tokens of the model."
+    p_lm = key.sentences(nodes, 3)
+    counts = Counter(sentences)
+    shown = ["".join(x) if len(x[0]) == 1 else " ".join(x) for x in p_lm]
+    expected = np.array(list(key.guided_sentences(nodes, prefixes, 3).values()))
+    check_counts([counts[x] for x in p_lm], expected, decoding_mistakes(key, nodes, prefixes), "fudge_decode", shown)
+
+
+def is_telling(key: Any, nodes: Nodes, p_a: dict[Prefix, float]) -> bool:
+    """Whether no sentence is rare, and every known mistake shows in 400 draws."""
+    prefixes = key.prefix_probabilities(nodes, p_a, 3)
+    expected = np.array(list(key.guided_sentences(nodes, prefixes, 3).values()))
+    if expected.min() < 0.02:
+        return False
+    mistakes = decoding_mistakes(key, nodes, prefixes).values()
+    return all(chi_square(DRAWS * mistake, DRAWS * expected) > 150 for mistake in mistakes)
+
+
+def as_array(distribution: Mapping[Prefix, float]) -> Array:
+    return np.array(list(distribution.values()))
+
+
+# What students get wrong, computed for the same question, so that a message can name it.
+
+
+def decoding_mistakes(key: Any, nodes: Nodes, prefixes: dict[Prefix, float]) -> dict[str, Array]:
+    """The distributions that known mistakes lead to."""
+    p_lm = key.sentences(nodes, 3)
+    last_only = key.guided_sentences(nodes, {x: p if len(x) == 3 else 1.0 for x, p in prefixes.items()}, 3)
+    squared = key.guided_sentences(nodes, {x: p**2 for x, p in prefixes.items()}, 3)
+    always = dict.fromkeys(prefixes, 1.0)
+    table = {tuple(prefix): following for prefix, following in nodes}
+    best: Prefix = ()
+    for _ in range(3):
+        best = max(((*best, t) for t in table[best]), key=lambda x: table[x[:-1]][x[-1]] * prefixes[x])
+    uniform = [(prefix, dict.fromkeys(following, 1 / len(following))) for prefix, following in nodes]
+    return {
+        "the classifier changes nothing; ask it about the prefix that ends in the candidate": as_array(p_lm),
+        "the classifier is asked about complete sentences only; ask it at every step": as_array(last_only),
+        "the classifier's answer is used twice": as_array(squared),
+        "the best token is always taken; draw it": np.array([float(x == best) for x in p_lm]),
+        "the classifier alone decides; multiply by the language model": as_array(
+            key.guided_sentences(uniform, prefixes, 3)
+        ),
+        "every token is as likely": as_array(key.guided_sentences(uniform, always, 3)),
+    }
