@@ -1,0 +1,174 @@
+"""Tasks T1 and T2: from documents to items, and from items to batches."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from viva.grading import agree, number, visibility, weight
+
+Items = list[tuple[list[int], list[int]]]
+TOKEN2IND = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "le": 4, "chat": 5, "noir": 6, "dort": 7, "bien": 8}
+SHUFFLED = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "chat": 3, "bien": 4, "<pad>": 6}
+"""The same words with other ids: the dictionary decides, not a habit."""
+
+
+@number("T1")
+@weight(4)
+def test_language_model_items(student: Any, key: Any, submission: Any, inside: Any) -> None:
+    """The source is <sos> and the tokens, the target the tokens and <eos>: what follows each token of the source."""
+    for lines, max_len in [(["le chat dort"], 512), (["le chien dort", "bien"], 512), (["le chat noir dort bien"], 4)]:
+        documents = [line.split() for line in lines]
+        found = items_of(student, submission, inside, documents, None, TOKEN2IND, max_len, "language_modeling")
+        expected = key.items(documents, [], TOKEN2IND, max_len, "language_modeling")
+        name = f"the items (source, target) of {' | '.join(lines)!r} with max_len = {max_len}"
+        agree(found, expected, hints=item_mistakes(key, documents, max_len, expected), name=name)
+
+
+@number("T1")
+@weight(1)
+@visibility("after_published")
+def test_items_of_random_documents(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Random documents for both tasks, with other ids, unknown words, and documents longer than max_len."""
+    for task in ("language_modeling", "classification"):
+        documents, labels = drawn(rng, 8)
+        found = items_of(student, submission, inside, documents, labels, SHUFFLED, 7, task)
+        agree(found, key.items(documents, labels, SHUFFLED, 7, task))
+
+
+@number("T2")
+@weight(2)
+def test_classification_items(student: Any, key: Any, submission: Any, inside: Any) -> None:
+    """For a classifier the target is the label; the source is the same as for a language model."""
+    documents, labels = [["le", "chat", "dort"], ["chien", "noir"]], [1, 0]
+    found = items_of(student, submission, inside, documents, labels, TOKEN2IND, 512, "classification")
+    expected = key.items(documents, labels, TOKEN2IND, 512, "classification")
+    hints = {
+        "the source ends with <eos>; it is only ever predicted": with_end(expected),
+        "<sos> is missing at the beginning of the source": [(source[1:], target) for source, target in expected],
+    }
+    agree(found, expected, hints=hints, name="the items (source, target)")
+
+
+@number("T2")
+@weight(3)
+def test_collator(student: Any, key: Any, submission: Any, inside: Any) -> None:
+    """Sources are padded at their end to one (L, N), time first; targets go into one row in the same order."""
+    lines = ["le chat dort", "bien", "le chat noir dort bien", ""]
+    for task in ("language_modeling", "classification"):
+        pairs = key.items([line.split() for line in lines], [1, 0, 0, 1], TOKEN2IND, 6, task)
+        source, target = collated(student, submission, inside, pairs, TOKEN2IND)
+        expected = key.collate(pairs, TOKEN2IND["<pad>"])
+        of_task = f"of a batch for {task}, lengths 4, 2, 6 and 1"
+        agree(source, expected[0], hints=source_mistakes(pairs, expected[0]), name=f"the source {of_task}")
+        hints = {} if task == "classification" else target_mistakes(key, expected)
+        agree(target, expected[1], hints=hints, name=f"the target {of_task}")
+
+
+@number("T2")
+@weight(1)
+@visibility("after_published")
+def test_batches_of_random_items(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Random batches from one item to seven, with another id for <pad>."""
+    for task, size in [("language_modeling", 1), ("language_modeling", 7), ("classification", 5)]:
+        pairs = key.items(*drawn(rng, size), SHUFFLED, 9, task)
+        agree(list(collated(student, submission, inside, pairs, SHUFFLED)), list(key.collate(pairs, SHUFFLED["<pad>"])))
+
+
+def items_of(
+    student: Any,
+    submission: Any,
+    inside: Any,
+    documents: Sequence[Sequence[str]],
+    labels: Sequence[int] | None,
+    token2ind: dict[str, int],
+    max_len: int,
+    task: str,
+) -> Any:
+    """The student's dataset over files with these documents and labels."""
+    submission.put("documents.txt", "".join(f"{' '.join(tokens)}\n" for tokens in documents).encode())
+    submission.put("labels.txt", "".join(f"{label}\n" for label in labels or ()).encode())
+    submission.set(token2ind=token2ind)
+    paths = ("documents.txt", "labels.txt" if labels is not None else None)
+    known = {"token2ind": token2ind, "max_len": max_len, "task": task}
+    return inside.items(inside.ask.keep(student.Dataset, paths, known))
+
+
+def collated(student: Any, submission: Any, inside: Any, pairs: Items, token2ind: dict[str, int]) -> tuple[Any, Any]:
+    """The student's batch as (source, target in one row); the lab's collator finds `<pad>` in a global."""
+    submission.set(token2ind=token2ind, ind2token={i: token for token, i in token2ind.items()})
+    found = inside.ask(student.MyCollator, (inside.tensors.keep(pairs),), {"token2ind": token2ind})
+    assert isinstance(found, list | tuple) and len(found) == 2, "MyCollator: expected the pair (source, target)."
+    source, target = found
+    return source, np.asarray(target).reshape(-1)
+
+
+def drawn(rng: np.random.Generator, size: int) -> tuple[list[list[str]], list[int]]:
+    """Documents of 1 to 12 tokens, one in seven of them unknown, and their labels."""
+    words = ["le", "chat", "noir", "dort", "bien", "le", "zèbre"]
+    documents = [rng.choice(words, size=int(length)).tolist() for length in rng.integers(1, 13, size)]
+    return documents, rng.integers(0, 2, size).tolist()
+
+
+def with_end(items: Items) -> Items:
+    """The mistake to put `<eos>` behind every source."""
+    return [([*source, TOKEN2IND["<eos>"]], target) for source, target in items]
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def item_mistakes(key: Any, documents: list[list[str]], max_len: int, right: Items) -> dict[str, Callable[[], Items]]:
+    end, unknown = TOKEN2IND["<eos>"], TOKEN2IND["<oov>"]
+    known = [[token for token in tokens if token in TOKEN2IND] for tokens in documents]
+    return {
+        "the source ends with <eos>; it is only ever predicted": lambda: with_end(right),
+        "the source ends with <eos>, and the target with two of them": lambda: [
+            ([*source, end], [*target, end]) for source, target in right
+        ],
+        "the target is the source itself; it must be one token ahead": lambda: [
+            (source, source) for source, _ in right
+        ],
+        "<sos> is missing at the beginning of the source": lambda: [(source[1:], target) for source, target in right],
+        "<sos> is missing at the beginning of the source, and the target starts a token late": lambda: [
+            (source[1:], target[1:]) for source, target in right
+        ],
+        "<eos> is missing at the end of the target": lambda: [(source, target[:-1]) for source, target in right],
+        "unknown words are left out; they become <oov>": lambda: key.items(known, [], TOKEN2IND, max_len, "language"),
+        "unknown words become <pad>, not <oov>": lambda: [
+            tuple([TOKEN2IND["<pad>"] if i == unknown else i for i in ids] for ids in pair) for pair in right
+        ],
+        "documents are not cut to max_len - 1 tokens": lambda: key.items(documents, [], TOKEN2IND, 512, "language"),
+    }
+
+
+def source_mistakes(pairs: Items, right: Any) -> dict[str, Callable[[], Any]]:
+    longest, pad = len(right), TOKEN2IND["<pad>"]
+
+    def padded(value: int, *, left: bool = False) -> Any:
+        rows = [source for source, _ in pairs]
+        fill = [[value] * (longest - len(row)) for row in rows]
+        return np.array([[*f, *row] if left else [*row, *f] for row, f in zip(rows, fill, strict=True)]).T
+
+    return {
+        "the batch is the first axis (batch_first=True); expected (L, N), time first": lambda: right.T,
+        "the pads stand at the beginning; they go to the end": lambda: padded(pad, left=True),
+        "padded with 0, which is <sos>; the id of <pad> is token2ind['<pad>']": lambda: padded(0),
+    }
+
+
+def target_mistakes(key: Any, expected: tuple[Any, Any]) -> dict[str, Callable[[], Any]]:
+    source, target = expected
+    return {
+        "sequence after sequence; expected time first, as the scores (L, N, V) are flattened": lambda: target.reshape(
+            source.shape
+        ).T.reshape(-1),
+        "padded with 0, which is <sos>; the id of <pad> is token2ind['<pad>']": lambda: np.where(
+            target == TOKEN2IND["<pad>"], 0, target
+        ),
+        "this is the source": lambda: source.reshape(-1),
+    }

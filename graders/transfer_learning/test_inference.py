@@ -1,0 +1,318 @@
+"""Tasks T4, T5 and T6: what a trained model says next, and how often it is right."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, number, visibility, weight
+
+WORDS = ["<sos>", "<pad>", "<eos>", "<oov>", "le", "chat", "noir", "dort", "bien", "et", "la", "souris", "mange"]
+TOKEN2IND = {word: index for index, word in enumerate(WORDS)}
+IND2TOKEN = dict(enumerate(WORDS))
+V, D, END = len(WORDS), 6, TOKEN2IND["<eos>"]
+CLEAR = 1e-2
+"""By how much the best score leads: rounding never decides."""
+PROMPTS = ["le chat", "la souris mange", "bien"]
+
+
+@number("T4")
+@weight(3)
+def test_next_token(student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
+    """The most probable token after <sos> and the sentence, with dropout switched off."""
+    for prompt in PROMPTS:
+        model, ids = drawn_for_one_token(key, rng, prompt)
+        found = asked(student.infer_next_token, submission, inside, model, [(prompt,)], spoiled=True)[0]
+        hints = {name: WORDS[wrong] for name, wrong in next_mistakes(key, model, ids).items()}
+        name = f"the token after {prompt!r}"
+        agree(word_of(found), WORDS[best(key, model, ids)], hints=hints, name=name)
+
+
+@number("T4")
+@weight(1)
+@visibility("after_published")
+def test_next_tokens_of_random_models(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Random models and sentences of one to eight tokens."""
+    for length in (1, 4, 8):
+        prompt = " ".join(rng.choice(WORDS[4:], size=length))
+        model, ids = drawn_for_one_token(key, rng, prompt)
+        found = asked(student.infer_next_token, submission, inside, model, [(prompt,)], spoiled=True)[0]
+        agree(word_of(found), WORDS[best(key, model, ids)])
+
+
+@number("T5")
+@weight(4)
+def test_next_tokens(student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
+    """The most probable token again and again, until <eos> or until max_len tokens are new."""
+    for prompt, max_len, ends in [("le chat", 12, True), ("la souris mange", 5, False), ("bien", 9, True)]:
+        model, ids = drawn_for_many(key, rng, prompt, max_len, ends=ends)
+        words = [WORDS[i] for i in key.next_tokens(model, ids, END, max_len)]
+        [found] = asked(student.infer_next_tokens, submission, inside, model, [(prompt, max_len)])
+        check_continuation(new_words(found, prompt), words, prompt, max_len, ends, endless(key, model, ids, max_len))
+
+
+@number("T5")
+@weight(1)
+@visibility("after_published")
+def test_continuations_of_random_models(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Random models that end early, late and never."""
+    for max_len, ends in [(8, True), (15, True), (6, False)]:
+        prompt = " ".join(rng.choice(WORDS[4:], size=3))
+        model, ids = drawn_for_many(key, rng, prompt, max_len, ends=ends)
+        words = [WORDS[i] for i in key.next_tokens(model, ids, END, max_len)]
+        [found] = asked(student.infer_next_tokens, submission, inside, model, [(prompt, max_len)])
+        check_continuation(new_words(found, prompt), words, prompt, max_len, ends, [])
+
+
+@number("T6")
+@weight(4)
+def test_accuracy(student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
+    """The share of all examples of the loader that get their label, read at the last token."""
+    model, batches, right = drawn_for_accuracy(key, rng, sizes=[4, 4, 1], lengths=[5, 3, 4])
+    found, _ = evaluated(student, submission, inside, model, batches)
+    hints = accuracy_mistakes(key, model, batches)
+    agree(found, right, hints=hints, name="the accuracy over batches of 4, 4 and 1 examples")
+
+
+@number("T6")
+@weight(1)
+def test_evaluation_mode(student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Dropout is off while accuracy is measured, and no gradient is followed."""
+    model, batches, right = drawn_for_accuracy(key, rng, sizes=[3, 2], lengths=[4, 4])
+    found, followed = evaluated(student, submission, inside, model, batches, spoiled=True)
+    hints = {"the model was still in training mode, with dropout: call model.eval()": 1 - right}
+    agree(found, right, hints=hints, name="the accuracy of a model that was being trained")
+    assert not followed, "Gradients were followed while accuracy was measured: put torch.no_grad() around it."
+
+
+@number("T6")
+@weight(1)
+@visibility("after_published")
+def test_accuracy_on_random_batches(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Random batches; with pads, the last position or the last token before them may be read."""
+    for sizes in ([5, 5, 2], [1, 6], [7]):
+        model, batches, right = drawn_for_accuracy(key, rng, sizes=sizes, lengths=[6] * len(sizes), padded=True)
+        found, _ = evaluated(student, submission, inside, model, batches)
+        other = key.accuracy(model, batches, last_tokens(batches))
+        agree(found, other if abs(float(np.asarray(found).squeeze()) - right) > 1e-6 else right)
+
+
+def asked(
+    function: Any, submission: Any, inside: Any, model: Any, questions: Sequence[Any], *, spoiled: bool = False
+) -> list[Any]:
+    """What a function of the lab says about each question, with the known model in the place of the trained one."""
+    known = world(submission, inside, model, spoiled)
+    call = inside.ask_each.call(function, questions, known)
+    if call.raised is not None:
+        raise call.raised
+    assert call.value != [None] or call.printed.strip(), "Nothing was returned."
+    return [call.printed.strip().splitlines()[-1]] if call.value == [None] else list(call.value)
+
+
+def evaluated(
+    student: Any, submission: Any, inside: Any, model: Any, batches: Sequence[Any], *, spoiled: bool = False
+) -> tuple[Any, bool]:
+    """What `evaluate_accuracy` returns, as a share, and whether gradients were followed."""
+    known = world(submission, inside, model, spoiled)
+    found = inside.ask(student.evaluate_accuracy, (inside.Loader.keep(list(batches)),), known)
+    value = np.asarray(found, dtype=np.float64) if isinstance(found, int | float | np.ndarray) else found
+    percent = isinstance(value, np.ndarray) and value.size == 1 and 1 < float(value.squeeze()) <= 100
+    return (value / 100 if percent else found), bool(known["model"].followed)
+
+
+def world(submission: Any, inside: Any, model: Any, spoiled: bool) -> dict[str, Any]:
+    """The globals of the lab, set and returned; the model is left in training mode, as after an epoch."""
+    known = {
+        "model": inside.PrefixMean.keep(*model, spoiled),
+        "device": inside.cpu.keep(),
+        "token2ind": TOKEN2IND,
+        "ind2token": IND2TOKEN,
+        "s": inside.Pieces.keep(),
+    }
+    submission.set(**known, ntokens=V, nhid=D)
+    return known
+
+
+def word_of(found: Any) -> Any:
+    """A token, from an id, a token, or one of them beside the scores (as the lab returns them)."""
+    while isinstance(found, list | tuple) and found:
+        found = found[0]
+    if isinstance(found, np.ndarray):
+        assert found.size == 1, f"infer_next_token returned an array of shape {found.shape}; expected one id."
+        found = found.item()
+    if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < V:
+        return WORDS[found]
+    return found.strip() if isinstance(found, str) else found
+
+
+def new_words(found: Any, prompt: str) -> list[str]:
+    """The new tokens: without the prompt, `<sos>` and a final `<eos>`, from a text, tokens or ids."""
+    if isinstance(found, tuple) and found and not isinstance(found[0], int):
+        found = found[0]
+    parts = [found] if isinstance(found, str) else list(np.asarray(found).reshape(-1)) if found is not None else []
+    text = " ".join(str(part) if isinstance(part, str) else WORDS[int(part)] for part in parts)
+    words = [word for word in text.split() if word != "<sos>"]
+    start = prompt.split()
+    words = words[len(start) :] if words[: len(start)] == start else words
+    return words[:-1] if words and words[-1] == "<eos>" else words
+
+
+def check_continuation(
+    found: list[str], expected: list[str], prompt: str, max_len: int, ends: bool, further: list[str]
+) -> None:
+    """Raise with a sentence for the student unless the tokens are those that greedy decoding gives.
+
+    Where the text does not end by itself, `max_len` may also count the prompt, or the prompt and `<sos>`.
+    """
+    name = f"the tokens after {prompt!r} with max_len = {max_len}"
+    shortest = max_len - len(prompt.split()) - 1
+    if not ends and shortest <= len(found) <= max_len and found == expected[: len(found)]:
+        return
+    hints: dict[str, Any] = {
+        "decoding does not stop at <eos>": lambda: further[: len(found)] if len(found) > len(expected) else None,
+        "one token too many; at most max_len are new": lambda: further[: max_len + 1] if not ends else None,
+        "the first token again and again: the new one must be added to the sentence": lambda: expected[:1] * len(found),
+        "the sentence is left as it is": list,
+    }
+    agree(found, expected, hints=hints, name=name)
+
+
+def best(key: Any, model: Any, ids: Sequence[int]) -> int:
+    """The id of the best next token."""
+    return int(np.argmax(scores_after(key, model, ids)))
+
+
+def scores_after(key: Any, model: Any, ids: Sequence[int]) -> NDArray[np.float64]:
+    """The scores of the next token, (V,)."""
+    return np.asarray(key.logits(model, np.asarray(ids)[:, None])[-1, 0])
+
+
+def endless(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[str]:
+    """What decoding gives when nothing stops it, up to a little more than `max_len`."""
+    return [WORDS[i] for i in key.next_tokens(model, ids, -1, max_len + 20)]
+
+
+def prompt_ids(prompt: str) -> list[int]:
+    """`<sos>` and the tokens."""
+    return [TOKEN2IND["<sos>"], *(TOKEN2IND[word] for word in prompt.split())]
+
+
+# Models are drawn until the known mistakes give other answers, and no score is a tie.
+
+
+def drawn(key: Any, rng: np.random.Generator, n_out: int) -> Any:
+    """A model; as a language model it does not say special tokens by itself."""
+    bias = rng.standard_normal(n_out)
+    if n_out == V:
+        bias[:4] = -20.0
+    return key.PrefixMean(2 * rng.standard_normal((V, D)), 2 * rng.standard_normal((n_out, D)), bias)
+
+
+def is_clear(scores: NDArray[np.float64]) -> bool:
+    """Whether the best score leads."""
+    second, first = np.sort(scores)[-2:]
+    return bool(first - second > CLEAR)
+
+
+def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tuple[Any, list[int]]:
+    ids = prompt_ids(prompt)
+    while True:
+        model = drawn(key, rng, V)
+        if (
+            is_clear(scores_after(key, model, ids))
+            and best(key, model, ids) not in next_mistakes(key, model, ids).values()
+        ):
+            return model, ids
+
+
+def drawn_for_many(
+    key: Any, rng: np.random.Generator, prompt: str, max_len: int, *, ends: bool
+) -> tuple[Any, list[int]]:
+    """A model that says at least two different tokens, and ends before `max_len` or never."""
+    ids = prompt_ids(prompt)
+    while True:
+        model = drawn(key, rng, V)
+        if ends:
+            model.bias[END] = rng.uniform(0, 6)
+        new = key.next_tokens(model, ids, END, max_len + 10)
+        if len(set(new[:max_len])) < 2 or (len(new) > max_len - 3 if ends else len(new) <= max_len):
+            continue
+        if all(is_clear(scores_after(key, model, [*ids, *new[:n]])) for n in range(min(len(new), max_len) + 1)):
+            return model, ids
+
+
+def drawn_for_accuracy(
+    key: Any, rng: np.random.Generator, *, sizes: list[int], lengths: list[int], padded: bool = False
+) -> tuple[Any, list[tuple[Any, Any]], float]:
+    """A model, batches and their accuracy, which the known mistakes do not give."""
+    while True:
+        model, batches = drawn(key, rng, 2), []
+        for size, length in zip(sizes, lengths, strict=True):
+            source = rng.integers(4, V, (length, size))
+            source[0] = TOKEN2IND["<sos>"]
+            if padded and size > 1:
+                source[length - 2 :, 0] = TOKEN2IND["<pad>"]
+            batches.append((source, rng.integers(0, 2, size)))
+        scores = np.concatenate([np.asarray(key.logits(model, source))[-3:].reshape(-1, 2) for source, _ in batches])
+        right = key.accuracy(model, batches, last_positions(batches))
+        wrong = [value() for value in accuracy_mistakes(key, model, batches).values()] if len(batches) > 2 else []
+        others = [abs(value - right) for value in [*wrong, 1 - right]]
+        if min(others) > 0.02 and (np.abs(scores[:, 0] - scores[:, 1]) > CLEAR).all():
+            return model, batches, float(right)
+
+
+def last_positions(batches: Sequence[Any]) -> list[list[int]]:
+    return [[len(source) - 1] * len(labels) for source, labels in batches]
+
+
+def last_tokens(batches: Sequence[Any]) -> list[list[int]]:
+    """The last position of each sequence that is no pad."""
+    return [((np.asarray(source) != TOKEN2IND["<pad>"]).sum(axis=0) - 1).tolist() for source, _ in batches]
+
+
+# What students get wrong.
+
+
+def next_mistakes(key: Any, model: Any, ids: Sequence[int]) -> dict[str, int]:
+    def at(ids: Sequence[int], position: int = -1) -> int:
+        return int(np.argmax(np.asarray(key.logits(model, np.asarray(ids)[:, None]))[position, 0]))
+
+    return {
+        "the model was still in training mode, with dropout: call model.eval()": int(
+            np.argmin(scores_after(key, model, ids))
+        ),
+        "the scores of the first position are read; the next token stands after the last": at(ids, 0),
+        "<sos> is missing at the beginning": at(ids[1:]),
+        "<eos> was put behind the sentence, so it is over": at([*ids, END]),
+    }
+
+
+def accuracy_mistakes(key: Any, model: Any, batches: Sequence[Any]) -> dict[str, Callable[[], float]]:
+    def share(batch: Any, position: int = -1) -> float:
+        source, labels = batch
+        return float(key.accuracy(model, [batch], [[position % len(source)] * len(labels)]))
+
+    sizes = [len(labels) for _, labels in batches]
+    right = [share(batch) * size for batch, size in zip(batches, sizes, strict=True)]
+    return {
+        "the mean of the batches' accuracies; a small batch counts as much as a large one": lambda: float(
+            np.mean([share(batch) for batch in batches])
+        ),
+        "divided by batches times the largest batch; the last one is smaller": lambda: (
+            sum(right) / (len(batches) * max(sizes))
+        ),
+        "only the last batch counts": lambda: share(batches[-1]),
+        "only the first batch counts": lambda: share(batches[0]),
+        "the first token is read, which has seen nothing but itself; read the last one": lambda: float(
+            np.average([share(batch, 0) for batch in batches], weights=sizes)
+        ),
+        "this is the share of wrong labels": lambda: 1 - sum(right) / sum(sizes),
+        "divided by the number of batches": lambda: sum(right) / len(batches),
+    }

@@ -1,0 +1,171 @@
+"""Question 1: who may look at whom, and where each token stands."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, number, visibility, weight
+
+Array = NDArray[np.float64]
+NHEAD, NHID, NTOKEN = 2, 8, 11
+SEEN = 1e-4
+"""Changes of the output above this are changes; rounding stays far below."""
+
+
+@number("1a")
+@weight(2)
+def test_square_mask(student: Any, key: Any, inside: Any) -> None:
+    """Row i of the mask hides everything after position i, for every size from 1 to 64."""
+    mask = mask_function(student, inside)
+    for size in (1, 2, 5):
+        expected = key.generate_square_subsequent_mask(size)
+        name = f"the mask of size {size}"
+        agree(mask(size), expected, hints=mask_mistakes(expected), up_to=("polarity",), name=name)
+    sizes = [(size,) for size in range(1, 65)]
+    masks = inside.each(mask, sizes)
+    agree(masks, [key.generate_square_subsequent_mask(*size) for size in sizes], up_to=("polarity",), name="the masks")
+
+
+@number("1a")
+@weight(3)
+def test_the_past_does_not_see_the_future(student: Any, inside: Any, rng: np.random.Generator) -> None:
+    """With the mask, the output up to position t stays as it is when later tokens change."""
+    length, t = 7, 4
+    source = rng.integers(0, NTOKEN, (length, 2))
+    changed = changed_after(source, t)
+    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2, 0.0)
+    pairs = [np.asarray(pair) for pair in inside.outputs(base, [source, changed], own_mask(student))]
+    check_shape(pairs[0][0], (length, 2, NHID), "TransformerModel")
+    leaks = [float(np.abs(before[:t] - after[:t]).max()) for before, after in pairs]
+    reacts = [float(np.abs(before[t:] - after[t:]).max()) for before, after in pairs]
+    assert min(leaks) < SEEN, (
+        f"The output at positions 0 … {t - 1} changed by {min(leaks):.2g} when the tokens from position {t} on were "
+        "changed: the model looks into the future. Is src_mask handed to the encoder, and is the batch its second axis?"
+    )
+    assert max(reacts) > SEEN, "The output does not change at all when the tokens change."
+
+
+@number("1b")
+@weight(3)
+def test_positional_encoding(student: Any, key: Any, inside: Any) -> None:
+    """Sines in the even columns, cosines in the odd ones, slower from column to column."""
+    for max_len, d in [(3, 2), (9, 6), (30, 8)]:
+        name = f"the positional encoding of {max_len} positions with d = {d}"
+        expected = key.positional_encoding(max_len, d)
+        agree(table(student, inside, max_len, d), expected, hints=position_mistakes(max_len, d), atol=1e-4, name=name)
+
+
+@number("1b")
+@weight(1)
+@visibility("after_published")
+def test_positional_encoding_of_random_sizes(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random lengths up to 400 and even widths up to 40; products of two rows depend on their distance alone."""
+    for _ in range(3):
+        max_len, d = int(rng.integers(20, 400)), 2 * int(rng.integers(2, 21))
+        found = np.asarray(table(student, inside, max_len, d))
+        agree(found, key.positional_encoding(max_len, d), atol=1e-3)
+        gram = found @ found.T
+        agree(np.diagonal(gram, 3), np.full(max_len - 3, gram[0, 3]), atol=1e-2, name="the products at distance 3")
+
+
+@number("1b")
+@weight(3)
+def test_order_matters_through_positions_alone(student: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Where every position sees every other, only the positional encoding tells in which order the tokens came."""
+    length = 6
+    source, order = rng.permutation(NTOKEN)[:length, None], np.array([3, 0, 5, 1, 4, 2])
+    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2, 0.0)
+    moved = not_equivariant(inside.outputs(base, [source, source[order]], own_mask(student), open_mask=True), order)
+    assert min(moved) > 1e-3, (
+        "Without a causal mask, shuffled tokens gave the same vectors, only shuffled: positions are not added to the "
+        "embeddings, or every position gets the same encoding."
+    )
+    if "PositionalEncoding" in student and inside.without_positions(base, student.PositionalEncoding):
+        left = not_equivariant(inside.outputs(base, [source, source[order]], own_mask(student), open_mask=True), order)
+        assert min(left) < SEEN, (
+            f"With the positional encoding taken out, shuffling the tokens still changes their vectors (by "
+            f"{min(left):.2g}): something else depends on the order. Is the batch the second axis, not the first?"
+        )
+
+
+def mask_function(student: Any, inside: Any) -> Any:
+    """The function for masks, or the method of the base."""
+    if "generate_square_subsequent_mask" in student:
+        return student.generate_square_subsequent_mask
+    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 1, 0.0)
+    return inside.method.keep(base, "generate_square_subsequent_mask")
+
+
+def own_mask(student: Any) -> Any:
+    """The student's function for masks, which their own attention may need."""
+    return student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
+
+
+def table(student: Any, inside: Any, max_len: int, d: int) -> Any:
+    """The encoding as the function gives it, or as the module adds it to zeros."""
+    if "positional_encoding" in student:
+        found = np.asarray(student.positional_encoding(max_len, d))
+        return found.reshape(max_len, d) if found.shape in {(max_len, 1, d), (1, max_len, d)} else found
+    return inside.positions_of(student.PositionalEncoding, max_len, d)
+
+
+def changed_after(source: NDArray[np.int64], t: int) -> NDArray[np.int64]:
+    """Other tokens from position t on."""
+    changed = source.copy()
+    changed[t:] = (changed[t:] + 1) % NTOKEN
+    return changed
+
+
+def check_shape(output: Array, shape: tuple[int, ...], name: str) -> None:
+    """Raise with a sentence for the student unless the output has the shape asked for."""
+    assert output.shape == shape, f"{name} returned shape {output.shape}; expected (L, N, nhid) = {shape}."
+
+
+def not_equivariant(pairs: Any, order: NDArray[np.int64]) -> list[float]:
+    """How far shuffling before is from shuffling after, for each kind of mask."""
+    return [float(np.abs(np.asarray(shuffled) - np.asarray(plain)[order]).max()) for plain, shuffled in pairs]
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def mask_mistakes(right: Array) -> dict[str, Any]:
+    size = len(right)
+    return {
+        "the mask is transposed: it hides the past and shows the future": lambda: right.T,
+        "-∞ and 0 have changed places: -∞ hides": lambda: np.where(right == 0, -np.inf, 0.0),
+        "a position must see itself; the diagonal is hidden": lambda: np.where(np.tri(size, k=-1) == 1, 0.0, -np.inf),
+        "each position sees one token of the future; the diagonal is off by one": lambda: np.where(
+            np.tri(size, k=1) == 1, 0.0, -np.inf
+        ),
+        "nothing is hidden": lambda: np.zeros_like(right),
+    }
+
+
+def position_mistakes(max_len: int, d: int) -> dict[str, Callable[[], Array]]:
+    position = np.arange(max_len)[:, None]
+
+    def interleaved(angles: Array, first: Callable[[Array], Array], second: Callable[[Array], Array]) -> Array:
+        encoding = np.zeros((max_len, d))
+        encoding[:, 0::2], encoding[:, 1::2] = first(angles), second(angles)
+        return encoding
+
+    angles = position / 10000 ** (np.arange(0, d, 2) / d)
+    return {
+        "sine and cosine have changed places: even columns are sines": lambda: interleaved(angles, np.cos, np.sin),
+        "all sines stand before all cosines; they take turns": lambda: np.hstack([np.sin(angles), np.cos(angles)]),
+        "positions are counted from 1; the first one is 0": lambda: interleaved(
+            (position + 1) / 10000 ** (np.arange(0, d, 2) / d), np.sin, np.cos
+        ),
+        "the exponent is 2i/d with i = 0, 1, 2, … for each pair of columns; yours grows twice as fast": lambda: (
+            interleaved(position / 10000 ** (2 * np.arange(0, d, 2) / d), np.sin, np.cos)
+        ),
+        "the exponent is 2i/d with i = 0, 1, 2, … for each pair of columns; yours grows half as fast": lambda: (
+            interleaved(position / 10000 ** (np.arange(d // 2) / d), np.sin, np.cos)
+        ),
+        "the frequencies rise from column to column; the sign of the exponent is turned": lambda: interleaved(
+            position * 10000 ** (np.arange(0, d, 2) / d), np.sin, np.cos
+        ),
+    }

@@ -1,0 +1,195 @@
+"""Task T7 and question 4: a classifier on the base of a language model, and what was gained by it."""
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from viva.grading import needs_review, number, weight
+from viva.grading.audits import audit_accuracy, read_accuracy
+from viva.model.errors import MissingName
+
+NTOKEN, NHEAD, NHID, NLAYERS, NCLASSES = 11, 2, 8, 2, 2
+SETS = (2000, 400)
+"""The course's test and validation sets."""
+LEAST_GAP = Fraction(1, 10)
+"""By how much pretraining is ahead after one epoch; three public runs have .14, .18 and .27."""
+
+
+@number("T7")
+@weight(4)
+def test_the_pretrained_base_is_loaded(student: Any, submission: Any, inside: Any) -> None:
+    """Every weight of the base is the language model's afterwards."""
+    language_model, fresh, loaded = load(student, submission, inside)
+    pretrained, random, after = (base_of(inside.parameters(m)) for m in (language_model, fresh, loaded))
+    assert sorted(after) == sorted(pretrained), (
+        "After loading, the base has other parameters than the language model's base: "
+        f"{', '.join(sorted(set(after) ^ set(pretrained))[:3])}."
+    )
+    missing = [name for name, value in pretrained.items() if not np.array_equal(after[name], value)]
+    if not missing:
+        return
+    untouched = all(np.array_equal(after[name], random[name]) for name in after)
+    assert not untouched, (
+        "The base still has its random weights: nothing was loaded. load_state_dict(strict=False) passes over names "
+        "that do not fit without a word; the checkpoint's names begin with `base.`."
+    )
+    raise AssertionError(
+        f"{len(missing)} of the base's {len(after)} parameters are not the language model's, first {missing[0]}."
+    )
+
+
+@number("T7")
+@weight(3)
+def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
+    """The loaded model has a head of its own with a score for each class, and nothing else is lost."""
+    _, fresh, loaded = load(student, submission, inside)
+    source = rng.integers(0, NTOKEN, (4, 3))
+    shape = tuple(inside.shapes(loaded, source)["model"])
+    assert shape == (4, 3, NCLASSES), (
+        f"After loading, the model gives shape {shape}; expected {(4, 3, NCLASSES)}: the language model's head, with a "
+        "score for each of its tokens, must not come with its base."
+    )
+    before, after = inside.parameters(fresh), inside.parameters(loaded)
+    assert sorted(before) == sorted(after), "Parameters of the classifier were lost or added while weights were loaded."
+    head = [name for name in after if name not in base_of(after)]
+    zero = [name for name in head if not np.any(after[name]) and np.any(before[name])]
+    assert not zero, f"The head was set to zero: {zero[0]}."
+
+
+@number("4")
+@weight(3)
+def test_fine_tuning_starts_from_the_pretrained_weights(student: Any, submission: Any, inside: Any) -> None:
+    """After loading and one small step of your own training, the base is still next to the language model's."""
+    language_model, _, loaded = load(student, submission, inside)
+    optimizer = inside.plain_descent.keep(loaded, 1e-3)
+    source, labels = np.array([[0, 0], [4, 5], [6, 7]]), np.array([0, 1])
+    loader = inside.Loader.keep([(source, labels)])
+    known = {
+        "model": loaded,
+        "optimizer": optimizer,
+        "criterion": inside.cross_entropy.keep(None),
+        "device": inside.cpu.keep(),
+    }
+    submission.set(**known, token2ind=TOKEN2IND, get_loader=inside.get_loader.keep(loader), ntokens=NTOKEN, nhid=NHID)
+    if "train_step" in student:
+        inside.steps(student.train_step, loader, "classification", known)
+    else:
+        submission.put("documents.txt", b"a b\nb c\n")
+        submission.put("labels.txt", b"0\n1\n")
+        known |= {"task": "classification", "log_interval": 1000, "save_interval": -1, "token2ind": TOKEN2IND}
+        inside.ask(student.train, ("documents.txt", "labels.txt"), known)
+    wanted, found = base_of(inside.parameters(language_model)), base_of(inside.parameters(loaded))
+    away = float(np.sqrt(sum(np.square(found[name] - wanted[name]).sum() for name in wanted)))
+    assert away < 0.05, (
+        f"After loading and one step of 0.0005 at most, the base is {away:.2g} away from the language model's: "
+        "training does not start from the pretrained weights."
+    )
+
+
+TOKEN2IND = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "a": 4, "b": 5, "c": 6}
+
+
+@number("4")
+@weight(1)
+def test_reported_accuracies_are_counts(submission: Any) -> None:
+    """Each accuracy that you report is a whole number of right answers among the examples that you name."""
+    runs = {name: reported(submission, name) for name in ("scratch", "pretrained")}
+    n = examples(submission)
+    for name, run in runs.items():
+        for epoch, accuracy in enumerate(run, 1):
+            for finding in audit_accuracy(accuracy, n, name=f"4.{name}, accuracy {epoch}:"):
+                assert finding.kind != "no_count", finding.text
+
+
+@number("4")
+@weight(2)
+def test_pretraining_helps_at_once(submission: Any) -> None:
+    """After one epoch the pretrained model is ahead by at least ten points."""
+    scratch, pretrained = reported(submission, "scratch"), reported(submission, "pretrained")
+    gap = pretrained[0] - scratch[0]
+    assert gap >= LEAST_GAP, (
+        f"After one epoch the pretrained model has {float(pretrained[0]):.4g} and the one from scratch "
+        f"{float(scratch[0]):.4g}: the gap of {float(gap):.3g} is below 0.1. Were the weights loaded, and is each "
+        "list in the order of the epochs?"
+    )
+
+
+@number("4")
+@weight(4)
+def test_pretrained_against_scratch(submission: Any) -> None:
+    """What the curves show, and why pretraining helps."""
+    needs_review(submission.written["4"], rubric="4", findings=beside_the_curves(submission))
+
+
+def load(student: Any, submission: Any, inside: Any) -> tuple[Any, Any, Any]:
+    """(language model, classifier as it was made, the same after loading)."""
+    language_model = student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, NTOKEN, 0.0)
+    classifier = student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, NCLASSES, 0.0)
+    inside.save(language_model, "language_model.pt")
+    fresh = inside.copied.keep(classifier)
+    known = {"model": classifier, "device": inside.cpu.keep()}
+    submission.set(**known, ntokens=NTOKEN, nhid=NHID)
+    return language_model, fresh, inside.load.keep(student.load_pretrained, "language_model.pt", known)
+
+
+def base_of(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of `.base`."""
+    found = {name: np.asarray(value) for name, value in parameters.items() if name.startswith("base.")}
+    assert found, "Model has no part called `base`."
+    return found
+
+
+def reported(submission: Any, name: str) -> list[Fraction]:
+    """The accuracies of one run, by epoch.
+
+    Raises:
+        AssertionError: they are no list of shares.
+    """
+    answer = submission.answers[f"4.{name}"]
+    if isinstance(answer, str):
+        answer = re.findall(r"\d*[.]?\d+\s*%?", answer)
+    values = list(answer.values()) if isinstance(answer, dict) else answer
+    assert isinstance(values, list | tuple | np.ndarray) and len(values) > 1, (
+        f"4.{name}: expected a list of accuracies, one for each epoch, such as [0.55, 0.61]."
+    )
+    try:
+        return [read_accuracy(value) for value in values]
+    except ValueError as why:
+        raise AssertionError(f"4.{name}: an accuracy {why}.") from None
+
+
+def examples(submission: Any) -> int:
+    """On how many examples accuracy was measured."""
+    try:
+        stated = submission.answers["4.examples"]
+    except MissingName:
+        return SETS[0]
+    digits = re.sub(r"[^\d]", "", str(stated))
+    found = next((n for n in SETS if str(n) == digits), None)
+    assert found is not None, f"4.examples is {stated!r}; expected 2000 (the test set) or 400 (the validation set)."
+    return found
+
+
+def beside_the_curves(submission: Any) -> list[str]:
+    """What the marker should know about the reported numbers, against three public runs of this lab."""
+    try:
+        scratch, pretrained = reported(submission, "scratch"), reported(submission, "pretrained")
+    except (AssertionError, MissingName):
+        return ["No accuracies were reported in a form that can be read."]
+    bands: Sequence[tuple[str, Fraction, float, float]] = [
+        ("The first epoch from scratch", scratch[0], 0.50, 0.56),
+        ("The last epoch from scratch", scratch[-1], 0.68, 0.80),
+        ("The first epoch of the pretrained model", pretrained[0], 0.69, 0.77),
+        ("The best epoch of the pretrained model", max(pretrained), 0.77, 0.81),
+    ]
+    findings = [
+        f"{name} has {float(value):.4g}; public runs lie between {low:.2f} and {high:.2f}."
+        for name, value, low, high in bands
+        if not low - 0.005 <= value <= high + 0.005
+    ]
+    gap = float(pretrained[-1] - scratch[-1])
+    findings.append(f"At the end the pretrained model is ahead by {gap:.3f}; in public runs by .086, .023 and .008.")
+    return findings

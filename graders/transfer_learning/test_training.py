@@ -1,0 +1,251 @@
+"""Task T3: one step of training, and what many of them do.
+
+The steps are taken on a model whose gradient is known by hand (`inside.PrefixMean`), so that the parameters after them
+can be compared whatever the student's own model is. `train_step` takes the batch; the lab's `train` asks `get_loader`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, number, visibility, weight
+
+Array = NDArray[np.float64]
+Parts = Any
+"""Embedding, weight and bias: a `PrefixMean` of the key."""
+Batch = tuple[NDArray[np.int64], NDArray[np.int64]]
+WORDS = ["<sos>", "<pad>", "<eos>", "<oov>", "le", "chat", "noir", "dort", "bien"]
+TOKEN2IND = {word: index for index, word in enumerate(WORDS)}
+V, D, RATE, MAX_NORM = len(WORDS), 4, 0.8, 0.5
+LANGUAGE, CLASSES = "language_modeling", "classification"
+
+
+@number("T3")
+@weight(4)
+def test_language_model_step(student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
+    """One step follows the clipped gradient of the mean cross entropy of the next tokens, <pad> left out."""
+    before = drawn(key, rng, V)
+    source, target = batch = batch_of(key, ["le chat noir dort bien", "le chat dort", "bien"], [], LANGUAGE)
+    after = stepped(student, submission, inside, before, [batch], LANGUAGE)
+    expected = key.training_step(before, source, target, ignored=1, learning_rate=RATE)
+    hints = language_mistakes(key, before, source, target)
+    agree(after, expected, hints=hints, atol=1e-4, name="the parameters after one step of a language model")
+
+
+@number("T3")
+@weight(3)
+def test_classification_step(student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
+    """One step follows the clipped gradient of the mean cross entropy of the labels, read at the last token."""
+    before = drawn(key, rng, 2)
+    source, target = batch = batch_of(key, ["le chat dort", "chat noir dort", "bien le noir"], [1, 0, 1], CLASSES)
+    after = stepped(student, submission, inside, before, [batch], CLASSES)
+    expected = key.training_step(before, source, target, positions=[3, 3, 3], learning_rate=RATE)
+    hints = classification_mistakes(key, before, source, target)
+    agree(after, expected, hints=hints, atol=1e-4, name="the parameters after one step of a classifier")
+
+
+@number("T3")
+@weight(1)
+def test_gradients_do_not_add_up(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """The second step follows the second gradient alone."""
+    before = drawn(key, rng, V)
+    source, target = batch = batch_of(key, ["le chat dort", "le chat dort"], [], LANGUAGE)
+    after = stepped(student, submission, inside, before, [batch, batch], LANGUAGE)
+
+    def step(parts: Parts) -> Parts:
+        return key.training_step(parts, source, target, ignored=1, learning_rate=RATE)
+
+    def added() -> Parts:
+        """torch clips the gradients where they are kept, so the second step has the clipped first one in it."""
+        first = step(before)
+        kept = [(old - new) / RATE for old, new in zip(before, first, strict=True)]
+        fresh = language_gradient(key, first, source, target)
+        both = key.PrefixMean(*(one + other for one, other in zip(kept, fresh, strict=True)))
+        return key.descended(first, both, RATE, MAX_NORM)
+
+    hints = {
+        "the gradient of the first step is still there: optimizer.zero_grad() is missing": added,
+        "only one step was taken": lambda: step(before),
+    }
+    agree(after, step(step(before)), hints=hints, atol=1e-4, name="the parameters after two steps")
+
+
+@number("T3")
+@weight(2)
+def test_loss_falls_on_a_repeating_corpus(student: Any, key: Any, submission: Any, inside: Any) -> None:
+    """Your own model, trained by your own step, learns a sentence by heart in thirty steps."""
+    model = student.Model.keep(V, 2, 16, 1, V, 0.0)
+    batch = batch_of(key, ["le chat noir dort bien le chat noir dort bien"] * 2, [], LANGUAGE)
+    loader = inside.Loader.keep([batch], 30)
+    own = student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
+    before = float(inside.loss_of(model, loader, own, 1))
+    optimizer = inside.adam.keep(model, 0.02)
+    run_epoch(student, submission, inside, model, optimizer, loader, LANGUAGE, "le chat noir dort bien\n" * 2)
+    after = float(inside.loss_of(model, loader, own, 1))
+    assert after < 0.6 * before, (
+        f"After 30 steps on one sentence the loss is {after:.2f}; it was {before:.2f}; expected below "
+        f"{0.6 * before:.2f}. Do the steps reach the model's parameters, and do the targets belong to the outputs?"
+    )
+
+
+@number("T3")
+@weight(1)
+@visibility("after_published")
+def test_steps_on_random_batches(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Random documents; a classifier may read the last position or the last token before the pads."""
+    for task in (LANGUAGE, CLASSES):
+        lengths, labels = [3, 6, 4, 6], [1, 0, 0, 1]
+        lines = [" ".join(rng.choice(WORDS[4:], size=length)) for length in lengths]
+        before = drawn(key, rng, V if task == LANGUAGE else 2)
+        source, target = batch = batch_of(key, lines, labels, task)
+        after = stepped(student, submission, inside, before, [batch], task)
+        if task == LANGUAGE:
+            agree(after, key.training_step(before, source, target, ignored=1, learning_rate=RATE), atol=1e-4)
+            continue
+        last_position, last_token = [6] * 4, lengths
+        one, other = (
+            key.training_step(before, source, target, positions=read, learning_rate=RATE)
+            for read in (last_position, last_token)
+        )
+        agree(after, one if agrees(after, one) else other, atol=1e-4)
+
+
+def stepped(
+    student: Any, submission: Any, inside: Any, before: Parts, batches: Sequence[Batch], task: str
+) -> list[Array]:
+    """The parameters of the known model after the student has trained it on these batches."""
+    model, loader = inside.PrefixMean.keep(*before), inside.Loader.keep(list(batches))
+    run_epoch(student, submission, inside, model, inside.plain_descent.keep(model, RATE), loader, task, "")
+    return [np.asarray(part, dtype=np.float64) for part in model.parts()]
+
+
+def run_epoch(
+    student: Any, submission: Any, inside: Any, model: Any, optimizer: Any, loader: Any, task: str, corpus: str
+) -> None:
+    """Train on every batch of the loader once, by `train_step` or by the lab's `train`."""
+    world = {
+        "model": model,
+        "optimizer": optimizer,
+        "criterion": inside.cross_entropy.keep(TOKEN2IND["<pad>"] if task == LANGUAGE else None),
+        "device": inside.cpu.keep(),
+        "token2ind": TOKEN2IND,
+        "ind2token": dict(enumerate(WORDS)),
+    }
+    submission.set(**world, ntokens=V, nhid=D, get_loader=inside.get_loader.keep(loader))
+    if "train_step" in student:
+        inside.steps(student.train_step, loader, task, world)
+        return
+    submission.put("documents.txt", corpus.encode())
+    submission.put("labels.txt", b"")
+    known = {**world, "task": task, "log_interval": 1000, "save_interval": -1, "data_loader": loader, "loader": loader}
+    inside.ask(student.train, ("documents.txt", "labels.txt" if task == CLASSES else None), known)
+
+
+def batch_of(key: Any, lines: Sequence[str], labels: Sequence[int], task: str) -> Batch:
+    """Documents as the lab's collator gives them."""
+    batch: Batch = key.collate(key.items([line.split() for line in lines], labels, TOKEN2IND, 512, task), 1)
+    return batch
+
+
+def drawn(key: Any, rng: np.random.Generator, n_out: int) -> Parts:
+    """Parameters with a gradient that is long enough to be clipped."""
+    parts = rng.standard_normal((V, D)), 2 * rng.standard_normal((n_out, D)), rng.standard_normal(n_out)
+    return key.PrefixMean(*parts)
+
+
+def agrees(after: Sequence[Array], expected: Sequence[Array]) -> bool:
+    """Whether the parameters are those."""
+    return all(np.allclose(one, other, atol=1e-3) for one, other in zip(after, expected, strict=True))
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def language_mistakes(
+    key: Any, before: Parts, source: NDArray[np.int64], target: NDArray[np.int64]
+) -> dict[str, Callable[[], Any]]:
+    def step(target: NDArray[np.int64] = target, **options: Any) -> Any:
+        return key.training_step(before, source, target, **{"ignored": 1, "learning_rate": RATE, **options})
+
+    def softmax_twice() -> Any:
+        return key.descended(before, language_gradient(key, before, source, target, twice=True), RATE, MAX_NORM)
+
+    return {
+        "nothing changed: is loss.backward() or optimizer.step() missing?": lambda: before,
+        "the gradient is not clipped to norm 0.5": lambda: step(max_norm=1e9),
+        "the mask is not used, so the model sees what it is to predict": lambda: step(causal=False),
+        "softmax is taken before the cross entropy, which takes it itself": softmax_twice,
+        "the target is the source itself, not what follows": lambda: step(source.reshape(-1)),
+        "scores and targets are put into a row in different orders": lambda: step(
+            target.reshape(source.shape).T.reshape(-1)
+        ),
+        "<pad> counts as a target; the criterion leaves it out": lambda: step(ignored=None),
+        "the targets are shifted a second time": lambda: step(shifted(target.reshape(source.shape))),
+    }
+
+
+def classification_mistakes(
+    key: Any, before: Parts, source: NDArray[np.int64], target: NDArray[np.int64]
+) -> dict[str, Callable[[], Any]]:
+    length, batch = source.shape
+
+    def step(position: int = -1, **options: Any) -> Any:
+        positions = [position % length] * batch
+        return key.training_step(before, source, target, **{"positions": positions, "learning_rate": RATE, **options})
+
+    def by(upstream: Callable[[Array], Array]) -> Any:
+        scores = key.logits(before, source)
+        return key.descended(before, key.gradients(before, source, upstream(scores)), RATE, MAX_NORM)
+
+    def everywhere(scores: Array) -> Array:
+        _, flat = key.cross_entropy(scores.reshape(-1, 2), np.tile(target, length))
+        return np.asarray(flat).reshape(scores.shape)
+
+    def averaged(scores: Array) -> Array:
+        _, flat = key.cross_entropy(scores.mean(axis=0), target)
+        return np.repeat(np.asarray(flat)[None] / length, length, axis=0)
+
+    def softmax_twice(scores: Array) -> Array:
+        upstream = np.zeros_like(scores)
+        upstream[-1] = through_softmax(key, scores[-1], target, None)
+        return upstream
+
+    return {
+        "nothing changed: is loss.backward() or optimizer.step() missing?": lambda: before,
+        "the first token is read, which has seen nothing but itself; read the last one": lambda: step(0),
+        "every token is trained to give the label; read the last one": lambda: by(everywhere),
+        "the mean over the tokens is read; read the last one": lambda: by(averaged),
+        "the last token but one is read": lambda: step(-2),
+        "the gradient is not clipped to norm 0.5": lambda: step(max_norm=1e9),
+        "softmax is taken before the cross entropy, which takes it itself": lambda: by(softmax_twice),
+        "label 1 is left out, because it is also the id of <pad>": lambda: step(ignored=1),
+    }
+
+
+def language_gradient(
+    key: Any, parts: Parts, source: NDArray[np.int64], target: NDArray[np.int64], *, twice: bool = False
+) -> Any:
+    """The gradient of the language model's loss, with softmax taken once or twice."""
+    scores = key.logits(parts, source)
+    rows = scores.reshape(-1, V)
+    upstream = through_softmax(key, rows, target, 1) if twice else key.cross_entropy(rows, target, 1)[1]
+    return key.gradients(parts, source, np.asarray(upstream).reshape(scores.shape))
+
+
+def through_softmax(key: Any, scores: Array, target: NDArray[np.int64], ignored: int | None) -> Array:
+    """The gradient of the cross entropy of probabilities that are taken for scores."""
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    _, g = key.cross_entropy(p, target, ignored)
+    return np.asarray(p * (g - (p * g).sum(axis=1, keepdims=True)))
+
+
+def shifted(target: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One position further, with pads behind."""
+    return np.vstack([target[1:], np.full((1, target.shape[1]), 1)]).reshape(-1)
