@@ -1,5 +1,6 @@
 """`viva verify`: known verdicts hold or are said to be broken; expected.yaml is read strictly."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,21 @@ def test_what_holds_is_counted_and_listed_when_asked(viva: Viva, proved: Path) -
         "points", "key", "starter", "accepted/plain", "partial/half", "wrong/keeps_case", "error/raises",
         "timeout/hangs", "hostile/exits",
     ]  # fmt: skip
+
+
+def test_assignments_are_told_apart_and_in_order(viva: Viva, own_course: Path) -> None:
+    """All are graded in one batch; what is broken counts for its own assignment only."""
+    hand_in(own_course / FIXTURES / "accepted/wrong", KEEPS_CASE)
+    for folder in ("assignments", "graders"):
+        shutil.copytree(own_course / folder / "words", own_course / folder / "again")
+    hand_in(own_course / "fixtures/again/submissions/accepted/plain", RIGHT)
+    settings = own_course / "grader.yaml"
+    settings.write_text(settings.read_text("utf-8").replace("[words]", "[words, again]"), "utf-8")
+    for names in ([], ["again", "words", "again"]):
+        ran = viva("verify", *names, "--workers", "2")
+        told = [line.split(" (")[0] for line in ran.out.splitlines() if "known verdicts" in line]
+        words, again = "words: 2 known verdicts hold, 1 do not", "again: 3 known verdicts hold, 0 do not"
+        assert told == ([again, words] if names else [words, again]) and ran.status == 1
 
 
 @pytest.mark.slow

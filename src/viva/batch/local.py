@@ -3,6 +3,7 @@
 import os
 import queue
 import threading
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,13 +47,9 @@ class Batch:
         Yields:
             The job and its score, or the usage or grader error that kept it from being graded.
         """
-        waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        waiting = _Waiting(jobs)
         done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
-        for job in jobs:
-            waiting.put(job)
         count = min(self.workers or _cores(), len(jobs))
-        for _ in range(count):
-            waiting.put(None)
         stop = _Stop()
         stop.notebooks = any(job.submission is None or job.submission.may_hold_notebook for job in jobs)
         threads = [threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True) for _ in range(count)]
@@ -76,14 +73,16 @@ class Batch:
 
     def _work(
         self,
-        waiting: "queue.SimpleQueue[Job | None]",
+        waiting: "_Waiting",
         done: "queue.SimpleQueue[tuple[Job, Graded | Exception] | None]",
         stop: "_Stop",
     ) -> None:
         examiners: dict[str, ExaminerProcess] = {}
         try:
-            while not stop.is_set() and (job := waiting.get()) is not None:
+            while not stop.is_set() and (job := waiting.take()) is not None:
                 name = job.assignment.name
+                for idle in [other for other in examiners if other != name and not waiting.has(other)]:
+                    examiners.pop(idle).close()  # its libraries take much memory
                 if name not in examiners:
                     examiners[name] = ExaminerProcess(
                         self.course, job.assignment, self.tier, self.secret, notebooks=stop.notebooks
@@ -114,6 +113,29 @@ class Batch:
 
         self.on_start(job, entries())
         return examiner.grade(submission, self.wanted, note)
+
+
+class _Waiting:
+    """The jobs that no worker has taken yet, in their order."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._lock = threading.Lock()
+        self._jobs = deque(jobs)
+        self._left = Counter(job.assignment.name for job in jobs)
+
+    def take(self) -> Job | None:
+        """The next one; None when there is none."""
+        with self._lock:
+            if not self._jobs:
+                return None
+            job = self._jobs.popleft()
+            self._left[job.assignment.name] -= 1
+            return job
+
+    def has(self, assignment: str) -> bool:
+        """Whether a job for the assignment is still to be taken."""
+        with self._lock:
+            return self._left[assignment] > 0
 
 
 class _Stop(threading.Event):

@@ -29,17 +29,16 @@ def command(
     course = open_course(course_dir)
     if not course.assignments:
         raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
-    broken = 0
-    for name in names or course.assignments:
-        assignment = course.assignment(name)
-        tier = choose_tier(tier_name, floor(course, assignment))
-        held = 0
-        for finding in verify(course, assignment, tier, course.secret_or_public(os.environ), workers or 0):
-            held += finding.holds
-            broken += not finding.holds
-            if verbose or not finding.holds:
-                click.echo(f"{'✓ holds ' if finding.holds else '✗ BROKEN'}  {name}: {finding.what}")
+    assignments = [course.assignment(name) for name in dict.fromkeys(names or course.assignments)]
+    tier = max(choose_tier(tier_name, floor(course, assignment)) for assignment in assignments)
+    all_hold = True
+    for assignment, findings in verify(course, assignments, tier, course.secret_or_public(os.environ), workers or 0):
+        broken = [finding for finding in findings if not finding.holds]
+        all_hold = all_hold and not broken
+        for finding in findings if verbose else broken:
+            click.echo(f"{'✓ holds ' if finding.holds else '✗ BROKEN'}  {assignment.name}: {finding.what}")
             for complaint in finding.complaints:
                 click.echo(f"            {complaint}")
-        click.echo(f"{name}: {held} known verdicts hold, {broken} do not (isolation {tier}).")
-    return 1 if broken else 0
+        held = len(findings) - len(broken)
+        click.echo(f"{assignment.name}: {held} known verdicts hold, {len(broken)} do not (isolation {tier}).")
+    return 0 if all_hold else 1
