@@ -1,0 +1,263 @@
+"""Questions 1c and 1d: the class of a text, and a tag for each word."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, agree_formula, agree_on, number, strategies, visibility, weight
+
+Array = NDArray[np.floating[Any]]
+Labels = NDArray[np.integer[Any]]
+Mistakes = dict[str, Callable[[], Any]]
+WordIds = list[int | None]
+
+
+@number("1c")
+@weight("1/2")
+def test_pack_single(student: Any, key: Any) -> None:
+    """One text is read as [CLS] tokens [SEP], all of segment 0."""
+    hints: dict[str, Callable[[list[str]], Any]] = {
+        "the final [SEP] is missing": lambda tokens: (["[CLS]", *tokens], [0] * (len(tokens) + 1)),
+        "[CLS] is missing": lambda tokens: ([*tokens, "[SEP]"], [0] * (len(tokens) + 1)),
+        "the special tokens have no segment; each token has one": lambda tokens: (
+            ["[CLS]", *tokens, "[SEP]"],
+            [0] * len(tokens),
+        ),
+        "the only text is segment 0": lambda tokens: (["[CLS]", *tokens, "[SEP]"], [1] * (len(tokens) + 2)),
+    }
+    words = strategies.token_lists(("ada", "sail", "##ed"), 1, 6)
+    agree_on(student.pack_single, key.pack_single, words, examples=10, hints=hints)
+
+
+@number("1c")
+@weight(1)
+def test_sentence_logits(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """The logits are W h + b, with h the final hidden state of [CLS]."""
+    for batch, tokens, d, classes in [(1, 3, 2, 2), (3, 5, 4, 2), (4, 4, 4, 4), (2, 1, 5, 3)]:
+        H, W, b = head(rng, batch, tokens, d, classes)
+        expected = key.sentence_logits(H, W, b)
+        name = f"sentence_logits of {batch} texts of {tokens} tokens with d = {d} and {classes} classes"
+        agree(student.sentence_logits(H, W, b), expected, hints=sentence_mistakes(key, H, W, b), name=name)
+
+
+@number("1c")
+@weight("1/2")
+def test_parameters_by_hand(submission: Any, key: Any) -> None:
+    """The parameters of the classifier, as a formula in d."""
+    hints = {
+        "the bias is missing": "2*d",
+        "the classifier has a logit for each of the two classes": "d + 1",
+        "there is one bias for each class": "2*d + 1",
+        "the pooler belongs to BERT; asked is the new classifier": "d**2 + d + 2*d + 2",
+    }
+    agree_formula(submission.answers["1c"], key.answers["1c"], ["d"], hints=hints)
+
+
+@number("1c")
+@weight(1)
+def test_classification_loss(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """The loss is the mean cross entropy of the logits, also of large ones."""
+    for batch, classes, scale in [(1, 2, 1.0), (4, 2, 1.0), (5, 3, 2.0), (6, 2, 1000.0)]:
+        logits, labels = scale * rng.standard_normal((batch, classes)), rng.integers(classes, size=batch)
+        expected = key.classification_loss(logits, labels)
+        name = f"classification_loss of {batch} texts of {classes} classes{' with large logits' * (scale > 9)}"
+        agree(
+            student.classification_loss(logits, labels), expected, hints=loss_mistakes(key, logits, labels), name=name
+        )
+
+
+@number("1c")
+@weight(1)
+@visibility("after_published")
+def test_classifier_on_random_states(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random shapes; what the other tokens' states are does not matter."""
+    for _ in range(3):
+        batch, tokens, d, classes = (int(size) for size in rng.integers(2, 9, 4))
+        H, W, b = head(rng, batch, tokens, d, classes)
+        others = H.copy()
+        others[:, 1:] = rng.standard_normal((batch, tokens - 1, d))
+        expected, labels = key.sentence_logits(H, W, b), rng.integers(classes, size=batch)
+        agree(inside.each(student.sentence_logits, [(H, W, b), (others, W, b)]), [expected, expected])
+        agree(student.classification_loss(expected, labels), key.classification_loss(expected, labels))
+
+
+@number("1d")
+@weight(1)
+def test_token_logits(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Every token gets its own logits W h_i + b."""
+    for batch, tokens, d, tags in [(1, 3, 2, 2), (2, 4, 3, 5), (3, 3, 3, 3)]:
+        H, W, b = head(rng, batch, tokens, d, tags)
+        name = f"token_logits of {batch} texts of {tokens} tokens with d = {d} and {tags} tags"
+        agree(student.token_logits(H, W, b), key.token_logits(H, W, b), hints=token_mistakes(key, H, W, b), name=name)
+
+
+@number("1d")
+@weight(1)
+def test_align_labels(student: Any, key: Any) -> None:
+    """The first token of each word gets the word's label; later subwords, special tokens and pads get -100."""
+    for word_ids, word_labels in [
+        ([None, 0, 1, None], [3, 1]),
+        ([None, 0, 0, 1, None], [3, 1]),
+        ([None, 0, 1, 1, 1, 2, None, None, None], [0, 2, 2]),
+        ([None, 0, 0, 1, 1, 2, 2, None], [0, 0, 4]),
+    ]:
+        name = f"align_labels({word_ids}, {word_labels})"
+        expected = key.align_labels(word_ids, word_labels)
+        agree(
+            student.align_labels(word_ids, word_labels),
+            expected,
+            hints=align_mistakes(word_ids, word_labels),
+            name=name,
+        )
+
+
+@number("1d")
+@weight(2)
+def test_ner_loss(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """The loss is the mean over the tokens that have a label; the others do not count at all."""
+    for labels, ignore_index in [
+        (np.array([[-100, 1, -100, 0, -100, -100]]), -100),
+        (np.array([[-100, 2, 0, -100, -100], [-100, 1, -100, 2, -100], [-100, 0, 0, 1, -100]]), -100),
+        (np.array([[-1, 0, 1, -1], [-1, 1, -1, -1]]), -1),
+    ]:
+        logits = 2 * rng.standard_normal((*labels.shape, 3))
+        expected = key.ner_loss(logits, labels, ignore_index)
+        hints = ner_mistakes(key, logits, labels, ignore_index)
+        name = f"ner_loss with the labels {labels.tolist()} and ignore_index = {ignore_index}"
+        agree(student.ner_loss(logits, labels, ignore_index), expected, hints=hints, name=name)
+
+
+@number("1d")
+@weight(1)
+@visibility("after_published")
+def test_tags_of_random_sentences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random sentences: what is predicted for pads and later subwords does not change the loss."""
+    questions = [random_words(rng) for _ in range(4)]
+    aligned = [key.align_labels(*question) for question in questions]
+    agree(inside.each(student.align_labels, questions), aligned)
+    longest = max(map(len, aligned))
+    labels = np.array([[*row, *[-100] * (longest - len(row))] for row in aligned])
+    H, W, b = head(rng, len(labels), longest, 6, 5)
+    logits = key.token_logits(H, W, b)
+    agree(student.token_logits(H, W, b), logits)
+    changed = np.where((labels == -100)[..., None], 50 * rng.standard_normal(logits.shape), logits)
+    expected = key.ner_loss(logits, labels)
+    agree(inside.each(student.ner_loss, [(logits, labels), (changed, labels)]), [expected, expected])
+
+
+def head(rng: np.random.Generator, batch: int, tokens: int, d: int, classes: int) -> tuple[Array, Array, Array]:
+    """H (batch, token, d), W (class, d), b (class,)."""
+    H, W, b = (rng.standard_normal(shape) for shape in ((batch, tokens, d), (classes, d), classes))
+    return H, W, b
+
+
+def random_words(rng: np.random.Generator) -> tuple[WordIds, list[int]]:
+    """Word ids of [CLS], up to eight words of up to four subwords, [SEP] and up to three pads; labels of the words."""
+    pieces = rng.integers(1, 5, int(rng.integers(1, 9))).tolist()
+    words: WordIds = [word for word, count in enumerate(pieces) for _ in range(count)]
+    return [None, *words, None, *[None] * int(rng.integers(4))], rng.integers(5, size=len(pieces)).tolist()
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def sentence_mistakes(key: Any, H: Array, W: Array, b: Array) -> Mistakes:
+    def logits(h: Array) -> Array:
+        result: Array = h @ W.T + b
+        return result
+
+    return {
+        "the mean over all tokens is used; take the state of [CLS], the first token": lambda: logits(H.mean(axis=1)),
+        "the last token is used; take the state of [CLS], the first one": lambda: logits(H[:, -1]),
+        "the largest value over all tokens is used; take the state of [CLS]": lambda: logits(H.max(axis=1)),
+        "the bias is missing": lambda: logits(H[:, 0]) - b,
+        "W is transposed: its rows are the classes": lambda: H[:, 0] @ W + b,
+        "a tanh stands before the classifier: the pooler is not asked for": lambda: logits(np.tanh(H[:, 0])),
+        "these are probabilities; the logits are what softmax is applied to": lambda: np.exp(
+            log_softmax(logits(H[:, 0]))
+        ),
+        "the first text is used instead of the first token of each text": lambda: logits(H[0]),
+    }
+
+
+def token_mistakes(key: Any, H: Array, W: Array, b: Array) -> Mistakes:
+    return {
+        "the bias is missing": lambda: key.token_logits(H, W, 0 * b),
+        "W is transposed: its rows are the tags": lambda: H @ W + b,
+        "these are probabilities; the logits are what softmax is applied to": lambda: np.exp(
+            log_softmax(key.token_logits(H, W, b))
+        ),
+        "every token has the logits of [CLS]": lambda: key.token_logits(np.repeat(H[:, :1], H.shape[1], axis=1), W, b),
+    }
+
+
+def loss_mistakes(key: Any, logits: Array, labels: Labels) -> Mistakes:
+    loss, (batch, classes) = key.classification_loss, logits.shape
+    picked = np.arange(batch), labels
+    return {
+        "the losses are added up over the texts; take their mean": lambda: batch * loss(logits, labels),
+        "softmax is applied twice": lambda: loss(np.exp(log_softmax(logits)), labels),
+        "softmax is taken over the texts (axis 0), not over the classes": lambda: (
+            -log_softmax(logits.T).T[picked].mean()
+        ),
+        "logarithms to base 2 are used; take natural ones": lambda: loss(logits, labels) / math.log(2),
+        "the sign is turned round": lambda: -loss(logits, labels),
+        "the loss is divided by the number of classes as well": lambda: loss(logits, labels) / classes,
+    }
+
+
+def align_mistakes(word_ids: WordIds, word_labels: Sequence[int]) -> Mistakes:
+    def at(counts: Callable[[int], bool], otherwise: int = -100) -> Callable[[], list[int]]:
+        return lambda: [
+            word_labels[word] if word is not None and counts(place) else otherwise
+            for place, word in enumerate(word_ids)
+        ]
+
+    return {
+        "every subword has the label of its word; only the first one counts": at(lambda i: True),
+        "the last subword of each word has the label; it is the first one's": at(
+            lambda i: i + 1 == len(word_ids) or word_ids[i + 1] != word_ids[i]
+        ),
+        "tokens that do not count have the label 0, which is a tag; it is -100": at(
+            lambda i: word_ids[i - 1] != word_ids[i], 0
+        ),
+        "special tokens and pads have the label 0, which is a tag; it is -100": lambda: [
+            0 if word is None else label
+            for word, label in zip(word_ids, at(lambda i: word_ids[i - 1] != word_ids[i])(), strict=True)
+        ],
+        "later subwords have the label 0, which is a tag; it is -100": lambda: [
+            0 if word is not None and label == -100 else label
+            for word, label in zip(word_ids, at(lambda i: word_ids[i - 1] != word_ids[i])(), strict=True)
+        ],
+    }
+
+
+def ner_mistakes(key: Any, logits: Array, labels: Labels, ignore_index: int) -> Mistakes:
+    loss, counted = key.ner_loss, labels != ignore_index
+    right, as_first = loss(logits, labels, ignore_index), np.where(counted, labels, 0)
+    per_text = [loss(row, wanted, ignore_index) for row, wanted in zip(logits, labels, strict=True)]
+    last = np.where(counted, labels, logits.shape[-1] - 1)
+    return {
+        "pads, special tokens and later subwords count, with tag 0; ignore_index is not used": lambda: loss(
+            logits, as_first, -1
+        ),
+        "ignored tokens count with the last tag: index -1 or -100 is read from the end": lambda: loss(logits, last, -1),
+        "the sum is divided by the number of all tokens, not of those that have a label": lambda: (
+            right * counted.mean()
+        ),
+        "the losses are added up over the tokens; take their mean": lambda: right * counted.sum(),
+        "the mean is taken in each text first; take it over all labelled tokens of the batch": lambda: np.mean(
+            per_text
+        ),
+        "the loss is divided by the number of texts": lambda: right * counted.sum() / len(labels),
+        "logarithms to base 2 are used; take natural ones": lambda: right / math.log(2),
+    }
+
+
+def log_softmax(logits: Array) -> Array:
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    result: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return result

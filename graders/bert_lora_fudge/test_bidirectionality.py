@@ -1,0 +1,185 @@
+"""Questions 1a.i and 1f: who sees whom, and what that means for the probability of a sentence."""
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, number, visibility, weight
+
+Array = NDArray[np.floating[Any]]
+Mistakes = dict[str, Callable[[], Any]]
+Distribution = dict[str, float]
+
+WORDS = ("ships", "sail", "home")
+LENGTH = 3
+SENTENCES = [list(sentence) for sentence in itertools.product(WORDS, repeat=LENGTH)]
+
+
+@number("1a.i")
+@weight(1)
+def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Without the causal mask every token attends to every token, with it to none that stands later."""
+    for n, d, d_k, d_v, causal in [(3, 2, 2, 2, False), (3, 2, 2, 2, True), (5, 4, 3, 2, False), (6, 4, 3, 5, True)]:
+        question = (*layer(rng, n, d, d_k, d_v), causal)
+        hints = attention_mistakes(key, *question)
+        name = f"self_attention of {n} tokens with causal = {causal}"
+        agree(student.self_attention(*question), key.self_attention(*question), hints=hints, name=name)
+
+
+@number("1a.i")
+@weight(1)
+@visibility("after_published")
+def test_who_sees_a_later_token(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """A changed token changes every other token's output in BERT, and only the later ones' under a causal mask."""
+    X, *weights = layer(rng, 7, 4, 4, 4)
+    other = X.copy()
+    other[4] = rng.standard_normal(4)
+    questions = [(x, *weights, causal) for causal in (False, True) for x in (X, other)]
+    full, full_changed, causal, causal_changed = inside.each(student.self_attention, questions)
+    agree(full, key.self_attention(*questions[0]))
+    agree(full_changed, key.self_attention(*questions[1]))
+    assert (np.abs(np.asarray(full) - full_changed).max(axis=1) > 1e-4).all()
+    agree(causal, key.self_attention(*questions[2]))
+    agree(np.asarray(causal_changed)[:4], np.asarray(causal)[:4])
+    agree(causal_changed, key.self_attention(*questions[3]))
+
+
+@number("1f")
+@weight(1)
+def test_log_likelihood(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """The log-probability of a sentence under a causal model is the sum over its tokens, each given those before."""
+    nodes = causal_model(rng)
+    step = inside.step_function.keep(nodes)
+    for tokens in (["ships", "sail", "home"], ["home", "home", "ships"], ["sail"]):
+        expected = key.causal_log_probability(nodes, tokens)
+        hints = {
+            "this is the probability; take its natural logarithm": math.exp(expected),
+            "this is the logarithm to base 2": expected / math.log(2),
+            "the sign is turned round: a log-probability is not positive": -expected,
+            "this is the mean over the tokens; take the sum": expected / len(tokens),
+            "the first token is left out; it is predicted from the empty list": (
+                expected - key.causal_log_probability(nodes, tokens[:1])
+            ),
+        }
+        name = f"log_likelihood of {' '.join(tokens)!r}"
+        agree(student.log_likelihood(step, tokens), expected, hints=hints, name=name)
+
+
+@number("1f")
+@weight(1)
+def test_pseudo_log_likelihood(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """The pseudo-log-likelihood masks one token after the other and predicts it from all the others."""
+    rows = masked_model(rng)
+    fill = inside.fill_function.keep(rows)
+    for tokens in (["ships", "sail", "home"], ["home", "home", "ships"]):
+        expected = key.masked_log_probability(rows, tokens)
+        hints = pseudo_mistakes(rows, tokens) | {
+            "this is the pseudo-likelihood; take its natural logarithm": math.exp(expected),
+            "the sign is turned round: a log-probability is not positive": -expected,
+            "this is the mean over the tokens; take the sum": expected / len(tokens),
+        }
+        name = f"pseudo_log_likelihood of {' '.join(tokens)!r}"
+        agree(student.pseudo_log_likelihood(fill, tokens), expected, hints=hints, name=name)
+
+
+@number("1f")
+@weight(1)
+@visibility("after_published")
+def test_sums_over_all_sentences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Over all sentences the causal probabilities sum to 1; the pseudo-likelihoods of a masked model do not."""
+    nodes, rows = causal_model(rng), masked_model(rng)
+    step, fill = inside.step_function.keep(nodes), inside.fill_function.keep(rows)
+    causal = inside.each(student.log_likelihood, [(step, tokens) for tokens in SENTENCES])
+    agree(causal, [key.causal_log_probability(nodes, tokens) for tokens in SENTENCES])
+    agree(np.exp(np.asarray(causal, dtype=float)).sum(), 1.0)
+    masked = inside.each(student.pseudo_log_likelihood, [(fill, tokens) for tokens in SENTENCES])
+    agree(masked, [key.masked_log_probability(rows, tokens) for tokens in SENTENCES])
+    total = float(np.exp(np.asarray(masked, dtype=float)).sum())
+    assert abs(total - 1) > 0.05, f"the pseudo-likelihoods sum to {total:.3f}"
+
+
+def layer(rng: np.random.Generator, n: int, d: int, d_k: int, d_v: int) -> tuple[Array, Array, Array, Array]:
+    """X (n, d), W_Q and W_K (d, d_k), W_V (d, d_v)."""
+    X, W_Q, W_K, W_V = (rng.standard_normal(shape) for shape in ((n, d), (d, d_k), (d, d_k), (d, d_v)))
+    return X, W_Q, W_K, W_V
+
+
+def causal_model(rng: np.random.Generator) -> list[tuple[list[str], Distribution]]:
+    """The probabilities of the next token after every prefix."""
+    prefixes = [list(prefix) for size in range(LENGTH) for prefix in itertools.product(WORDS, repeat=size)]
+    return [(prefix, distribution(rng)) for prefix in prefixes]
+
+
+def masked_model(rng: np.random.Generator) -> list[tuple[list[str], list[Distribution]]]:
+    """The probabilities at each position of every sentence with any of its tokens masked; what it sees it repeats.
+
+    Drawn until the pseudo-likelihoods of all sentences sum to something that is clearly not 1.
+    """
+    sentences = [list(tokens) for tokens in itertools.product((*WORDS, "[MASK]"), repeat=LENGTH)]
+    while True:
+        rows = [(tokens, [at_position(rng, token) for token in tokens]) for tokens in sentences]
+        table = {tuple(tokens): probabilities for tokens, probabilities in rows}
+        total = sum(
+            math.prod(table[(*x[:t], "[MASK]", *x[t + 1 :])][t][token] for t, token in enumerate(x)) for x in SENTENCES
+        )
+        if abs(total - 1) > 0.1:
+            return rows
+
+
+def at_position(rng: np.random.Generator, token: str) -> Distribution:
+    drawn = distribution(rng)
+    if token == "[MASK]":
+        return drawn
+    return {word: 0.1 * probability + 0.9 * (word == token) for word, probability in drawn.items()}
+
+
+def distribution(rng: np.random.Generator) -> Distribution:
+    return dict(zip(WORDS, (0.9 * rng.dirichlet(np.ones(len(WORDS))) + 0.1 / len(WORDS)).tolist(), strict=True))
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def attention_mistakes(key: Any, X: Array, W_Q: Array, W_K: Array, W_V: Array, causal: bool) -> Mistakes:
+    attention = key.self_attention
+    return {
+        "`causal` is not used": lambda: attention(X, W_Q, W_K, W_V, not causal),
+        "the causal mask is transposed: it hides the past and shows the future": lambda: (
+            attention(X[::-1], W_Q, W_K, W_V, True)[::-1] if causal else None
+        ),
+        "the scale 1/√d_k is missing": lambda: attention(X, W_Q * math.sqrt(W_Q.shape[1]), W_K, W_V, causal),
+        "the scale is 1/√d, with the size of the tokens; it is 1/√d_k, with that of queries and keys": lambda: (
+            attention(X, W_Q * math.sqrt(W_Q.shape[1] / W_Q.shape[0]), W_K, W_V, causal)
+        ),
+        "queries and keys are swapped": lambda: attention(X, W_K, W_Q, W_V, causal),
+        "softmax is taken over the queries (axis 0), not over the keys": lambda: softmax_over_queries(
+            X, W_Q, W_K, W_V, causal
+        ),
+    }
+
+
+def softmax_over_queries(X: Array, W_Q: Array, W_K: Array, W_V: Array, causal: bool) -> Array:
+    scores = (X @ W_Q) @ (X @ W_K).T / math.sqrt(W_Q.shape[1])
+    if causal:
+        scores = np.where(np.triu(np.ones(scores.shape), 1) == 1, -np.inf, scores)
+    exponentials = np.exp(scores - scores.max())
+    output: Array = exponentials / exponentials.sum(axis=0, keepdims=True) @ (X @ W_V)
+    return output
+
+
+def pseudo_mistakes(rows: list[tuple[list[str], list[Distribution]]], tokens: list[str]) -> Mistakes:
+    table = {tuple(sentence): probabilities for sentence, probabilities in rows}
+    masks = ["[MASK]"] * len(tokens)
+
+    def reading(context: Callable[[int], list[str]]) -> Callable[[], float]:
+        return lambda: sum(math.log(table[tuple(context(t))][t][token]) for t, token in enumerate(tokens))
+
+    return {
+        "the token is not masked while it is predicted, so the model reads it off": reading(lambda t: tokens),
+        "all tokens are masked at once; mask one at a time": reading(lambda t: masks),
+        "the later tokens are masked as well; the model may see both sides": reading(lambda t: tokens[:t] + masks[t:]),
+    }
