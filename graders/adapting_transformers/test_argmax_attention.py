@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import agree, agree_formula, number, visibility, weight
+from viva.grading import Disagreement, agree, agree_formula, number, visibility, weight
 
 Array = NDArray[np.float64]
 Question = tuple[Array, Array, Array]
@@ -31,7 +31,11 @@ def test_argmax_attention_by_hand(submission: Any, key: Any) -> None:
         "these are the weights; the output is the value that they choose": [1, 0, 0, 0],
         "this is the sum of several values": PRINTED[2].sum(axis=0).tolist(),
     }
-    agree(numbers_of(submission.answers["2.1.1"]), key.answers["2.1.1"], hints=hints)
+    answer = numbers_of(submission.answers["2.1.1"])
+    try:
+        agree(answer, key.answers["2.1.1"], hints=hints)
+    except Disagreement as wrong:  # without the right answer, which it would tell
+        raise AssertionError(f"Your answer is not the output: {wrong.hint or 'write three numbers'}.") from None
 
 
 @number("2.1.1")
@@ -70,21 +74,23 @@ def test_what_can_be_learned(student: Any, rng: np.random.Generator) -> None:
     """hard_attention by finite differences: no gradient with respect to query and keys, one with respect to values."""
     step = 1e-5
     q, K, V = drawn(rng, 5, 4, 3)
-    base = np.asarray(flat(student.hard_attention(q, K, V), 3), dtype=np.float64)
-    chosen = int((K @ q).argmax())
+    base = vector(student.hard_attention(q, K, V), 3)
     moved = {
         "query": (q + step * rng.standard_normal(4), K, V),
         "keys": (q, K + step * rng.standard_normal((5, 4)), V),
     }
     for what, question in moved.items():
-        change = np.asarray(flat(student.hard_attention(*question), 3), dtype=np.float64) - base
+        change = vector(student.hard_attention(*question), 3) - base
         assert np.abs(change).max() < step**2, (
             f"Moving the {what} by about {step:g} changes the output by {np.abs(change).max():.2g}; the argmax stays "
             "where it is, so nothing should change. Is it softmax instead of argmax?"
         )
     direction = rng.uniform(1, 2, (5, 3))
-    change = np.asarray(flat(student.hard_attention(q, K, V + 0.5 * direction), 3), dtype=np.float64) - base
-    agree(change / 0.5, direction[chosen], rtol=1e-4, atol=1e-4, name="the derivative with respect to the chosen value")
+    change = vector(student.hard_attention(q, K, V + direction), 3) - base
+    assert np.abs(change - direction).max(axis=1).min() < 1e-4, (
+        f"Moving every value by its own vector moves the output by {np.round(change, 3).tolist()}, as none of them "
+        "moves: the whole gradient should go to one value."
+    )
 
 
 @number("2.3")
@@ -125,6 +131,14 @@ def numbers_of(answer: Any) -> Any:
         return [float(word) for word in words]
     except ValueError:
         return answer
+
+
+def vector(returned: Any, size: int) -> Array:
+    """The output as finite numbers (size,)."""
+    output = np.asarray(flat(returned, size))
+    assert output.shape == (size,), f"hard_attention has shape {output.shape}; expected ({size},)."
+    assert output.dtype.kind in "fiu" and np.isfinite(output).all(), "hard_attention does not return finite numbers."
+    return output.astype(np.float64)
 
 
 def flat(returned: Any, size: int) -> Any:

@@ -33,6 +33,8 @@ def test_prefix_by_hand(submission: Any, key: Any) -> None:
         "there is one bias per class": "130*d + 1",
         "the weights of the head are d for each of two classes": "129*d + 2",
     }
+    for formula in key.counts_of_the_prefix["B"] + key.counts_of_the_prefix["C"]:
+        hints[f"{formula} counts another model; say which in 3.2.3.definition"] = formula
     variables = {"d": (2.0, 1024.0), "L": (1.0, 24.0)}
     expected = key.counts_of_the_prefix[definition(submission, "3.2.3.definition", "ABCDE")]
     agree_formula(submission.answers["3.2.3"], expected[0], variables, accept=expected[1:], hints=hints)

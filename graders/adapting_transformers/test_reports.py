@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from viva.grading import agree, needs_review, number, visibility, weight
-from viva.grading.audits import Finding, audit_grid, audit_runs
+from viva.grading.audits import Finding, audit_grid, audit_runs, right_answers
 
 SIZES = {"dev": 3270, "test": 1427}
 """BoolQ's own development set, and the last 1,427 of its 9,427 training rows."""
 MAJORITY = Fraction(2033, 3270)
 """The share of "True" in the development set."""
 GRID: dict[str, list[float]] = {"lr": [1e-4, 5e-4, 1e-3], "epochs": [7, 9]}
-SHOWN = 30
-"""More runs or findings than this are not read out."""
+OTHER = " of 3.1.3"
+"""What a run of the sweep is called beside the other models."""
+SHOWN = 20
+"""More runs, and more findings, are not read out."""
 
 Run = Mapping[str, Any]
 
@@ -45,8 +47,9 @@ def test_sweep(submission: Any) -> None:
 def test_other_models(submission: Any) -> None:
     """Two other models; compared with the runs of the sweep too."""
     runs = reported(submission, "3.1.4")
-    both = audit_runs({**reported(submission, "3.1.3"), **runs}, SIZES) if runs else []
-    across = [f for f in both if f.kind == "repeated" and "3.1.3" in f.text and "3.1.4" in f.text]
+    sweep = {label + OTHER: run for label, run in reported(submission, "3.1.3").items()}
+    both = audit_runs({**runs, **sweep}, SIZES) if runs else []
+    across = [f for f in both if f.kind == "repeated" and OTHER in f.text and OTHER not in f.text.split(",")[0]]
     needs_review(submission.written["3.1.4"], rubric="3.1.4", findings=findings_about(runs, across))
 
 
@@ -63,7 +66,7 @@ def test_ways_of_tuning(submission: Any) -> None:
 def test_select_best(student: Any, key: Any) -> None:
     """The positions of all runs with the highest accuracy in dev; test has no say."""
     for name, accuracies in {
-        "three runs, the second with the highest dev": [(0.70, 0.74), (0.72, 0.69), (0.62, 0.63)],
+        "three runs, the second with the highest dev": [(0.70, 0.74), (0.73, 0.72), (0.62, 0.63)],
         "three runs, two of them with the highest dev": [(0.71, 0.70), (0.64, 0.80), (0.71, 0.72)],
         "four runs that all have the same dev": [(0.62, 0.627), (0.62, 0.619), (0.62, 0.618), (0.62, 0.6)],
         "one run": [(0.5, 0.6)],
@@ -89,20 +92,30 @@ def reported(submission: Any, question: str) -> dict[str, Run]:
     """The runs that the student states, by a label; one mapping is one run."""
     stated = submission.answers.get(question)
     rows = [stated] if isinstance(stated, dict) else list(stated) if isinstance(stated, list | tuple) else []
-    return {f"{question} run {i}": row for i, row in enumerate(rows[:SHOWN], 1) if isinstance(row, dict)}
+    return {f"run {i}": row for i, row in enumerate(rows[:SHOWN], 1) if isinstance(row, dict)}
 
 
 def findings_about(runs: Mapping[str, Run], more: list[Finding] | None = None) -> list[str]:
-    """The runs as they were read, and what the audit says about them, a line each."""
+    """The runs as they were read, and what the audit says of them, a line each; what concerns several comes first."""
     if not runs:
         return ["No runs were found: state them as a list of mappings with the keys lr, epochs, dev and test."]
     lines = [f"{label}: {', '.join(as_text(*item) for item in list(run.items())[:8])}" for label, run in runs.items()]
-    audited = audit_runs(runs, SIZES, majority=dict.fromkeys(SIZES, MAJORITY))
-    return [*lines, *[finding.text for finding in [*audited, *(more or [])]][:SHOWN]]
+    audited = [f for f in audit_runs(runs, SIZES, majority={"dev": MAJORITY}) if f.kind not in ("count", "few_digits")]
+    alone = {"unreadable", "missing", "no_count", "small_subset", "majority", "not_above_majority"}
+    ordered = sorted([*audited, *(more or [])], key=lambda f: f.kind in alone)
+    return [*lines, *[finding.text for finding in ordered[:SHOWN]]]
 
 
 def as_text(name: Any, value: Any) -> str:
-    return f"{str(name)[:20]} {str(value)[:40]}"
+    """One entry of a run, with the count behind an accuracy."""
+    try:
+        shown = str(value)[:24]
+    except ValueError:  # an integer of more digits than Python writes
+        shown = "a huge number"
+    if isinstance(value, float):
+        shown = f"{value:.6g}"
+    k = right_answers(value, SIZES[name]) if name in ("dev", "test") else None
+    return f"{str(name)[:20]} {shown}" + (f" = {k}/{SIZES[name]}" if k is not None else "")
 
 
 def results_with(accuracies: list[tuple[float, float]]) -> list[dict[str, float]]:

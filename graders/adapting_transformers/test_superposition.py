@@ -54,7 +54,7 @@ def test_copy_query_on_random_keys(student: Any, key: Any, rng: np.random.Genera
 def test_extraction_matrix_by_hand(submission: Any) -> None:
     """A matrix that takes v_a out of the average, for the printed subspaces."""
     M = np.asarray(numbers_of(submission.answers["2.2.2"]))
-    agree(M.shape, (3, 3), name="the shape of your matrix")
+    assert M.shape == (3, 3), f"Your matrix has shape {M.shape}; expected (3, 3)."
     A, B = np.array([[0.6], [0.8], [0.0]]), np.array([[0.0], [0.0], [1.0]])
     check_extraction(M, A, B, "your matrix times the average of v_a and v_b")
 
@@ -120,10 +120,11 @@ def judge(asked: list[Asked], key: Any) -> None:
     """Pass if attention returns what was wanted each time; half of the points if only the scale is too small."""
     problems = [problem for one in asked if (problem := problem_of(one, key)) is not None]
     if problems:
-        raise min(problems, key=lambda problem: problem.share or 0)
+        raise min(problems, key=lambda problem: (problem[1].share or 0, problem[0]))[1]
 
 
-def problem_of(asked: Asked, key: Any) -> Disagreement | None:
+def problem_of(asked: Asked, key: Any) -> tuple[float, Disagreement] | None:
+    """What is wrong with a query, after the weight that the wanted values get; None if nothing is."""
     q = query_of(asked)
     weights = key.query_weights(q, asked.K)
     wanted = np.zeros(len(weights))
@@ -135,12 +136,13 @@ def problem_of(asked: Asked, key: Any) -> Disagreement | None:
     others = np.delete(weights, asked.wanted)
     chosen = weights[list(asked.wanted)]
     if others.size and chosen.min() > others.max() and np.ptp(chosen) <= 1e-6 * chosen.max():
+        rest = f"{others.size} keys keep" if others.size > 1 else "key keeps"
         why = (
-            f"The direction is right, but the scores are divided by √h = {np.sqrt(len(q)):.3g}, and the other "
-            f"{others.size} keys keep {others.sum():.3g}: multiply the query by a larger factor."
+            f"The direction is right, but the scores are divided by √h = {np.sqrt(len(q)):.3g}, and the other {rest} "
+            f"{others.sum():.3g}: multiply the query by a larger factor."
         )
-        return Disagreement(f"{text} {why}", share=Fraction(1, 2))
-    return Disagreement(f"{text} {reason(asked, weights)}")
+        return float(chosen.sum()), Disagreement(f"{text} {why}", share=Fraction(1, 2))
+    return float(chosen.sum()), Disagreement(f"{text} {reason(asked, weights)}")
 
 
 def reason(asked: Asked, weights: Array) -> str:
@@ -161,8 +163,8 @@ def query_of(asked: Asked) -> Array:
     q = np.asarray(asked.returned)
     if q.shape in ((1, h), (h, 1)):
         q = q.reshape(h)
-    agree(q.shape, (h,), name=f"the shape of {asked.name}")
-    assert q.dtype.kind in "fiu", f"{asked.name[0].upper()}{asked.name[1:]} holds no numbers."
+    assert q.shape == (h,), f"{asked.name} has shape {q.shape}; expected ({h},)."
+    assert q.dtype.kind in "fiu", f"{asked.name} holds no numbers."
     assert np.isfinite(q).all(), f"{asked.name} holds infinity or NaN; a large finite factor is enough."
     return q.astype(np.float64)
 
@@ -175,7 +177,7 @@ def ask_extraction(student: Any, A: Array, B: Array) -> None:
         f"extraction_matrix has shape {M.shape} for an A_basis of shape ({d}, {m}); expected ({d}, {d})."
         f"{hint if M.shape == (m, m) else ''}"
     )
-    check_extraction(M, A, B, f"M · ½(v_a + v_b) for {m} basis vectors of {d} components")
+    check_extraction(M, A, B, f"M · ½(v_a + v_b) for an A_basis of shape ({d}, {m})")
 
 
 def check_extraction(M: Array, A: Array, B: Array, name: str) -> None:

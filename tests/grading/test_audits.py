@@ -12,6 +12,7 @@ from viva.grading.audits import (
     audit_grid,
     audit_runs,
     read_accuracy,
+    right_answers,
     select_best,
 )
 
@@ -43,6 +44,9 @@ def kinds(value: object, n: int, majority: Fraction | None = MAJORITY) -> set[st
         (0.9, DEV, {"count", "small_subset"}),
         (0.9, TEST, {"few_digits", "small_subset"}),
         (0.6, TEST, {"few_digits", "small_subset", "not_above_majority"}),
+        (0.6, DEV, {"count", "small_subset", "not_above_majority"}),
+        (0.622, DEV, {"few_digits", "majority"}),
+        (0.62, DEV, {"few_digits", "not_above_majority"}),
         (0.8, TEST, {"few_digits", "small_subset"}),
         (1, DEV, {"count"}),
         (0, DEV, {"count", "not_above_majority"}),
@@ -60,11 +64,11 @@ def test_findings_about_one_accuracy(value: object, n: int, found: set[str]) -> 
 @pytest.mark.parametrize(
     ("value", "n", "words"),
     [
-        (0.6217125382262997, DEV, "2033/3270 is the majority class"),
+        (0.6217125382262997, DEV, "2033/3270: the majority class"),
         (0.6271899088997898, TEST, "0.62719 = 895/1427"),
         (0.6330, DEV, "below 0.647"),
-        (0.9, TEST, "9/10, what 10 rows give (no whole number of 1427: 1284.3)"),
-        (0.9, DEV, "2943/3270 by coincidence"),
+        (0.9, TEST, "9/10: measured on 10 rows only? (0.9 · 1427 = 1284.3 is no whole number)"),
+        (0.9, DEV, "(0.9 · 3270 = 2943 is a whole number)"),
         (0.7093, DEV, "0.7093 · 3270 = 2319.41, and the nearest are 2319/3270 = 0.709174 and 2320/3270 = 0.70948"),
     ],
 )
@@ -78,6 +82,11 @@ def test_every_honest_accuracy_is_recognised(rows: tuple[int, int]) -> None:
     k, n = rows
     for value in (k / n, str(k / n), f"{100 * k / n} %"):
         assert any(f"= {k}/{n}" in finding.text for finding in audit_accuracy(value, n))
+
+
+def test_the_count_behind_an_accuracy() -> None:
+    assert right_answers(0.6271899088997898, TEST) == right_answers("62.72 %", TEST) == 895
+    assert right_answers(0.7091743, TEST) is right_answers(0.63, TEST) is right_answers("none", TEST) is None
 
 
 @given(st.integers(0, TEST), st.integers(4, 7))

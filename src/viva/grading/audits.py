@@ -20,6 +20,8 @@ Kind = Literal[
 
 SINGLE_PRECISION: Final = Fraction(1, 10**7)
 """An accuracy that went through float32 is k/n up to this much."""
+ROUNDED: Final = Fraction(1, 1000)
+"""With fewer than three decimals, an accuracy is not said to equal another one."""
 SIGMAS: Final = 3
 
 
@@ -97,7 +99,7 @@ def audit_runs(
     chosen = _column(runs, by)
     if len(chosen) > 1:
         findings += _best(chosen, by)
-    if by in majority and chosen:
+    if by in majority and len(chosen) > 1:
         findings += _none_learned(chosen, sizes[by], majority[by], by)
     return findings
 
@@ -122,6 +124,17 @@ def audit_grid(runs: Mapping[str, Mapping[str, Any]], grid: Mapping[str, Sequenc
         for label, setting in reported.items()
         if setting not in wanted
     ]
+
+
+def right_answers(value: Any, n: int) -> int | None:
+    """The k for which a stated accuracy is k/n, to the digits given; None if none is, or too few digits tell."""
+    try:
+        accuracy = read_accuracy(value)
+    except ValueError:
+        return None
+    k, unit = round(accuracy * n), _unit(accuracy)
+    distance = abs(Fraction(k, n) - accuracy)
+    return k if distance <= SINGLE_PRECISION or (distance <= unit and 2 * unit < Fraction(1, n)) else None
 
 
 def select_best(results: Sequence[Mapping[str, Any]], by: str = "dev") -> list[int]:
@@ -154,14 +167,13 @@ def read_accuracy(value: Any) -> Fraction:
 
 
 def _count(accuracy: Fraction, n: int, name: str) -> Finding:
-    k, unit = round(accuracy * n), _unit(accuracy)
-    if abs(Fraction(k, n) - accuracy) <= min(unit, SINGLE_PRECISION):
-        return Finding("count", f"{_begin(name)} {_show(accuracy)} = {k}/{n}.")
-    if 2 * unit >= Fraction(1, n):
-        text = f"{_begin(name)} {_show(accuracy)} has too few digits to tell which k/{n} it is (about {k})."
-        return Finding("few_digits", text)
-    if abs(Fraction(k, n) - accuracy) <= unit:
+    if (k := right_answers(accuracy, n)) is not None:
         return Finding("count", f"{_begin(name)} {_show(accuracy)} = {k}/{n}, to the digits given.")
+    if 2 * _unit(accuracy) >= Fraction(1, n):
+        about = f"about {round(accuracy * n)}"
+        return Finding(
+            "few_digits", f"{_begin(name)} {_show(accuracy)} has too few digits to tell which k/{n} it is ({about})."
+        )
     below = math.floor(accuracy * n)
     text = (
         f"{_begin(name)} {_show(accuracy)} is no k/{n}: {_show(accuracy)} · {n} = {_show(accuracy * n)}, and the "
@@ -172,23 +184,20 @@ def _count(accuracy: Fraction, n: int, name: str) -> Finding:
 
 def _small_subset(accuracy: Fraction, n: int, small: int, name: str) -> Finding:
     rows = accuracy * n
-    on_all = f"{rows}/{n} by coincidence" if rows.denominator == 1 else f"no whole number of {n}: {_show(rows)}"
-    text = (
-        f"{_begin(name)} {_show(accuracy)} = {accuracy * small}/{small}, what {small} rows give ({on_all}): "
-        f"was it measured on a small subset?"
-    )
+    on_all = f"{_show(accuracy)} · {n} = {_show(rows)} is {'a' if rows.denominator == 1 else 'no'} whole number"
+    text = f"{_begin(name)} {_show(accuracy)} = {accuracy * small}/{small}: measured on {small} rows only? ({on_all})"
     return Finding("small_subset", text)
 
 
 def _against_majority(accuracy: Fraction, n: int, majority: Fraction, name: str) -> list[Finding]:
     k, bound = majority * n, _learned(majority, n)
-    if k.denominator == 1 and abs(accuracy - majority) <= max(_unit(accuracy), SINGLE_PRECISION):
-        text = f"{_begin(name)} {_show(accuracy)} = {k}/{n} is the majority class: the same answer for every row."
+    if k.denominator == 1 and abs(accuracy - majority) <= max(_unit(accuracy), SINGLE_PRECISION) <= ROUNDED:
+        text = f"{_begin(name)} {_show(accuracy)} = {k}/{n}: the majority class, one answer for every row."
         return [Finding("majority", text)]
     if accuracy < bound:
         text = (
-            f"{_begin(name)} {_show(accuracy)} is below {_show(bound)}, the majority class ({_show(majority)}) plus "
-            f"{SIGMAS} standard deviations of {n} rows: no sign of learning."
+            f"{_begin(name)} {_show(accuracy)} is below {_show(bound)}, the majority class plus {SIGMAS} standard "
+            f"deviations of {n} rows: no sign of learning."
         )
         return [Finding("not_above_majority", text)]
     return []
@@ -207,10 +216,8 @@ def _repeated(column: Mapping[str, Fraction], split: str) -> Iterator[Finding]:
     for value in dict.fromkeys(column.values()):
         labels = [label for label, accuracy in column.items() if accuracy == value]
         if len(labels) > 1:
-            text = (
-                f"{_begin(', '.join(labels))} have the same {split} accuracy {_show(value)}: different models hardly "
-                f"err equally often, unless they all give one constant answer, or the number was copied."
-            )
+            together = f"{_begin(', '.join(labels))} have the same {split} accuracy {_show(value)}"
+            text = f"{together}: one constant answer, or a copied number?"
             yield Finding("repeated", text)
 
 
