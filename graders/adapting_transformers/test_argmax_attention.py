@@ -44,11 +44,13 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     """The value of the key with the largest inner product; of several best keys the first."""
     tied = (np.array([1.0, 0.0]), np.array([[0.0, 3.0], [2.0, 1.0], [2.0, 5.0]]), np.array([[1.0], [10.0], [100.0]]))
     long_key = (np.array([1.0, 0.0]), np.array([[1.0, 0.0], [2.0, 2.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    misleading = (np.ones(3), np.array([[3.0, -2.0, -2.0], [1.0, 1.0, 1.0], [2.0, 0.0, 0.0]]), PRINTED[2][:3])
     for name, (q, K, V) in {
         "the output for the handout's vectors": PRINTED,
         "the output when the second key is best": (np.array([1.0, 0.0, 0.0]), *PRINTED[1:]),
         "the output when the second and the third key are equally good": tied,
         "the output when a longer key is less similar in direction": long_key,
+        "the output when one large component misleads": misleading,
         "the output for 6 random keys": drawn(rng, 6, 4, 3),
     }.items():
         actual = flat(student.hard_attention(q, K, V), V.shape[1])
@@ -60,8 +62,8 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
 @visibility("after_published")
 def test_hard_attention_on_random_vectors(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random sizes, with and without ties."""
-    for _ in range(6):
-        n, h, d = (int(size) for size in rng.integers(2, 12, 3))
+    for _ in range(8):
+        n, h, d = (int(size) for size in rng.integers((6, 4, 1), 13))
         twice = np.repeat(rng.integers(-2, 3, (n, h)) * 1.0, 2, axis=0)  # every key stands there twice
         tied = (rng.integers(1, 3, h) * 1.0, twice, rng.standard_normal((2 * n, d)))
         for question in [drawn(rng, n, h, d), tied]:
