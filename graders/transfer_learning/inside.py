@@ -222,15 +222,19 @@ def method(owner: Any, name: str) -> Callable[..., Any]:
 
 
 @torch.no_grad()
-def shapes(model: Any, source: Any) -> dict[str, Any]:
-    """The shapes of what base, head and both together return, and how far these two are from each other."""
+def shapes(model: Any, source: Any, own_mask: Any = None) -> dict[str, Any]:
+    """What a model returns, the shape of its base's output, and how far base and head together are from the model."""
     ids = torch.as_tensor(source)
-    mask = nn.Transformer.generate_square_subsequent_mask(len(ids))
     model.eval()
-    features, scores = model.base(ids, mask), model(ids, mask)
-    again = model.classifier(features)
-    apart = (again - scores).abs().max() if again.shape == scores.shape else torch.tensor(float("inf"))
-    return {"base": tuple(features.shape), "model": tuple(scores.shape), "scores": scores, "apart": float(apart)}
+
+    def ask_both(mask: torch.Tensor) -> dict[str, Any]:
+        features, scores = model.base(ids, mask), model(ids, mask)
+        again = model.classifier(features)
+        apart = (again - scores).abs().max() if again.shape == scores.shape else torch.tensor(float("inf"))
+        return {"base": tuple(features.shape), "scores": scores, "apart": float(apart)}
+
+    found: dict[str, Any] = _with_each(_masks(model.base, len(ids), own_mask), ask_both)[0]
+    return found
 
 
 @torch.no_grad()
@@ -245,20 +249,32 @@ def outputs(base: Any, sources: Sequence[Any], own_mask: Any, open_mask: bool = 
     """
     base.eval()
     length = len(sources[0])
-    masks = [nn.Transformer.generate_square_subsequent_mask(length)]
+
+    def ask_all(mask: torch.Tensor) -> list[Any]:
+        used = mask[-1:].expand(length, length).contiguous() if open_mask else mask
+        return [base(torch.as_tensor(source), used) for source in sources]
+
+    return _with_each(_masks(base, length, own_mask), ask_all)
+
+
+def _masks(base: Any, length: int, own_mask: Any) -> list[torch.Tensor]:
+    """Torch's causal mask, and the student's if it is another."""
+    usual = nn.Transformer.generate_square_subsequent_mask(length)
     own = getattr(base, "generate_square_subsequent_mask", None) or own_mask
-    if own is not None:
-        mask = own(length)
-        if tuple(mask.shape) == tuple(masks[0].shape) and (mask.dtype is torch.bool or not torch.equal(mask, masks[0])):
-            masks.append(mask)
+    mask = usual if own is None else torch.as_tensor(own(length))
+    is_other = mask.shape == usual.shape and not (mask.dtype == usual.dtype and torch.equal(mask, usual))
+    return [usual, mask] if is_other else [usual]
+
+
+def _with_each(masks: Sequence[torch.Tensor], function: Callable[[torch.Tensor], Any]) -> list[Any]:
+    """What the function makes of each mask that it can take: attention by hand may read one form of mask only."""
     found, problem = [], None
     for mask in masks:
-        used = mask[-1:].expand(length, length).contiguous() if open_mask else mask
         try:
-            found.append([base(torch.as_tensor(source), used) for source in sources])
-        except Exception as error:  # attention by hand may take its own form of mask only
+            found.append(function(mask))
+        except Exception as error:
             problem = error
-    if not found and problem is not None:
+    if problem is not None and not found:
         raise problem
     return found
 

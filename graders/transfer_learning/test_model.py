@@ -17,8 +17,8 @@ def test_shapes_of_base_and_head(student: Any, inside: Any, rng: np.random.Gener
     """The base gives a vector for each token, the head a score for each class of each token."""
     source = rng.integers(0, NTOKEN, (5, 4))
     for n_out in (NCLASSES, NTOKEN):
-        found = inside.shapes(model_of(student, n_out), source)
-        base, scores = tuple(found["base"]), tuple(found["model"])
+        found = inside.shapes(model_of(student, n_out), source, own_mask(student))
+        base, scores = tuple(found["base"]), np.shape(found["scores"])
         assert base == (5, 4, NHID), f"The base returned shape {base}; expected (L, N, nhid) = (5, 4, {NHID})."
         assert scores == (5, 4, n_out), (
             f"Model with nclasses = {n_out} returned shape {scores}; expected (L, N, nclasses) = (5, 4, {n_out}): "
@@ -35,7 +35,8 @@ def test_shapes_of_base_and_head(student: Any, inside: Any, rng: np.random.Gener
 @weight(1)
 def test_scores_not_probabilities(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """The model returns scores; softmax is a part of the loss."""
-    scores = np.asarray(inside.shapes(model_of(student, NCLASSES), rng.integers(0, NTOKEN, (6, 3)))["scores"])
+    source = rng.integers(0, NTOKEN, (6, 3))
+    scores = np.asarray(inside.shapes(model_of(student, NCLASSES), source, own_mask(student))["scores"])
     sums = scores.sum(axis=-1)
     assert np.abs(sums - 1).max() > 1e-3, (
         "The scores of every token sum to 1: softmax has been taken. nn.CrossEntropyLoss takes it once more, which "

@@ -10,7 +10,6 @@ import pytest
 from viva.examine.answers.number_text import read_number
 from viva.examine.answers.unreadable import Unreadable
 from viva.grading import agree, agree_formula, agree_number, agree_on, number, visibility, weight
-from viva.model.errors import MissingName
 
 D, N_LAYERS, N_HEADS, N_CLASSES = 200, 4, 2, 2
 VOCABULARIES = (100, 50_001)
@@ -139,7 +138,7 @@ def vocabularies(submission: Any) -> tuple[int, ...]:
     Raises:
         AssertionError: another V.
     """
-    stated = answer_or_none(submission, "3.V")
+    stated = submission.answers.get("3.V")
     if stated is None:
         return VOCABULARIES
     try:
@@ -153,18 +152,10 @@ def vocabularies(submission: Any) -> tuple[int, ...]:
 
 def weights_only(submission: Any) -> bool:
     """Whether the student says that biases are left out."""
-    stated = str(answer_or_none(submission, "3.convention") or "").lower()
+    stated = str(submission.answers.get("3.convention") or "").lower()
     return bool(
         re.search(r"weights?[\s_-]*only|only[\s_-]*(the[\s_-]*)?weights|(no|without|excluding)\b.*\bbias", stated)
     )
-
-
-def answer_or_none(submission: Any, name: str) -> Any:
-    """An answer that may be left out."""
-    try:
-        return submission.answers[name]
-    except MissingName:
-        return None
 
 
 def count_mistakes(key: Any) -> dict[str, Callable[..., int]]:

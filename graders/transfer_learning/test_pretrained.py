@@ -12,6 +12,9 @@ from viva.grading.audits import audit_accuracy, read_accuracy
 from viva.model.errors import MissingName
 
 NTOKEN, NHEAD, NHID, NLAYERS, NCLASSES = 11, 2, 8, 2, 2
+TOKEN2IND = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "a": 4, "b": 5, "c": 6}
+SIZES = {"ntokens": NTOKEN, "nhead": NHEAD, "nhid": NHID, "nlayers": NLAYERS, "dropout": 0}
+"""The globals that the notebook keeps them in."""
 SETS = (2000, 400)
 """The course's test and validation sets."""
 LEAST_GAP = Fraction(1, 10)
@@ -47,7 +50,8 @@ def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.ran
     """The loaded model has a head of its own with a score for each class, and nothing else is lost."""
     _, fresh, loaded = load(student, submission, inside)
     source = rng.integers(0, NTOKEN, (4, 3))
-    shape = tuple(inside.shapes(loaded, source)["model"])
+    own = student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
+    shape = np.shape(inside.shapes(loaded, source, own)["scores"])
     assert shape == (4, 3, NCLASSES), (
         f"After loading, the model gives shape {shape}; expected {(4, 3, NCLASSES)}: the language model's head, with a "
         "score for each of its tokens, must not come with its base."
@@ -72,14 +76,15 @@ def test_fine_tuning_starts_from_the_pretrained_weights(student: Any, submission
         "optimizer": optimizer,
         "criterion": inside.cross_entropy.keep(None),
         "device": inside.cpu.keep(),
+        "token2ind": TOKEN2IND,
     }
-    submission.set(**known, token2ind=TOKEN2IND, get_loader=inside.get_loader.keep(loader), ntokens=NTOKEN, nhid=NHID)
+    submission.set(**known, get_loader=inside.get_loader.keep(loader), **SIZES)
     if "train_step" in student:
         inside.steps(student.train_step, loader, "classification", known)
     else:
         submission.put("documents.txt", b"a b\nb c\n")
         submission.put("labels.txt", b"0\n1\n")
-        known |= {"task": "classification", "log_interval": 1000, "save_interval": -1, "token2ind": TOKEN2IND}
+        known |= {"task": "classification", "log_interval": 1000, "save_interval": -1}
         inside.ask(student.train, ("documents.txt", "labels.txt"), known)
     wanted, found = base_of(inside.parameters(language_model)), base_of(inside.parameters(loaded))
     away = float(np.sqrt(sum(np.square(found[name] - wanted[name]).sum() for name in wanted)))
@@ -87,9 +92,6 @@ def test_fine_tuning_starts_from_the_pretrained_weights(student: Any, submission
         f"After loading and one step of 0.0005 at most, the base is {away:.2g} away from the language model's: "
         "training does not start from the pretrained weights."
     )
-
-
-TOKEN2IND = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "a": 4, "b": 5, "c": 6}
 
 
 @number("4")
@@ -131,7 +133,7 @@ def load(student: Any, submission: Any, inside: Any) -> tuple[Any, Any, Any]:
     inside.save(language_model, "language_model.pt")
     fresh = inside.copied.keep(classifier)
     known = {"model": classifier, "device": inside.cpu.keep()}
-    submission.set(**known, ntokens=NTOKEN, nhid=NHID)
+    submission.set(**known, **SIZES)
     return language_model, fresh, inside.load.keep(student.load_pretrained, "language_model.pt", known)
 
 
@@ -163,10 +165,7 @@ def reported(submission: Any, name: str) -> list[Fraction]:
 
 def examples(submission: Any) -> int:
     """On how many examples accuracy was measured."""
-    try:
-        stated = submission.answers["4.examples"]
-    except MissingName:
-        return SETS[0]
+    stated = submission.answers.get("4.examples", SETS[0])
     digits = re.sub(r"[^\d]", "", str(stated))
     found = next((n for n in SETS if str(n) == digits), None)
     assert found is not None, f"4.examples is {stated!r}; expected 2000 (the test set) or 400 (the validation set)."
