@@ -68,7 +68,7 @@ def test_a_packed_pair_has_two_separators(key: ModuleType, tokenizer: BertTokeni
 
 
 def test_byte_pair_encoding_merges_the_most_frequent_pair(key: ModuleType) -> None:
-    """1.3: A and C by training (u g occurs 20 times; by the score of D, g s with its rare s would win), E by tokenizing."""
+    """1.3: A and C by training (u g occurs 20 times; by the score of D, g s would win), E by tokenizing."""
     words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
