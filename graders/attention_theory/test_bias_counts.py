@@ -1,0 +1,117 @@
+"""Question 1c, part ii: how many biases a layer learns if they depend on the distance alone."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from viva.grading import agree, agree_formula, number, visibility, weight
+
+Mistakes = dict[str, Callable[[], Any]]
+Count = tuple[int, int, bool, int | None]
+"""T, m, causal and clip."""
+
+
+@number("1c.ii")
+@weight(2)
+def test_number_of_biases_by_hand(submission: Any, key: Any) -> None:
+    """How many biases a layer learns, as a formula in T and m."""
+    formula, said = formula_and_words(submission.answers["1c.ii"])
+    accept = ["(2*T - 1)*m*L"]
+    if said & {"causal", "causally", "decoder", "masked", "mask", "past", "autoregressive", "unidirectional"}:
+        accept += ["T*m", "T*m*L"]
+    hints = {
+        "distances run from -(T - 1) to T - 1; that is one fewer": "2*T*m",
+        "distances run from -(T - 1) to T - 1, not from -T to T": "(2*T + 1)*m",
+        "the distance 0 is missing": "2*(T - 1)*m",
+        "this is one bias for each pair of positions; they share it where i - j is the same": "T**2*m",
+        "i - j has a sign: this counts one direction alone (a causal model; say so if you mean it)": "T*m",
+        "this is one direction alone, and without the distance 0": "(T - 1)*m",
+        "each of the m heads has biases of its own": "2*T - 1",
+    }
+    letters = {"T": (2.0, 20.0), "m": (2.0, 9.0), "L": (2.0, 7.0)}
+    agree_formula(formula, key.answers["1c.ii"], letters, accept=accept, hints=hints)
+
+
+@number("1c.ii")
+@weight(1)
+def test_number_of_clipped_biases_by_hand(submission: Any, key: Any) -> None:
+    """How many biases remain when distances are clipped to at most k, as a formula in k and m."""
+    formula, said = formula_and_words(submission.answers["1c.ii.clipped"])
+    accept = ["(2*k + 1)*m*L"] + ["(k + 1)*m"] * ("causal" in said)
+    hints = {
+        "the distance 0 is missing": "2*k*m",
+        "i - j has a sign: this counts one direction alone": "(k + 1)*m",
+        "each of the m heads has biases of its own": "2*k + 1",
+        "distances run from -k to k, which are more": "(2*k - 1)*m",
+    }
+    letters = {"k": (2.0, 9.0), "m": (2.0, 9.0), "L": (2.0, 7.0), "T": (20.0, 40.0)}
+    agree_formula(formula, key.answers["1c.ii.clipped"], letters, accept=accept, hints=hints)
+
+
+@number("1c.ii")
+@weight(3)
+def test_relative_bias_params(student: Any, key: Any, inside: Any) -> None:
+    """relative_bias_params counts the distances that differ, for each head."""
+    sizes: list[tuple[int, int, int | None]] = [(1, 1, None), (2, 1, None), (2, 3, None), (5, 2, None)]
+    sizes += [(4, 1, 1), (4, 2, 1), (9, 2, 3), (6, 3, 5)]
+    questions: list[Count] = [(T, m, causal, clip) for T, m, clip in sizes for causal in (False, True)]
+    for actual, question in zip(inside.each(student.relative_bias_params, questions), questions, strict=True):
+        T, m, causal, clip = question
+        hints = count_mistakes(key, T, m, causal, clip)
+        agree(actual, key.relative_bias_params(*question), hints=hints, name=asked(*question))
+
+
+@number("1c.ii")
+@weight(1)
+@visibility("after_published")
+def test_number_of_biases_on_random_sizes(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random contexts, heads and clips, against counting the differences of all pairs of positions."""
+    questions: list[Count] = []
+    for causal in (False, True, False, True):
+        T, m = (int(size) for size in rng.integers(4, 40, 2))
+        questions += [(T, m, causal, None), (T, m, causal, int(rng.integers(1, T)))]
+    expected = [len(distances(T, causal, clip)) * m for T, m, causal, clip in questions]
+    agree(inside.each(student.relative_bias_params, questions), expected)
+
+
+def distances(T: int, causal: bool, clip: int | None) -> set[int]:
+    """Every i - j that a layer tells apart."""
+    farthest = T if clip is None else clip
+    return {max(-farthest, min(farthest, i - j)) for i in range(T) for j in range(i + 1 if causal else T)}
+
+
+def asked(T: int, m: int, causal: bool, clip: int | None) -> str:
+    extra = ", causal=True" * causal + (f", clip={clip}" if clip is not None else "")
+    return f"relative_bias_params({T}, {m}{extra})"
+
+
+def formula_and_words(answer: Any) -> tuple[Any, set[str]]:
+    """ "T*m (causal decoder), per layer" is the formula T*m, and what is said about it."""
+    if not isinstance(answer, str):
+        return answer, set()
+    text = answer[:500]
+    said = set(re.findall(r"[a-z]{4,}", text.lower()))
+    text = re.sub(r"\([^()]*[A-Za-z]{4,}[^()]*\)", " ", text)
+    text = re.split(r"[,;:]\s|\s[-–—]\s(?=[A-Za-z]{3})|\n", text)[0]
+    text = re.sub(r"(?<!\\)\b(?:per|for|in|of|if|a|an|the|each|is|are|at|[A-Za-z]{5,})\b", " ", text)
+    return text, said
+
+
+def count_mistakes(key: Any, T: int, m: int, causal: bool, clip: int | None) -> Mistakes:
+    right = key.relative_bias_params
+    mistakes: Mistakes = {
+        "this is one bias for each pair of positions; they share it where i - j is the same": lambda: T**2 * m,
+        "distances run from -(T - 1) to T - 1: 2T are one too many": lambda: 2 * T * m,
+        "distances run from -(T - 1) to T - 1, not from -T to T": lambda: (2 * T + 1) * m,
+        "the distance 0 is missing": lambda: right(T, m, causal, clip) - m,
+        "each of the m heads has biases of its own": lambda: right(T, 1, causal, clip),
+        "the argument `causal` is not used, or the other way round": lambda: right(T, m, not causal, clip),
+        "the argument `clip` is not used": lambda: right(T, m, causal, None),
+    }
+    if clip is not None:
+        mistakes["distances are clipped to at most k, which is a distance that still counts"] = lambda: right(
+            T, m, causal, clip - 1
+        )
+    return mistakes

@@ -1,0 +1,171 @@
+"""Question 1c, part i: biases in place of concatenated positions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import Disagreement, agree, agree_formula, number, visibility, weight
+from viva.model.errors import MissingName
+
+Array = NDArray[np.float64]
+Mistakes = dict[str, Callable[[], Any]]
+
+UNSTATED = 'the question has no 1/√d; if you mean it, say so: `"1c.scale": 1/sqrt(d)`'
+
+
+@number("1c.i")
+@weight(2)
+def test_attention_with_bias_up_to_scale(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
+    """The bias is added to the scores before the exponential (normalised or not)."""
+    stated = scale_is_stated(submission)
+    for sizes in [(2, 3, 2, 2), (4, 4, 3, 5)]:
+        Q, K, V, Pi = matrices(rng, *sizes)
+        V = np.abs(V)  # so that a row of the output has a positive sum
+        actual = output_of(student.attention_with_bias(Q, K, V, Pi))
+        expected = key.attention_with_bias(Q, K, V, Pi)
+        if np.shape(actual) != expected.shape:
+            agree(actual, expected, name="attention_with_bias")
+        mistakes = bias_mistakes(key, Q, K, V, Pi).items()
+        hints = {name: lambda mistake=mistake: rows_scaled(mistake()) for name, mistake in mistakes}
+        right = [rows_scaled(value) for value in readings(key, stated, Q, K, V, Pi)]
+        agree_with_one(rows_scaled(actual), right, hints, "attention_with_bias, each row divided by its sum,")
+
+
+@number("1c.i")
+@weight(3)
+def test_attention_with_bias(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Attention with a bias is softmax(QKᵀ + Π)V: the weights of each query sum to 1."""
+    stated = scale_is_stated(submission)
+    for sizes in [(1, 2, 1, 1), (3, 5, 2, 2), (4, 4, 4, 3)]:
+        Q, K, V, Pi = matrices(rng, *sizes)
+        actual = output_of(student.attention_with_bias(Q, K, V, Pi))
+        unnormalised = key.unnormalised_attention_with_bias(Q, K, V, Pi)
+        hints: dict[str, Any] = {"the weights are not normalised: divide by Σ_j exp(q·k_j + π_j)": unnormalised}
+        hints |= bias_mistakes(key, Q, K, V, Pi)
+        name = f"attention_with_bias of {len(Q)} queries and {len(K)} keys"
+        agree_with_one(actual, readings(key, stated, Q, K, V, Pi), hints, name)
+
+
+@number("1c.i")
+@weight(4)
+def test_bias_instead_of_concatenation(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
+    """With the bias of your position_bias, attention is that of concatenated positions."""
+    stated = scale_is_stated(submission)
+    for n, m, d, d_pos in [(3, 3, 2, 2), (3, 5, 4, 2), (4, 4, 3, 6)]:
+        Q, K, V, _ = matrices(rng, n, m, d, 2)
+        Q_pos, K_pos = rng.standard_normal((n, d_pos)), rng.standard_normal((m, d_pos))
+        Pi, expected = student.position_bias(Q_pos, K_pos), key.position_bias(Q_pos, K_pos)
+        scales = [1.0, d**-0.5, (d + d_pos) ** -0.5] if stated else [1.0]
+        hints = pi_mistakes(key, Q_pos, K_pos) | {UNSTATED: lambda e=expected, d=d: e / np.sqrt(d)}
+        agree_with_one(Pi, [scale * expected for scale in scales], hints, f"position_bias of {n} queries and {m} keys")
+        wide = np.hstack([Q, Q_pos]), np.hstack([K, K_pos])
+        right = [key.attention_with_bias(*wide, V, np.zeros((n, m)), scale) for scale in scales]
+        hints = {"the bias is not used": key.attention_with_bias(Q, K, V, np.zeros((n, m)))}
+        actual = output_of(student.attention_with_bias(Q, K, V, Pi))
+        agree_with_one(actual, right, hints, "attention_with_bias with the Π of your position_bias")
+
+
+@number("1c.i")
+@weight(2)
+@visibility("after_published")
+def test_bias_on_random_matrices(
+    submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Random shapes; a constant added to a row of Π changes nothing, a very small bias hides a key."""
+    stated = scale_is_stated(submission)
+    for _ in range(3):
+        n, m, d, dv = (int(size) for size in rng.integers(2, 9, 4))
+        Q, K, V, Pi = matrices(rng, n, m, d, dv)
+        hidden = Pi.copy()
+        hidden[:, 0] = -1e4
+        shifted = Pi + rng.standard_normal((n, 1))
+        questions = [(Q, K, V, Pi), (Q, K, V, shifted), (Q, K, V, hidden)]
+        plain, moved, without = map(output_of, inside.each(student.attention_with_bias, questions))
+        agree_with_one(plain, readings(key, stated, Q, K, V, Pi), {}, "attention_with_bias")
+        agree(moved, plain)
+        agree_with_one(without, readings(key, stated, Q, K[1:], V[1:], Pi[:, 1:]), {}, "with a hidden key")
+
+
+def scale_is_stated(submission: Any) -> bool:
+    """Whether the student says that the scores are divided by √d, which the question leaves out."""
+    for letter in ("d", "d_k", "d_q", "k"):
+        try:
+            agree_formula(submission.answers["1c.scale"], f"1/sqrt({letter})", [letter])
+        except (Disagreement, MissingName):
+            continue
+        return True
+    return False
+
+
+def readings(key: Any, stated: bool, Q: Array, K: Array, V: Array, Pi: Array) -> list[Array]:
+    """The right outputs: without a scale; where one is stated, also with the products or all scores divided by √d."""
+    right, root = key.attention_with_bias, np.sqrt(Q.shape[1])
+    scaled = [right(Q, K, V, Pi, 1 / root), right(Q / root, K, V, Pi / root)] if stated else []
+    return [right(Q, K, V, Pi), *scaled]
+
+
+def agree_with_one(actual: Any, right: list[Array], hints: dict[str, Any], name: str) -> None:
+    """Agree with any of several right answers; the message speaks of the first."""
+    for value in right[1:]:
+        try:
+            return agree(actual, value, name=name)
+        except Disagreement:
+            continue
+    return agree(actual, right[0], hints=hints, name=name)
+
+
+def matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array, Array]:
+    """Q (n, d), K (m, d), V (m, dv), Π (n, m)."""
+    Q, K, V, Pi = (rng.standard_normal(shape) for shape in [(n, d), (m, d), (m, dv), (n, m)])
+    return Q, K, V, Pi
+
+
+def output_of(returned: Any) -> Any:
+    """Many implementations return (output, weights); the output is what is asked for."""
+    if isinstance(returned, tuple) and len(returned) == 2 and np.ndim(returned[0]) == 2:
+        return returned[0]
+    return returned
+
+
+def rows_scaled(matrix: Any) -> Array:
+    """Each row divided by its sum: a factor per row, such as a missing normaliser, disappears."""
+    values = np.asarray(matrix, dtype=float)
+    with np.errstate(all="ignore"):
+        scaled: Array = values / values.sum(axis=1, keepdims=True)
+        return scaled
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def bias_mistakes(key: Any, Q: Array, K: Array, V: Array, Pi: Array) -> Mistakes:
+    right, root = key.attention_with_bias, np.sqrt(Q.shape[1])
+    exponentials = np.exp(Q @ K.T + Pi)
+    mistakes: Mistakes = {
+        UNSTATED: lambda: right(Q, K, V, Pi, 1 / root),
+        f"{UNSTATED} (here the bias is divided as well)": lambda: right(Q / root, K, V, Pi / root),
+        "the bias is not used": lambda: right(Q, K, V, np.zeros_like(Pi)),
+        "the bias is added after softmax, not to the scores": lambda: right(Q, K, V, np.zeros_like(Pi)) + Pi @ V,
+        "the bias is subtracted": lambda: right(Q, K, V, -Pi),
+        "the scores are multiplied by the bias; add it": lambda: softmax(Q @ K.T * Pi) @ V,
+        "softmax is taken over the queries (axis 0), not over the keys": lambda: exponentials / exponentials.sum(0) @ V,
+    }
+    if len(Q) == len(K):
+        mistakes["the bias is used transposed: row i holds the biases of query i"] = lambda: right(Q, K, V, Pi.T)
+    return mistakes
+
+
+def pi_mistakes(key: Any, Q_pos: Array, K_pos: Array) -> Mistakes:
+    return {
+        "rows and columns are swapped: row i holds the biases of query i": lambda: key.position_bias(K_pos, Q_pos),
+        "this is the exponential; the bias is added before it is taken": lambda: np.exp(Q_pos @ K_pos.T),
+        "the distance of the positions is no dot product": lambda: np.linalg.norm(Q_pos[:, None] - K_pos, axis=2),
+    }
+
+
+def softmax(scores: Array) -> Array:
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights: Array = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return weights
