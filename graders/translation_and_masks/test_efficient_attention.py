@@ -37,7 +37,7 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
     for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5)]:
         Q, K, V = random_matrices(rng, n, m, d, dv)
         actual, expected = student.linear_attention(Q, K, V, inside.elu_plus_one), key.kernel_attention(Q, K, V)
-        name = f"linear_attention of {n} queries and {m} keys"
+        name = f"linear_attention of {n} {'query' if n == 1 else 'queries'} and {m} keys"
         agree(actual, expected, hints=normaliser_mistakes(key, Q, K, V), name=name)
     phi_q, phi_k = Q**2 + 1, K**2 + 1
     expected = (phi_q @ phi_k.T) @ V / (phi_q @ phi_k.sum(axis=0))[:, None]

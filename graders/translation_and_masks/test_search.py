@@ -108,7 +108,9 @@ def agree_hypotheses(
         f"{name}: expected each hypothesis as a pair (tokens, log-probability)."
     )
     found = ["".join(map(str, tokens)) for tokens, _ in actual]
-    agree(found, ["".join(tokens) for tokens, _ in expected], hints=hints, name=f"the token sequences of {name}")
+    agree(
+        found, ["".join(tokens) for tokens, _ in expected], hints=hints, name=f"the list of token sequences of {name}"
+    )
     scores = np.array([score for _, score in actual], dtype=float)
     if (scores > 0).all():
         agree(scores, [math.exp(score) for _, score in expected], name=f"the probabilities of {name}")

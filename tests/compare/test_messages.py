@@ -82,7 +82,7 @@ MESSAGES = [
     (
         np.where(M == 4, NAN, M),
         M,
-        "Your answer holds NaN (not a number) at 1 of 6 elements, first at [1, 1], expected 4: look for 0/0, the logarithm of a negative number, or inf - inf, or a row in which everything is masked.",
+        "Your answer holds NaN (not a number) at 1 of 6 elements, first at [1, 1], expected 4: look for 0/0, the logarithm of a negative number, or inf - inf, and for a row in which everything is masked.",
     ),
     (M + 1j, M, "Your answer holds complex numbers, first 0+1j at [0, 0]; expected real ones."),
     (
@@ -173,7 +173,7 @@ class TestHints:
         assert raised.value.hint == "counts are not clipped"
 
     def test_two_that_fit_are_both_named(self):
-        with pytest.raises(Disagreement, match=r"a known mistake: first or second\.") as raised:
+        with pytest.raises(Disagreement, match=r"a known mistake: first, or second\.") as raised:
             agree(1.0, 0.5, hints={"first": 1, "second": np.float32(1), "third": 2})
         assert raised.value.hint == "first"
 

@@ -198,7 +198,7 @@ def _wrong(name: str, actual: Any, right: _Formula, reading: Tree, named: list[s
         text += ", not even up to a factor." if right.is_order else f": {at}{gives}, expected {number(value)}."
     message = Difference(text).sentence(name)
     if named:
-        message += f" It equals a known mistake: {' or '.join(named[:3])}."
+        message += f" It equals a known mistake: {', or '.join(named[:3])}."
     error = Disagreement(message, hint=named[0] if named else None, actual=show(actual), expected=expected)
     for note in notes:
         error.add_note(note)

@@ -84,7 +84,7 @@ def _wrong(
     shown = as_written(actual if isinstance(actual, str) else one_number(plain(actual)))
     message = Difference(f"{shown} is not the number asked for.").sentence(name)
     if named:
-        message += f" It equals a known mistake: {' or '.join(named[:3])}."
+        message += f" It equals a known mistake: {', or '.join(named[:3])}."
     else:
         message += _advice(shown, readings, expected)
     error = Disagreement(message, hint=named[0] if named else None, actual=shown, expected=show(expected))

@@ -76,7 +76,7 @@ def disagreement(found: Difference, name: str, named: list[str], notes: list[str
     """The exception with its sentence; a known mistake is named, else a likeness that can be seen from the values."""
     message = found.sentence(name)
     if named:
-        message += f" It equals a known mistake: {' or '.join(named[:3])}."
+        message += f" It equals a known mistake: {', or '.join(named[:3])}."
     else:
         message = " ".join(filter(None, [message, found.advice, looks_like(found.actual, found.expected)]))
     error = Disagreement(

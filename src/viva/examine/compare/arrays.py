@@ -119,7 +119,7 @@ def _nan(actual: Array, expected: Array, where: tuple[int, ...], other: Any) -> 
     count = int(np.count_nonzero(np.isnan(actual) & ~np.isnan(_wide(expected))))
     text = (
         f"holds NaN (not a number) at {count} of {actual.size} elements, first at {index(where)}, "
-        f"expected {show(other)}: {NAN_ADVICE}, or a row in which everything is masked."
+        f"expected {show(other)}: {NAN_ADVICE}, and for a row in which everything is masked."
     )
     return Difference(text, "", actual, expected)
 

@@ -11,7 +11,7 @@ from viva.examine.compare.forms import Array, as_array, is_number, plain
 from viva.examine.compare.kinds import of_another_kind
 from viva.examine.compare.numbers import compare_numbers
 from viva.examine.compare.order import compare_unordered, unmatched
-from viva.examine.compare.show import describe, show
+from viva.examine.compare.show import count, describe, show
 from viva.examine.compare.texts import compare_texts
 from viva.model.errors import GraderError
 
@@ -112,7 +112,7 @@ def _other_length(actual: Any, expected: Any) -> Difference:
         given = as_array(actual)
         if given is not None and (found := compare_arrays(given, wanted, Context())) is not None:
             return found
-    items = "1 item" if len(actual) == 1 else f"{len(actual)} items"
+    items = count(len(actual), "item")
     return Difference(f"has {items}: {show(actual)}; expected {len(expected)}: {show(expected)}.", "", actual, expected)
 
 
@@ -156,7 +156,7 @@ def _compare_sets(actual: Any, expected: Any, context: Context) -> Difference | 
     if isinstance(actual, set | frozenset) and actual == expected:
         return None
     if _is_much_longer(actual, expected):
-        return Difference(f"has {len(actual)} items; expected a set of {len(expected)}.", "", actual, expected)
+        return Difference(f"has {count(len(actual), 'item')}; expected a set of {len(expected)}.", "", actual, expected)
     items = [plain(v) for v in actual]
     if len(items) > len(expected) and (twice := _repeated(items)) is not None:
         return Difference(f"holds {show(twice)} more than once; expected a set.", "", actual, expected)

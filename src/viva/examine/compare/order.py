@@ -10,7 +10,7 @@ from viva.examine.compare.arrays import compare_arrays, disagreeing
 from viva.examine.compare.context import Context
 from viva.examine.compare.disagreement import Difference
 from viva.examine.compare.forms import PLAIN_SCALARS, as_array, is_number, plain
-from viva.examine.compare.show import show
+from viva.examine.compare.show import count, show
 from viva.model.errors import GraderError
 
 PAIRS_CAP: Final = 200
@@ -23,7 +23,9 @@ def compare_unordered(actual: Any, expected: Any, context: Context, compare: Com
     """None if some reordering of the answer's items agrees with the expected ones."""
     inner = replace(context, order=False)
     if len(actual) != len(expected):
-        return Difference(f"has {len(actual)} items; expected {len(expected)}, in any order.", "", actual, expected)
+        return Difference(
+            f"has {count(len(actual), 'item')}; expected {len(expected)}, in any order.", "", actual, expected
+        )
     given, wanted = as_array(actual), as_array(expected)
     if given is not None and wanted is not None and given.ndim == wanted.ndim == 1 and wanted.dtype.kind in "biuf":
         return _compare_sorted(given, wanted, inner, actual, expected)

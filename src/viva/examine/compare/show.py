@@ -45,14 +45,14 @@ def describe(value: Any) -> str:
     if isinstance(value, str):
         return f"the text {show(value)}"
     if isinstance(value, bytes):
-        return f"{_count(len(value), 'byte')}"
+        return f"{count(len(value), 'byte')}"
     if isinstance(value, int | float | complex | Fraction | np.number):
         return f"the number {show(value)}"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
     if isinstance(value, list | tuple | set | frozenset | dict):
         kind = {list: "a list", tuple: "a tuple", dict: "a dict"}.get(type(value), "a set")
-        return f"{kind} of {_count(len(value), 'item')}" if len(value) else f"an empty {kind[2:]}"
+        return f"{kind} of {count(len(value), 'item')}" if len(value) else f"an empty {kind[2:]}"
     if isinstance(value, Opaque):
         return f"an object of class `{value.type_name}`"
     return f"an object of class `{type(value).__name__}`"
@@ -153,8 +153,9 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, int | float | Fraction | np.integer | np.floating)
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def count(quantity: int, noun: str) -> str:
+    """A quantity with its noun: `1 item`, `2 items`."""
+    return f"{quantity} {noun}" if quantity == 1 else f"{quantity} {noun}s"
 
 
 def _clip(text: str, cap: int) -> str:
