@@ -1,0 +1,74 @@
+"""What students read about the classic mistakes: every wrong fixture states a message, and nothing hidden is told."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from examined import best_tier
+
+from viva.batch.local import Batch, Job
+from viva.course import load_course
+from viva.examine.parent import Wanted
+from viva.model import Entry, Status
+from viva.verify.expected import known_submissions
+
+ROOT = Path(__file__).parents[2]
+ASSIGNMENTS = load_course(ROOT).assignments
+LONGEST = 900
+"""Characters of one case's message: more is not read."""
+RAW = re.compile(
+    r"AssertionError|assert |Traceback|<[\w.]+ object at|array\(|np\.float|dtype=|\bnan\b|[a-z]\.\. |  +\S"
+)
+"""What an author sees and a student should not: pytest's words, Python's spelling of arrays."""
+
+
+def submissions(assignment: str) -> Path:
+    return ROOT / "fixtures" / assignment / "submissions"
+
+
+def expected(assignment: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((submissions(assignment) / "expected.yaml").read_text("utf-8")))
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> None:
+    """The words themselves are found in a visible message by `viva verify`."""
+    stated = expected(assignment)
+    names = [f"wrong/{path.name}" for path in (submissions(assignment) / "wrong").iterdir()]
+    assert len(names) >= 10
+    silent = [name for name in names if len(stated.get(name, {}).get("message") or "") < 10]
+    assert not silent
+    inexact = [name for name in names if "score" not in stated[name] or not stated[name].get("failing")]
+    assert not inexact
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_messages_are_sentences_and_hidden_ones_tell_nothing(assignment: str) -> None:
+    course = load_course(ROOT)
+    one = course.assignment(assignment)
+    wrong = [known for known in known_submissions(course, one) if known.verdict == "wrong"]
+    jobs = [Job(Path(known.name), known.name, one, known.submission) for known in wrong]
+    hidden, visible = set(), {}
+    for job, graded in Batch(course, best_tier(), b"a secret", Wanted()).run(jobs):
+        assert not isinstance(graded, Exception), graded
+        for entry in graded.score.entries:
+            if _is_lost(entry) and entry.visibility == "visible":
+                visible[f"{job.name}: {entry.test_id}"] = [case.message for case in entry.cases if case.message]
+            elif _is_lost(entry):
+                hidden.add(entry.message)
+    assert hidden <= {"This test is hidden: what it asks and what went wrong is not shown."}
+    assert all(visible.values()), "a lost point without a word"
+    poor = {
+        where: message
+        for where, messages in visible.items()
+        for message in messages
+        if len(message) > LONGEST or not message.rstrip().endswith((".", "?", "!", "…", ")")) or RAW.search(message)
+    }
+    assert not poor, "\n".join(f"{where}: {message}" for where, message in poor.items())
+
+
+def _is_lost(entry: Entry) -> bool:
+    return not entry.status.is_open and entry.status is not Status.PASSED
