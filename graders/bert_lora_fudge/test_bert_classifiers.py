@@ -39,7 +39,7 @@ def test_sentence_logits(student: Any, key: Any, rng: np.random.Generator) -> No
     for batch, tokens, d, classes in [(1, 3, 2, 2), (3, 5, 4, 2), (4, 4, 4, 4), (2, 1, 5, 3)]:
         H, W, b = head(rng, batch, tokens, d, classes)
         expected = key.sentence_logits(H, W, b)
-        name = f"sentence_logits of {batch} texts of {tokens} tokens with d = {d} and {classes} classes"
+        name = f"sentence_logits with H of shape {H.shape} and W of shape {W.shape}"
         agree(student.sentence_logits(H, W, b), expected, hints=sentence_mistakes(key, H, W, b), name=name)
 
 
@@ -63,7 +63,7 @@ def test_classification_loss(student: Any, key: Any, rng: np.random.Generator) -
     for batch, classes, scale in [(1, 2, 1.0), (4, 2, 1.0), (5, 3, 2.0), (6, 2, 1000.0)]:
         logits, labels = scale * rng.standard_normal((batch, classes)), rng.integers(classes, size=batch)
         expected = key.classification_loss(logits, labels)
-        name = f"classification_loss of {batch} texts of {classes} classes{' with large logits' * (scale > 9)}"
+        name = f"classification_loss with logits of shape {logits.shape}{' in the thousands' * (scale > 9)}"
         agree(
             student.classification_loss(logits, labels), expected, hints=loss_mistakes(key, logits, labels), name=name
         )
@@ -90,7 +90,7 @@ def test_token_logits(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Every token gets its own logits W h_i + b."""
     for batch, tokens, d, tags in [(1, 3, 2, 2), (2, 4, 3, 5), (3, 3, 3, 3)]:
         H, W, b = head(rng, batch, tokens, d, tags)
-        name = f"token_logits of {batch} texts of {tokens} tokens with d = {d} and {tags} tags"
+        name = f"token_logits with H of shape {H.shape} and W of shape {W.shape}"
         agree(student.token_logits(H, W, b), key.token_logits(H, W, b), hints=token_mistakes(key, H, W, b), name=name)
 
 

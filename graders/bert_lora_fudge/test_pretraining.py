@@ -53,7 +53,7 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
 @weight(2)
 def test_shares(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """15 % of the tokens are selected; of these 80 % become [MASK], 10 % a random token, and 10 % stay."""
-    check_shares(*corrupt(student, inside, rng, 120_000, 0.15), 0.15)
+    check_shares(*corrupt(student, inside, rng, 100_000, 0.15), 0.15)
 
 
 @number("1a.iii")
