@@ -88,6 +88,8 @@ def lora_facts(
         difference = _array(_forward(layer, unit_vectors)) - target.T
         _descend(*_gradients(layer, unit_vectors, difference))
     facts["end"] = _array(_forward(layer, unit_vectors)).T
+    layer = _layer(make, W, r, alpha)  # a new one: whatever else the old one has, training has changed it
+    trained, _ = _gradients(layer, x, upstream)
     facts["outputs"] = facts["factor_gradients"] = None
     if _put(trained, factors):
         facts["outputs"] = _array(_forward(layer, x))

@@ -69,7 +69,7 @@ def test_only_the_factors_are_trained(student: Any, key: Any, inside: Any, rng: 
         check_shapes(facts["factors"], question)
         if facts["factor_gradients"] is not None:
             check_gradients(facts["factor_gradients"], question, key)
-        check_rank(facts["end"], facts["start"], question)
+        check_rank(facts["end"], question)
 
 
 @number("2a")
@@ -79,10 +79,10 @@ def test_lora_linear_on_random_weights(student: Any, key: Any, inside: Any, rng:
     """Random shapes, ranks and scales."""
     for _ in range(2):
         d, k = (int(size) for size in 4 + rng.permutation(5)[:2])
-        question = Question.drawn(rng, d, k, int(rng.integers(1, 4)), float(rng.uniform(4.5, 9)))
+        question = Question.drawn(rng, d, k, int(rng.integers(2, 4)), float(rng.uniform(4.5, 9)))
         facts = question.facts(student, inside)
         check_outputs(facts["outputs"], question, key, {})
-        check_rank(facts["end"], facts["start"], question)
+        check_rank(facts["end"], question)
 
 
 @number("2e")
@@ -91,13 +91,15 @@ def test_the_layer_starts_at_the_pretrained_weight(student: Any, inside: Any, rn
     """Before training the layer gives exactly what W alone gives: ΔW is not small, but zero."""
     for shape in SHAPES:
         question = Question.drawn(rng, *shape)
-        start = np.asarray(question.facts(student, inside)["start"])
+        facts = question.facts(student, inside)
+        start = np.asarray(facts["start"])
         agree(start.shape, question.W.shape, name="the shape of the effective weight")
         far = float(np.abs(start - question.W).max())
         assert np.array_equal(start, question.W), (
             f"Before training, W + ΔW differs from W by up to {far:.2g}. "
             "One of the two factors has to start at exactly zero; if both are random, the first outputs are disturbed."
         )
+        check_adapts(facts["outputs"], question)
 
 
 @number("2e")
@@ -135,6 +137,16 @@ def check_outputs(outputs: Any, question: Question, key: Any, hints: Mistakes) -
     agree(outputs, expected, hints=hints, name=f"the output of {question.name}", rtol=1e-4, atol=1e-4)
 
 
+def check_adapts(outputs: Any, question: Question) -> None:
+    """With given factors the outputs move away from x Wᵀ in the direction of x (PQ)ᵀ; how far is asked elsewhere."""
+    agree(
+        np.shape(outputs), (4, len(question.W)), name=f"with given factors, the shape of the output of {question.name}"
+    )
+    moved = np.asarray(outputs, dtype=float) - question.x @ question.W.T
+    name = f"the change of the output of {question.name} by given factors"
+    agree_up_to_scale(moved, question.x @ (question.P @ question.Q).T, name)
+
+
 def check_shapes(trained: list[Any], question: Question) -> None:
     """Nothing but the two factors gets a gradient."""
     shapes = sorted(tuple(sorted(np.shape(value))) for value in trained)
@@ -147,15 +159,14 @@ def check_shapes(trained: list[Any], question: Question) -> None:
     assert shapes == wanted, f"In {question.name}, what gets a gradient is {found}; expected {(d, r)} and {(r, k)}."
 
 
-def check_rank(end: Any, start: Any, question: Question) -> None:
-    """Twenty steps of descent change the weight, by a matrix of rank r at most."""
-    change = np.asarray(end, dtype=float) - np.asarray(start, dtype=float)
+def check_rank(end: Any, question: Question) -> None:
+    """After twenty steps of descent the weight differs from W by a matrix of rank r at most."""
+    change = np.asarray(end, dtype=float) - question.W
     assert change.shape == question.W.shape and np.isfinite(change).all(), "The layer gives no finite weight (d, k)."
     sizes = np.linalg.svd(change, compute_uv=False)
-    assert sizes[0] > 1e-3, f"Twenty steps of training left {question.name} as it was."
-    rank = int((sizes > 1e-3 * sizes[0]).sum())
+    rank = int((sizes > max(1e-3 * sizes[0], 1e-5)).sum())
     assert rank <= question.r, (
-        f"Training changed the weight of {question.name} by a matrix of rank {rank}; "
+        f"After some training the weight of {question.name} differs from W by a matrix of rank {rank}; "
         f"two factors can make {question.r} at most. Is W itself trained?"
     )
 
@@ -181,7 +192,7 @@ def agree_up_to_scale(actual: Array, expected: Array, name: str) -> None:
     """Compare two directions; a positive factor between them does not count."""
     length = float(np.linalg.norm(actual))
     assert length > 0, f"{name.capitalize()} is zero."
-    agree(actual / length, expected / np.linalg.norm(expected), name=f"{name}, brought to length 1", atol=1e-4)
+    agree(actual / length, expected / np.linalg.norm(expected), name=f"{name}, brought to length 1", atol=1e-3)
 
 
 def factors_among(values: list[Any], question: Question) -> tuple[Array, Array]:

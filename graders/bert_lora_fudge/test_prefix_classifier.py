@@ -99,8 +99,11 @@ def check_examples(returned: Any, key: Any, sentences: list[list[str]], labels: 
     }
     named = next((f" It equals a known mistake: {what}." for what, pairs in mistakes.items() if pairs == actual), "")
     missing, extra = expected - actual, actual - expected
-    which, pair = ("lacks", next(iter(missing))) if missing else ("has, more often than expected,", next(iter(extra)))
-    raise AssertionError(f"{name} has {actual.total()} pairs and {which} {(list(pair[0]), pair[1])}.{named}")
+    prefix, label = next(iter(missing or extra))
+    raise AssertionError(
+        f"{name} returned {actual.total()} pairs, expected {expected.total()}: "
+        f"{(list(prefix), label)} is {'missing' if missing else 'there too often'}.{named}"
+    )
 
 
 def pairs_of(returned: Any) -> list[tuple[Prefix, int]]:

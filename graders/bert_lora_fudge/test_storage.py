@@ -11,7 +11,9 @@ from viva.grading import agree, agree_formula, number, visibility, weight
 
 Array = NDArray[np.floating[Any]]
 
-LETTERS = ["d", "k", "r", "N", "M"]
+LETTERS = {"d": (20.0, 60.0), "k": (20.0, 60.0), "r": (1.0, 8.0), "N": (2.0, 12.0), "M": (2.0, 20.0)}
+"""What the letters of the formulas may be."""
+SIZES = {letter: LETTERS[letter] for letter in "dkr"}
 
 
 @number("2b")
@@ -47,7 +49,7 @@ def test_memory_by_hand(submission: Any, key: Any, quantity: str) -> None:
     agree_formula(
         bound(submission.answers[f"2b.{quantity}"]),
         key.answers[f"2b.{quantity}"],
-        LETTERS[:3],
+        SIZES,
         accept=accept.get(quantity, []),
         hints=mistakes[quantity],
     )
@@ -65,7 +67,10 @@ def test_trainable_params(student: Any, key: Any) -> None:
             "the sizes of the two factors are multiplied; add them": d * r * r * k,
         }
         agree(
-            student.trainable_params(d, k, r), key.trainable_params(d, k, r), hints=hints, name=f"({d}, {k}, r = {r})"
+            student.trainable_params(d, k, r),
+            key.trainable_params(d, k, r),
+            hints=hints,
+            name=f"trainable_params({d}, {k}, {r})",
         )
 
 
@@ -135,7 +140,7 @@ def test_decoding_by_hand(submission: Any, key: Any, quantity: str) -> None:
     agree_formula(
         submission.answers[f"2c.{quantity}"],
         key.answers[f"2c.{quantity}"],
-        LETTERS[:3],
+        SIZES,
         accept=accept[quantity],
         hints=mistakes[quantity],
     )
@@ -145,7 +150,7 @@ def test_decoding_by_hand(submission: Any, key: Any, quantity: str) -> None:
 @weight(2)
 def test_merge(student: Any, key: Any, rng: np.random.Generator) -> None:
     """merge gives W + (α/r) A B, one matrix (d, k)."""
-    for d, k, r, alpha in [(3, 4, 2, 6.0), (6, 5, 3, 1.5)]:
+    for d, k, r, alpha in [(4, 5, 3, 6.0), (6, 5, 2, 1.5)]:
         W, A, B = (rng.standard_normal(shape) for shape in ((d, k), (d, r), (r, k)))
         hints = {
             "the scale α/r is missing": W + A @ B,
@@ -167,6 +172,10 @@ def test_merging_twice(student: Any, key: Any, inside: Any, rng: np.random.Gener
     hint = {"ΔW is added twice: the first call changed W in place": lambda: expected + (expected - W)}
     agree(after, W, name="W after a call of merge", hints={"merge changed W in place": expected, **hint})
     agree(twice, once, name="the result of a second call of merge", hints=hint)
+    moved, direction = np.asarray(once, dtype=float) - W, A @ B
+    length = float(np.linalg.norm(moved))
+    assert length > 0, "merge returned W itself."
+    agree(moved / length, direction / np.linalg.norm(direction), name="merge(W, A, B, alpha) - W, brought to length 1")
 
 
 @number("2c")
@@ -176,7 +185,7 @@ def test_merged_and_separate_are_the_same(student: Any, key: Any, inside: Any, r
     """A layer with an adapter and one merged matrix give the same outputs."""
     for _ in range(2):
         d, k = (int(size) for size in 4 + rng.permutation(5)[:2])
-        r, alpha = int(rng.integers(1, 4)), float(rng.uniform(4.5, 9))
+        r, alpha = int(rng.integers(2, 4)), float(rng.uniform(4.5, 9))
         W, x, A, B = (rng.standard_normal(s).astype(np.float32) for s in ((d, k), (4, k), (d, r), (r, k)))
         merged = student.merge(W, A, B, alpha)
         agree(merged, key.merge(W, A, B, alpha), rtol=1e-4, atol=1e-4)

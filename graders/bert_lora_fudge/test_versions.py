@@ -54,11 +54,11 @@ def test_random_histories(student: Any, inside: Any, rng: np.random.Generator) -
 
 
 def history(rng: np.random.Generator, order: str) -> tuple[Array, list[Step]]:
-    """A weight of float32 numbers, and steps: an adapter of rank 1 to 3 for each "a", a revert for each "r"."""
-    W = rng.standard_normal((6, 5)).astype(np.float32).astype(float)
+    """A weight, and steps: an adapter of rank 2 or 3 for each "a", a revert for each "r"."""
+    W = rng.standard_normal((6, 5))
     steps: list[Step] = []
     for letter in order:
-        r = int(rng.integers(1, 4))
+        r = int(rng.integers(2, 4))
         adapter = (rng.standard_normal((6, r)), rng.standard_normal((r, 5)), float(rng.uniform(4, 9)))
         steps.append(("accept", *adapter) if letter == "a" else ("revert",))
     return W, steps
