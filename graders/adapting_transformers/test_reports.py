@@ -134,8 +134,16 @@ def positions(returned: Any, results: list[dict[str, float]]) -> Any:
     if isinstance(returned, dict | int):
         returned = [returned]
     if isinstance(returned, list | tuple | set | frozenset):
-        return [results.index(one) if isinstance(one, dict) and one in results else one for one in returned]
+        return [position_of(one, results) if isinstance(one, dict) else one for one in returned]
     return returned
+
+
+def position_of(run: dict[Any, Any], results: list[dict[str, float]]) -> Any:
+    """Where a run stands that the student returned instead of its position; the run itself if it is none of them."""
+    for position, result in enumerate(results):
+        if run.keys() == result.keys() and np.allclose(list(run.values()), [result[name] for name in run], atol=0):
+            return position
+    return run
 
 
 def mistakes(accuracies: list[tuple[float, float]]) -> dict[str, list[int]]:
