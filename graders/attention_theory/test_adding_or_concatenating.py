@@ -91,7 +91,10 @@ def products_written_out(answer: Any) -> Any:
         return answer
     text = re.sub(r"\\langle|⟨", "<", re.sub(r"\\rangle|⟩", ">", answer[:1000]))
     text = re.sub(r"<([^<>,]{1,40})[,|]([^<>,]{1,40})>", r"((\1)*(\2))", text)
+    text = re.sub(r"\b(?:np\.)?dot\(([^(),]{1,40}),([^(),]{1,40})\)", r"((\1)*(\2))", text)
+    text = re.sub(r"(?<=[xp]\d)\.(?=[xp]_?\d)|(?<=[xp]_\d)\.(?=[xp]_?\d)", "*", text)
     text = re.sub(r"\\(?:mathbf|vec|boldsymbol|bm|bar)\s*\{?\s*([xp])\s*\}?", r"\1", text)
     text = re.sub(r"\^\s*\{?\s*(?:\\top|\\intercal|\\mathsf\s*\{?T\}?|T|t|⊤|')\s*\}?|ᵀ|⊤|(?<=[\w)\]])['’′]", "*", text)
     text = re.sub(r"@|\\bullet|\\circ|•", "*", text)
-    return re.sub(r"\*[\s*·×]*(?:\\cdot|\\times)?[\s*·]*", "*", text)
+    text = re.sub(r"\*[\s*·×]*(?:\\cdot|\\times)?[\s*·]*", "*", text)
+    return re.sub(r"\*\s*(?=[-+)\]=$]|\Z)", "", text)  # x_1 x_2ᵀ + …

@@ -54,7 +54,7 @@ def test_number_of_clipped_biases_by_hand(submission: Any, key: Any) -> None:
 @weight(3)
 def test_relative_bias_params(student: Any, key: Any, inside: Any) -> None:
     """relative_bias_params counts the distances that differ, for each head."""
-    sizes: list[tuple[int, int, int | None]] = [(1, 1, None), (2, 1, None), (2, 3, None), (5, 2, None)]
+    sizes: list[tuple[int, int, int | None]] = [(1, 1, None), (3, 1, None), (2, 3, None), (5, 2, None)]
     sizes += [(4, 1, 1), (4, 2, 1), (9, 2, 3), (6, 3, 5)]
     questions: list[Count] = [(T, m, causal, clip) for T, m, clip in sizes for causal in (False, True)]
     for actual, question in zip(inside.each(student.relative_bias_params, questions), questions, strict=True):
@@ -91,12 +91,15 @@ def formula_and_words(answer: Any) -> tuple[Any, set[str]]:
     """ "T*m (causal decoder), per layer" is the formula T*m, and what is said about it."""
     if not isinstance(answer, str):
         return answer, set()
-    text = answer[:500]
-    said = set(re.findall(r"[a-z]{4,}", text.lower()))
-    text = re.sub(r"\([^()]*[A-Za-z]{4,}[^()]*\)", " ", text)
-    text = re.split(r"[,;:]\s|\s[-–—]\s(?=[A-Za-z]{3})|\n", text)[0]
-    text = re.sub(r"(?<!\\)\b(?:per|for|in|of|if|a|an|the|each|is|are|at|[A-Za-z]{5,})\b", " ", text)
-    return text, said
+    said = set(re.findall(r"(?<![\\a-z])[a-z]{4,}", answer[:500].lower())) - {"frac", "sqrt"}
+    if not said:
+        return answer, said
+    text = re.sub(r"\([^()\\]*[A-Za-z]{4,}[^()\\]*\)", " ", answer[:500])
+    text = re.split(r"[,;:]\s|\s[-–—]\s(?=[A-Za-z]{3})|\n|\b(?:for|per|in|if|when|where|because|since)\b", text)[0]
+    return re.sub(r"(?<![\\A-Za-z])[A-Za-z]{4,}", " ", text), said
+
+
+# What students get wrong, computed only for an answer that is wrong, so that a message can name it.
 
 
 def count_mistakes(key: Any, T: int, m: int, causal: bool, clip: int | None) -> Mistakes:

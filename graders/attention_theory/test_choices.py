@@ -32,8 +32,10 @@ def test_which_model_suits_which_task(submission: Any, key: Any, task: str) -> N
 
 def student_named(answer: Any) -> Any:
     """ "The first student, because …", "1" and "student A" as first or second; anything else as it is."""
-    found = re.search(r"\b(?:(first|1st|1|one|a|former)|(second|2nd|2|two|b|latter))\b", words(answer))
-    if isinstance(answer, bool) or found is None or re.search(r"\b(?:both|neither|none)\b", words(answer)):
+    text = words(answer)
+    found = re.search(r"\b(?:(first|1st|1|one|a|former)|(second|2nd|2|two|b|latter))\b", text)
+    undecided = re.search(r"\b(?:both|neither|none|first\W{1,3}(?:(?:and|or)\W{1,3})?(?:the )?second)\b", text)
+    if isinstance(answer, bool) or found is None or undecided:
         return answer
     return "first" if found[1] else "second"
 

@@ -19,11 +19,11 @@ SHARPNESS = 60.0
 @weight(4)
 def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Each head attends with its own d/heads columns, scaled by the root of that; W_O mixes what they found."""
-    for batch, tokens, d, n_heads in [(1, 2, 2, 1), (2, 3, 4, 2), (3, 3, 6, 3), (2, 5, 8, 2)]:
+    for batch, tokens, d, n_heads in [(1, 2, 2, 1), (2, 3, 6, 2), (3, 3, 6, 3), (2, 5, 8, 2)]:
         X, *weights = matrices = batch_and_weights(rng, batch, tokens, d)
         actual = output_of(student.multi_head_attention(X, *weights, n_heads))
         hints = head_mistakes(key, *matrices, n_heads)
-        name = f"multi_head_attention of {batch} sequences of {tokens} tokens with d = {d} and {n_heads} heads"
+        name = f"multi_head_attention with X of shape {X.shape} and n_heads = {n_heads}"
         agree(actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=name)
 
 
@@ -39,10 +39,11 @@ def test_two_heads_copy_two_tokens(student: Any, key: Any, inside: Any, rng: np.
     returned = inside.each(student.multi_head_attention, [(X, *weights, 2), (X, *weights, 1)])
     two_heads, one_head = map(output_of, returned)
     mean = (wanted + np.roll(wanted, n, axis=2)) / 2
-    hints = {
+    hints: dict[str, Any] = {
         "each head gives the mean of both tokens, as a single head does": mean,
         "the heads are exchanged: the first head uses the first d/heads columns": np.roll(wanted, n, axis=2),
     }
+    hints |= head_mistakes(key, X, weights.W_Q, weights.W_K, weights.W_V, weights.W_O, 2)
     agree(two_heads, wanted, hints=hints, atol=1e-4, name="multi_head_attention whose two heads point at two tokens")
     agree(one_head, mean, atol=1e-4, name="multi_head_attention with one head that points at both tokens")
 

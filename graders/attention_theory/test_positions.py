@@ -44,7 +44,7 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     for tokens, d, d_k, d_v in [(2, 3, 3, 3), (4, 3, 2, 5)]:
         X, *weights = tokens_and_matrices(rng, tokens, d, d_k, d_v)
         actual, expected = output_of(student.self_attention(X, *weights)), key.self_attention(X, *weights)
-        name = f"self_attention of {tokens} tokens with d_k = {d_k}"
+        name = f"self_attention with X of shape {X.shape} and W_Q of shape {(d, d_k)}"
         agree(actual, expected, hints=attention_mistakes(key, X, *weights), name=name)
 
 
@@ -91,8 +91,18 @@ def sentences_in(answer: Any) -> list[str]:
     quoted = re.findall(r"[\"“”„«]([^\"“”„«»]{3,})[\"“”»]", text)
     if len(quoted) == 2:
         return quoted
+    text = re.sub(r"(?m)^\s*(?:[-*•]|\(?\d[.)])\s+", "", text)
     parts = re.split(r"\n|/|\||;|\.\s|\bvs\b\.?|\bversus\b|→|->|\s[-–—]\s", text)
-    return [part for part in parts if re.search(r"\w", part)]
+    parts = [part for part in parts if re.search(r"\w", part)]
+    return parts if len(parts) != 1 else halves_of(parts[0])
+
+
+def halves_of(text: str) -> list[str]:
+    """ "dog bites man, man bites dog" and "dog bites man and man bites dog" as two sentences; else the text as one."""
+    words = re.findall(r"[\w’-]+", text)
+    size = len(words) // 2
+    first, second = words[:size], words[len(words) - size :]
+    return [" ".join(first), " ".join(second)] if size > 1 and sorted(first) == sorted(second) else [text]
 
 
 def tokens_and_matrices(
@@ -145,6 +155,7 @@ def attention_mistakes(key: Any, X: Array, W_Q: Array, W_K: Array, W_V: Array) -
         "the scores are divided by √d, but queries and keys have d_k components": lambda: right(
             X, W_Q * np.sqrt(d_k / len(W_Q)), W_K, W_V
         ),
+        "every key has the same weight": lambda: np.tile((X @ W_V).mean(axis=0), (len(X), 1)),
         "queries and keys are exchanged": lambda: right(X, W_K, W_Q, W_V),
         "the weights are not normalised: divide by their sum over the keys": lambda: exponentials @ (X @ W_V),
         "softmax is taken over the queries (axis 0), not over the keys": lambda: (

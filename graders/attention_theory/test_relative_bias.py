@@ -44,27 +44,43 @@ def test_attention_with_bias(submission: Any, student: Any, key: Any, rng: np.ra
         unnormalised = key.unnormalised_attention_with_bias(Q, K, V, Pi)
         hints: dict[str, Any] = {"the weights are not normalised: divide by Σ_j exp(q·k_j + π_j)": unnormalised}
         hints |= bias_mistakes(key, Q, K, V, Pi)
-        name = f"attention_with_bias of {len(Q)} queries and {len(K)} keys"
+        name = f"attention_with_bias with Q of shape {Q.shape} and K of shape {K.shape}"
         agree_with_one(actual, readings(key, stated, Q, K, V, Pi), hints, name)
 
 
 @number("1c.i")
-@weight(4)
-def test_bias_instead_of_concatenation(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
-    """With the bias of your position_bias, attention is that of concatenated positions."""
+@weight(2)
+def test_position_bias(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
+    """position_bias returns the π with which a bias does what concatenated positions do."""
     stated = scale_is_stated(submission)
-    for n, m, d, d_pos in [(3, 3, 2, 2), (3, 5, 4, 2), (4, 4, 3, 6)]:
-        Q, K, V, _ = matrices(rng, n, m, d, 2)
+    for n, m, d_pos in [(2, 2, 1), (3, 5, 4), (4, 4, 2)]:
         Q_pos, K_pos = rng.standard_normal((n, d_pos)), rng.standard_normal((m, d_pos))
         Pi, expected = student.position_bias(Q_pos, K_pos), key.position_bias(Q_pos, K_pos)
-        scales = [1.0, d**-0.5, (d + d_pos) ** -0.5] if stated else [1.0]
-        hints = pi_mistakes(key, Q_pos, K_pos) | {UNSTATED: lambda e=expected, d=d: e / np.sqrt(d)}
-        agree_with_one(Pi, [scale * expected for scale in scales], hints, f"position_bias of {n} queries and {m} keys")
+        divided = expected / np.sqrt(d_pos)
+        hints = pi_mistakes(key, Q_pos, K_pos) | {UNSTATED: divided}
+        name = f"position_bias with Q_pos of shape {Q_pos.shape} and K_pos of shape {K_pos.shape}"
+        agree_with_one(Pi, [expected, divided] if stated else [expected], hints, name)
+
+
+@number("1c.i")
+@weight(2)
+def test_bias_instead_of_concatenation(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
+    """With the bias of your position_bias, attention does what it does with concatenated positions."""
+    stated = scale_is_stated(submission)
+    for n, m, d in [(3, 3, 2), (4, 5, 3)]:
+        Q, K, V, no_bias = matrices(rng, n, m, d, 2)
+        V, no_bias = np.abs(V), 0 * no_bias  # rows of the output have positive sums
+        Q_pos, K_pos = rng.standard_normal((n, d)), rng.standard_normal((m, d))
+        actual = output_of(student.attention_with_bias(Q, K, V, student.position_bias(Q_pos, K_pos)))
         wide = np.hstack([Q, Q_pos]), np.hstack([K, K_pos])
-        right = [key.attention_with_bias(*wide, V, np.zeros((n, m)), scale) for scale in scales]
-        hints = {"the bias is not used": key.attention_with_bias(Q, K, V, np.zeros((n, m)))}
-        actual = output_of(student.attention_with_bias(Q, K, V, Pi))
-        agree_with_one(actual, right, hints, "attention_with_bias with the Π of your position_bias")
+        one, kept, own = (
+            rows_scaled(key.attention_with_bias(*wide, V, no_bias, scale)) for scale in (1.0, d**-0.5, (2 * d) ** -0.5)
+        )
+        hints = {UNSTATED: kept, "the positions are not used": rows_scaled(key.attention_with_bias(Q, K, V, no_bias))}
+        if np.shape(actual) != one.shape:
+            agree(actual, one, name="attention_with_bias")
+        name = "attention with the bias of your position_bias, each row divided by its sum,"
+        agree_with_one(rows_scaled(actual), [one, kept, own] if stated else [one], hints, name)
 
 
 @number("1c.i")
