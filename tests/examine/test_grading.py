@@ -4,6 +4,7 @@ import textwrap
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from examined import SECRET, Examined, best_tier, by_name, handed_in, statuses, without_times, write_course
@@ -521,3 +522,34 @@ def test_one_after_another_and_side_by_side_give_the_same(examined: Examined) ->
         return {job.name: without_times(graded.score) for job, graded in batch.run(jobs)}  # type: ignore[union-attr]
 
     assert run(1) == run(2)
+
+
+def test_a_test_that_is_not_asked_costs_the_next_file_nothing(tmp_path: Path) -> None:
+    """pytest keeps a module set up for the test that follows; that one was not run, and the next file's test failed."""
+    first = """
+import pytest
+from viva.grading import agree, weight
+
+
+@weight(1)
+def test_double(student, key):
+    agree(student.double(4), key.double(4))
+
+
+@weight(1)
+@pytest.mark.depends("test_double")
+def test_after_double(student, key):
+    agree(student.double(5), key.double(5))
+"""
+    second = (
+        first.partition("@weight")[0] + "\n\n@weight(1)\ndef test_triple(student):\n    agree(student.triple(1), 3)\n"
+    )
+    root = tmp_path / "files"
+    course = write_course(root, tests=first, key=KEY)
+    (root / "graders" / "small" / "test_more.py").write_text(second, "utf-8")
+    examined = Examined(course)
+    try:
+        score = examined.score("def double(n):\n    return n\n\n\ndef triple(n):\n    return 3 * n\n")
+    finally:
+        examined.process.close()
+    assert statuses(score) == {"test_double": "failed", "test_after_double": "skipped", "test_triple": "passed"}

@@ -172,6 +172,10 @@ class _Run:
             wall_s = time.monotonic() - started
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
             self._keep_leader(function)
+        if blocked is not None:
+            # What the test before left set up for this one is not needed where the next one stands in another file.
+            last = function.items[-1]
+            last.session._setupstate.teardown_exact(following.get(last))
         entry = self.entries[function.test_id] = entry_of(function, cases, outcomes)
         return entry
 
