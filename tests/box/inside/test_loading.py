@@ -289,9 +289,11 @@ def test_hints_that_name_nothing_do_not_cost_the_function(worker: Worker) -> Non
     assert worker.call("f", 3) == 3 and worker.ask("get", space="student", name="C.y") == 3
 
 
-def test_a_debugger_costs_its_statement(worker: Worker) -> None:
-    report = worker.load("import pdb\nbreakpoint()\npdb.set_trace()\ndef f(): return 1\nx = f()\ny = f()")
-    assert len(report["errors"]) <= 1 and worker.call("f") == 1 and "y" in worker.ask("names")
+def test_a_debugger_that_was_left_in_goes_on(worker: Worker) -> None:
+    report = worker.load(
+        "import pdb\nbreakpoint()\npdb.set_trace()\nx = 1\ndef f():\n    pdb.set_trace()\n    return x"
+    )
+    assert report["errors"] == [] and worker.call("f") == 1
 
 
 def test_large_files_come_in_parts(worker: Worker) -> None:

@@ -105,7 +105,6 @@ def test_a_cell_that_is_no_python_costs_only_itself(runner: Worker) -> None:
         "%load_ext no_such_extension",
         "def f(x: NoSuchType): pass\n1 / 0",
         "def broken(:\n    pass",
-        "import pdb; pdb.set_trace()",
         "files = !no_such_command\n1 / 0",
     ],
 )
@@ -114,6 +113,11 @@ def test_the_rest_of_a_cell_that_failed_is_defined(runner: Worker, failing: str)
         f"x = 0\n{failing}\nimport math\nprint('no')\ny = math.sqrt(4)\ndef g():\n    return y\nx += 1\n%time 1", "g()"
     )
     assert shown(cells[1]) == ["2.0"] and "no" not in text_of(cells[0]).split()
+
+
+def test_a_debugger_that_was_left_in_goes_on(runner: Worker) -> None:
+    cells = runner.notebook("import pdb; pdb.set_trace()\nx = 2\nx * 3")
+    assert cells[0]["status"] == "ok" and shown(cells[0]) == ["6"]
 
 
 def test_the_rest_of_a_cell_that_hangs_is_defined(runner: Worker) -> None:

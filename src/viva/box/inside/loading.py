@@ -14,7 +14,7 @@ import os
 import sys
 import tokenize
 import types
-from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import alarm, forbid, sources
 from .printing import Printed
@@ -154,7 +154,10 @@ def _no_debugger(*_args: object, **_kwargs: object) -> None:
     """`breakpoint()`: nobody is there to look."""
 
 
-def _no_input(*_prompt: object) -> NoReturn:
+def _no_input(*_prompt: object) -> str:
+    asking = sys._getframe(1).f_locals.get("self")
+    if "bdb" in sys.modules and isinstance(asking, sys.modules["bdb"].Bdb):
+        return "continue"  # `pdb.set_trace()` was left in
     raise RuntimeError("input() cannot be used here: nobody is there to answer; put the value into the code")
 
 
