@@ -291,5 +291,9 @@ def test_plain_pytest_says_what_is_wrong_with_its_options(
     }.items():
         ran = run_pytest("graders/words", *arguments)
         assert ran.returncode == 4 and said in ran.stderr and "Traceback" not in ran.stdout + ran.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIVA_SECRET", "short")
+        ran = run_pytest("graders/words", "--submission", ada)
+    assert ran.returncode == 4 and "has 5 bytes" in ran.stderr and "Traceback" not in ran.stdout + ran.stderr
     ran = run_pytest("graders/words/test_words.py")
     assert ran.returncode == 1 and "run it with `viva grade`, or with `pytest … --submission PATH`" in ran.stdout

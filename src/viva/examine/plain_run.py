@@ -54,9 +54,9 @@ class PlainRun:
         path = Path(self._config.getoption("--submission"))
         submission = open_submission(path, str(path))
         loader = Loader(submission, assignment, helpers_of(assignment))
-        self._session = BoxSession(self._pool, loader, assignment.limits)
         key = Key(load_key(assignment.graders / "key.py", course.root))
         seeds = Seeds(course.secret_or_public(os.environ), assignment.name, assignment.version)
+        self._session = BoxSession(self._pool, loader, assignment.limits)
         self._config.stash[CONTEXT] = Context(submission, self._session, key, seeds)
         self._limits = assignment.limits
 
