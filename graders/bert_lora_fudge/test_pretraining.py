@@ -28,7 +28,6 @@ def test_shares_by_hand(submission: Any, key: Any, fate: str) -> None:
     hints = {
         "this is the share of the selected tokens; asked is that of all tokens": expected / 0.15,
         "this is the share of all selected tokens, whatever becomes of them": 0.15,
-        "a tenth of the selected tokens is 0.1 · 0.15 of all tokens": 0.15 / 2 if fate != "mask" else 0.0,
     }
     agree_number(submission.answers[f"1a.ii.{fate}"], expected, accept=[100 * expected], hints=hints)
 
