@@ -46,6 +46,7 @@ def test_classification_items(student: Any, key: Any, submission: Any, inside: A
     found = items_of(student, submission, inside, documents, labels, TOKEN2IND, 512, "classification")
     expected = key.items(documents, labels, TOKEN2IND, 512, "classification")
     hints = {
+        "unknown words are left out; they become <oov>": [([0, 4, 5, 7], [1]), ([0, 6], [0])],
         "the source ends with <eos>; it is only ever predicted": with_end(expected),
         "<sos> is missing at the beginning of the source": [(source[1:], target) for source, target in expected],
     }
@@ -110,8 +111,8 @@ def collated(student: Any, submission: Any, inside: Any, pairs: Items, token2ind
 def drawn(rng: np.random.Generator, size: int) -> tuple[list[list[str]], list[int]]:
     """Documents of 1 to 12 tokens, one in seven of them unknown, and their labels."""
     words = ["le", "chat", "noir", "dort", "bien", "le", "zèbre"]
-    documents = [rng.choice(words, size=int(length)).tolist() for length in rng.integers(1, 13, size)]
-    return documents, rng.integers(0, 2, size).tolist()
+    documents = [rng.choice(words, size=int(length)).tolist() for length in rng.integers(1, 13, size - 1)]
+    return [["le", "zèbre"], *documents], rng.integers(0, 2, size).tolist()
 
 
 def with_end(items: Items) -> Items:

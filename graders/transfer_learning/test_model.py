@@ -35,7 +35,7 @@ def test_shapes_of_base_and_head(student: Any, inside: Any, rng: np.random.Gener
 @weight(1)
 def test_scores_not_probabilities(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """The model returns scores; softmax is a part of the loss."""
-    source = rng.integers(0, NTOKEN, (6, 3))
+    source = rng.integers(0, NTOKEN, (6, 6))
     scores = np.asarray(inside.shapes(model_of(student, NCLASSES), source, own_mask(student))["scores"])
     sums = scores.sum(axis=-1)
     assert np.abs(sums - 1).max() > 1e-3, (
@@ -47,11 +47,13 @@ def test_scores_not_probabilities(student: Any, inside: Any, rng: np.random.Gene
 @number("2")
 @weight(1)
 def test_sequences_of_a_batch_do_not_mix(student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """A sequence gets the same vectors alone as in a batch, which is the second axis."""
-    source = rng.integers(0, NTOKEN, (5, 3))
+    """A sequence gets the same vectors whatever else is in its batch, which is the second axis."""
+    source = rng.integers(0, NTOKEN, (5, 5))
     base = base_of(student)
-    together, alone = (single(inside.outputs(base, [part], own_mask(student))) for part in (source, source[:, 1:2]))
-    apart = min(float(np.abs(both[:, 1:2] - one).max()) for both, one in zip(together, alone, strict=True))
+    others = source.copy()
+    others[:, [0, 2, 3, 4]] = (others[:, [0, 2, 3, 4]] + 1) % NTOKEN
+    pairs = inside.outputs(base, [source, others], own_mask(student))
+    apart = min(float(np.abs(np.asarray(one)[:, 1] - np.asarray(other)[:, 1]).max()) for one, other in pairs)
     assert apart < 1e-4, (
         f"The vectors of a sequence change by {apart:.2g} with its neighbours in the batch: the layers take "
         "(L, N, nhid), so the batch is the second axis (batch_first=False)."
@@ -62,17 +64,20 @@ def test_sequences_of_a_batch_do_not_mix(student: Any, inside: Any, rng: np.rand
 @weight(2)
 def test_embeddings_are_scaled_and_get_positions(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """What enters the first layer is E[x]·√nhid plus the positional encoding."""
-    source = rng.permutation(NTOKEN)[:10].reshape(5, 2)
+    source = rng.integers(0, NTOKEN, (5, 5))
     flow = inside.what_flows(base_of(student), source, own_mask(student))
     assert flow["embedding"] is not None, "No embedding of shape (ntoken, nhid) was found in TransformerModel."
     embedding, seen = np.asarray(flow["embedding"])[source], [np.asarray(value) for value in flow["seen"]]
     positions = key.positional_encoding(64, NHID)
     scaled, along_time = embedding * np.sqrt(NHID), positions[:5, None]
-    if passes(seen, scaled + along_time):
-        return
+    own = np.asarray(inside.positions_of(student.PositionalEncoding, 5, NHID)) if "PositionalEncoding" in student else 0
+    if passes(seen, scaled + along_time) or (
+        np.shape(own) == (5, NHID) and passes(seen, scaled + np.asarray(own)[:, None])
+    ):
+        return  # whether the positions themselves are right is question 1b
     for hint, mistake in {
         "the embeddings are not multiplied by √nhid": embedding + along_time,
-        "positions are counted along the batch; they go along the first axis": scaled + positions[None, :2],
+        "positions are counted along the batch; they go along the first axis": scaled + positions[None, :5],
         "the embeddings are divided by √nhid, not multiplied": embedding / np.sqrt(NHID) + along_time,
         "the embeddings are multiplied by nhid, not by its square root": embedding * NHID + along_time,
         "the sum is multiplied by √nhid; only the embeddings are": (embedding + along_time) * np.sqrt(NHID),
@@ -92,14 +97,19 @@ def test_number_of_parameters_of_the_model(student: Any, key: Any, inside: Any) 
         fewest = key.count_parameters(NTOKEN, NHID, n_layers, NHEAD, NHID, n_out, bias=False)
         if fewest <= count <= expected:  # attention by hand often goes without some biases
             continue
-        agree(count, expected, hints=count_mistakes(key, n_layers, n_out), name=f"the count with {n_layers} layers")
+        agree(
+            count,
+            expected,
+            hints=count_mistakes(key, n_layers, n_out),
+            name=f"the number of parameters with nlayers = {n_layers}",
+        )
 
 
 @number("5")
 @weight(1)
 def test_without_the_mask_the_future_is_seen(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """As an encoder trained on masked tokens, without a causal mask, the same base reads what comes after a token."""
-    source = rng.integers(0, NTOKEN, (6, 1))
+    source = rng.integers(0, NTOKEN, (6, 6))
     changed = source.copy()
     changed[5] = (changed[5] + 1) % NTOKEN
     pairs = inside.outputs(base_of(student), [source, changed], own_mask(student), open_mask=True)
@@ -123,11 +133,6 @@ def base_of(student: Any) -> Any:
 def own_mask(student: Any) -> Any:
     """The student's function for masks, which their own attention may need."""
     return student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
-
-
-def single(outputs: Any) -> list[Array]:
-    """The one output for each kind of mask."""
-    return [np.asarray(output) for [output] in outputs]
 
 
 def passes(seen: list[Array], expected: Array) -> bool:
