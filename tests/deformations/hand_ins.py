@@ -5,6 +5,7 @@ import dataclasses
 import io
 import itertools
 import json
+import re
 import zipfile
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
@@ -135,12 +136,16 @@ def markdown_cell(source: str) -> dict[str, Any]:
 
 
 def as_notebook(work: HandIn) -> HandIn | None:
-    """The work in a notebook, each function and class in a cell of its own; None where it is several programs."""
+    """The work in a notebook, each function and class in a cell of its own; None where that would change it.
+
+    Of several modules that are run, one that no other file imports becomes the notebook; the others lie beside it.
+    """
     if work.is_notebook:
         return work if len(work.mains) == 1 else None
-    if len(work.mains) != 1:
+    imported = set(re.findall(r"^\s*(?:from|import) +\.?(\w+)", "\n".join(_python_of(work)), re.MULTILINE))
+    main = next((m for m in work.mains if PurePosixPath(m).stem not in imported), None)
+    if main is None:
         return None
-    [main] = work.mains
     text = work.files[main].decode("utf-8")
     if "__file__" in text or "__name__" in text:
         return None  # these are other values in a notebook
@@ -154,6 +159,10 @@ def as_notebook(work: HandIn) -> HandIn | None:
     name = main.removesuffix(".py") + ".ipynb"
     files = {path: data for path, data in work.files.items() if path != main}
     return HandIn({**files, name: json.dumps(notebook).encode()}, (name,), work.torch)
+
+
+def _python_of(work: HandIn) -> list[str]:
+    return [data.decode("utf-8", "replace") for name, data in work.files.items() if name.endswith(".py")]
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -1,8 +1,8 @@
 """Noise in the last digits of a dtype: what other libraries, orders of summation and threads do to right answers.
 
-The code below is added to a submission. It wraps every function and method of the submission; what they return is
-changed element by element. The change depends on the value alone, so that equal results stay equal: identity, symmetry
-and causality are facts, not roundings.
+The code below is added to a submission. It wraps the functions of the submission and what its models compute; what they
+return to the examiner is changed element by element. The change depends on the value alone, so that equal results stay
+equal: identity, symmetry and causality are facts, not roundings.
 """
 
 from typing import Final
@@ -13,6 +13,8 @@ WRAPPERS: Final = """
 def _viva_noise_put_everywhere():
     import functools, inspect, math, sys
     import numpy as np
+
+    depth = []
 
     def array(x):
         if x.dtype.kind != "f" or x.dtype.itemsize < 4:
@@ -49,7 +51,12 @@ def _viva_noise_put_everywhere():
             torch = sys.modules.get("torch")
             if torch is not None and hasattr(torch, "set_num_threads"):
                 torch.set_num_threads(THREADS)
-            return noisy(function(*args, **kwargs))
+            depth.append(1)
+            try:
+                returned = function(*args, **kwargs)
+            finally:
+                depth.pop()
+            return returned if depth else noisy(returned)
         wrapper.__signature__ = inspect.signature(function)
         wrapper.__name__, wrapper.__doc__ = function.__name__, function.__doc__
         return wrapper
@@ -61,10 +68,10 @@ def _viva_noise_put_everywhere():
             globals()[name] = wrapped(value)
         elif inspect.isclass(value) and value.__module__ == __name__:
             for method, it in list(vars(value).items()):
-                if inspect.isfunction(it) and not method.startswith("_"):
+                if inspect.isfunction(it) and method in ("forward", "__call__"):  # others may hand out their own state
                     setattr(value, method, wrapped(it))
 
-_viva_noise_put_everywhere()
+_viva_noise_is_there = _viva_noise_put_everywhere()  # an assignment: `load: definitions` runs no bare call
 """
 
 OTHER_ORDER: Final = """

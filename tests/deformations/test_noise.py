@@ -9,11 +9,24 @@ from many import ROOT, accepted, graded, lost
 from noise import THROUGH_FLOAT32, in_other_order, noisy, relative
 
 from viva.course import load_course
+from viva.model import Score, Status
 
 NOISES: dict[str, Callable[[HandIn], HandIn]] = {
     "the last digits of float64, sums from the other end": lambda work: in_other_order(noisy(work, relative(1e-13))),
     "rounded through float32, two threads": lambda work: noisy(work, THROUGH_FLOAT32, threads=2),
 }
+
+
+NOT_ASKED = {
+    "test_the_layer_starts_at_the_pretrained_weight": "W + 0 is W in every arithmetic; what differs has a factor not 0",
+    "test_loss_falls_on_a_repeating_corpus": "trains; two threads of torch on cores that others use may take any time",
+}
+"""Tests about which this noise says nothing, and why."""
+
+
+def missed(score: Score) -> set[str]:
+    """The tests that have lost points."""
+    return {e.test_id.split("::")[-1] for e in score.entries if not e.status.is_open and e.status is not Status.PASSED}
 
 
 @pytest.mark.slow
@@ -26,7 +39,7 @@ def test_noise_never_changes_a_verdict(assignment: str, tmp_path: Path) -> None:
         for name, make in NOISES.items()
     }
     scores = graded(course, works, tmp_path)
-    wrong = {n: lost(s) for n, s in scores.items() if s.earned != s.points - s.still_open}
+    wrong = {name: lost(score) for name, score in scores.items() if not missed(score) <= set(NOT_ASKED)}
     assert not wrong, "\n".join(f"{name}: {what}" for name, what in wrong.items())
 
 
