@@ -177,6 +177,10 @@ class TestHints:
             agree(1.0, 0.5, hints={"first": 1, "second": np.float32(1), "third": 2})
         assert raised.value.hint == "first"
 
+    def test_one_that_asks_keeps_its_question_mark(self):
+        with pytest.raises(Disagreement, match=r"a known mistake: is it turned round\?$"):
+            agree(1.0, 0.5, hints={"is it turned round?": 1})
+
     def test_they_cost_nothing_when_the_answer_is_right(self):
         agree(1, 1, hints={"never computed": lambda: pytest.fail("computed")})
 

@@ -13,7 +13,7 @@ from viva.examine.answers.order import is_sum_with, without_order
 from viva.examine.answers.unreadable import Unreadable, refusal
 from viva.examine.compare.disagreement import Difference, Disagreement
 from viva.examine.compare.forms import is_number, plain
-from viva.examine.compare.hints import known_mistakes
+from viva.examine.compare.hints import known_mistakes, told
 from viva.examine.compare.show import as_written, number, show
 
 WHAT: Final = "a formula"
@@ -197,8 +197,7 @@ def _wrong(name: str, actual: Any, right: _Formula, reading: Tree, named: list[s
         at = f"at {where} " if where else ""
         text += ", not even up to a factor." if right.is_order else f": {at}{gives}, expected {number(value)}."
     message = Difference(text).sentence(name)
-    if named:
-        message += f" It equals a known mistake: {', or '.join(named[:3])}."
+    message += told(named)
     error = Disagreement(message, hint=named[0] if named else None, actual=show(actual), expected=expected)
     for note in notes:
         error.add_note(note)

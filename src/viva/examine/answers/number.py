@@ -10,7 +10,7 @@ from viva.examine.answers.number_text import nearly, read_number, shortest
 from viva.examine.answers.unreadable import Unreadable, refusal
 from viva.examine.compare.disagreement import Difference, Disagreement
 from viva.examine.compare.forms import one_number, plain
-from viva.examine.compare.hints import known_mistakes
+from viva.examine.compare.hints import known_mistakes, told
 from viva.examine.compare.show import as_written, show
 
 RTOL: Final = 1e-3
@@ -84,7 +84,7 @@ def _wrong(
     shown = as_written(actual if isinstance(actual, str) else one_number(plain(actual)))
     message = Difference(f"{shown} is not the number asked for.").sentence(name)
     if named:
-        message += f" It equals a known mistake: {', or '.join(named[:3])}."
+        message += told(named)
     else:
         message += _advice(shown, readings, expected)
     error = Disagreement(message, hint=named[0] if named else None, actual=shown, expected=show(expected))

@@ -10,7 +10,7 @@ from viva.examine.compare.containers import compare
 from viva.examine.compare.context import Context
 from viva.examine.compare.disagreement import Difference, Disagreement
 from viva.examine.compare.forms import plain
-from viva.examine.compare.hints import known_mistakes
+from viva.examine.compare.hints import known_mistakes, told
 from viva.examine.compare.lookalikes import looks_like
 from viva.examine.compare.masks import find_convention
 from viva.examine.compare.show import show
@@ -76,7 +76,7 @@ def disagreement(found: Difference, name: str, named: list[str], notes: list[str
     """The exception with its sentence; a known mistake is named, else a likeness that can be seen from the values."""
     message = found.sentence(name)
     if named:
-        message += f" It equals a known mistake: {', or '.join(named[:3])}."
+        message += told(named)
     else:
         message = " ".join(filter(None, [message, found.advice, looks_like(found.actual, found.expected)]))
     error = Disagreement(

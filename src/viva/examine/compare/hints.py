@@ -1,9 +1,18 @@
 """Known mistakes that the author has named: which of them does the answer equal?"""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from viva.model.errors import BoxError, GraderError
+
+TOLD: Final = 3
+"""An answer may equal several mistakes; so many are named."""
+
+
+def told(named: list[str]) -> str:
+    """The sentence that names known mistakes, of which there is at least one."""
+    words = ", or ".join(named[:TOLD])
+    return f" It equals a known mistake: {words}{'' if words.endswith(('.', '?', '!')) else '.'}"
 
 
 def known_mistakes(hints: Mapping[str, Any] | None, agrees: Callable[[Any], bool]) -> tuple[list[str], list[str]]:
