@@ -13,14 +13,24 @@ _MARKS: Final = (
 
 
 def decode(data: bytes) -> str:
-    """UTF-8, or what a byte order mark says, or else the Windows code page that old editors write."""
+    """UTF-8, or what a byte order mark says, or else, line by line, UTF-8 or the Windows code page that old editors write.
+
+    By lines, because one line from an old editor (a name with its accent) says nothing about the rest of a file.
+    """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
+        return "".join(_line(line) for line in data.splitlines(keepends=True))
+
+
+def _line(line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace")
 
 
 def without_surrogates(text: str) -> str:
