@@ -58,7 +58,7 @@ def test_prose() -> None:
     assert sheet.answers == {"1.6": "B"}
 
 
-def test_one_line_of_another_encoding_leaves_the_others_as_they_are():
+def test_one_line_of_another_encoding_leaves_the_others_as_they_are() -> None:
     """An old editor wrote a name into a file of UTF-8; "x₁·x₂" below it became "xâ‚\x81Â·…" and lost its points."""
     sheet = read_answers("# Zoé\n".encode("cp1252") + 'answers: {"1": x₁·x₂}\nwritten: {"2": café}\n'.encode())
     assert sheet.answers == {"1": "x₁·x₂"}

@@ -13,7 +13,7 @@ _MARKS: Final = (
 
 
 def decode(data: bytes) -> str:
-    """UTF-8, or what a byte order mark says, or else, line by line, UTF-8 or the Windows code page that old editors write.
+    """UTF-8, or what a byte order mark says, or else, line by line, UTF-8 or the Windows code page of old editors.
 
     By lines, because one line from an old editor (a name with its accent) says nothing about the rest of a file.
     """
