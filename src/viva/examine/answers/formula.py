@@ -197,7 +197,8 @@ def _wrong(name: str, actual: Any, right: _Formula, reading: Tree, named: list[s
         at = f"at {where} " if where else ""
         text += ", not even up to a factor." if right.is_order else f": {at}{gives}, expected {number(value)}."
     message = Difference(text).sentence(name)
-    message += told(named)
+    if named:
+        message += told(named)
     error = Disagreement(message, hint=named[0] if named else None, actual=show(actual), expected=expected)
     for note in notes:
         error.add_note(note)
