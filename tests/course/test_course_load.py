@@ -19,6 +19,7 @@ title: Masks
 version: 3
 submission: {notebook: "hw?.ipynb", module: masks.py}
 load: definitions
+device: cpu
 points: 12.5
 preload: [numpy, torch.optim]
 limits: {load_s: 60, call_s: 2.5, memory_mib: 512, fork: false}
@@ -42,6 +43,7 @@ def test_every_key_is_read(write: Write, tmp_path: Path) -> None:
     )
     assert (masks.name, masks.title, masks.version, masks.load) == ("masks", "Masks", 3, "definitions")
     assert masks.submission == Handed("hw?.ipynb", "masks.py")
+    assert masks.device == "cpu"
     assert masks.points == Fraction(25, 2)
     assert masks.preload == ("numpy", "torch.optim")
     assert masks.limits == Limits(load_s=60, call_s=2.5, memory_mib=512, fork=False)
@@ -56,7 +58,8 @@ def test_every_key_is_read(write: Write, tmp_path: Path) -> None:
 
 def test_what_is_not_written_has_its_default(write: Write, tmp_path: Path) -> None:
     masks = load_course(tmp_path).assignment("masks")
-    assert (masks.version, masks.load, masks.points, masks.due) == (1, "run", None, None)
+    assert (masks.version, masks.load, masks.device) == (1, "run", "as_written")
+    assert (masks.points, masks.due) == (None, None)
     assert (masks.limits, masks.submission) == (Limits(), Handed("*.ipynb", "solution.py"))
     assert (masks.preload, masks.data, masks.forbid, masks.python, masks.min_tier) == ((), (), (), None, None)
 
@@ -96,6 +99,7 @@ def test_a_time_in_utc(write: Write, tmp_path: Path) -> None:
         ("title: M\nversion: true\n", ["version: found `true`, expected a whole number"]),
         ("title: M\nversion: 0\n", ["version: found `0`, expected a whole number from 1"]),
         ("title: M\nload: runn\n", [":2: load: found `runn`, expected run or definitions."]),
+        ("title: M\ndevice: cuda\n", ["device: found `cuda`, expected as_written or cpu."]),
         ("title: M\nmin_tier: T9\n", ["min_tier: found `T9`, expected one of T0, T1, T2, T3."]),
         ("title: M\nlimits: {load_s: 0}\n", ["limits.load_s: found `0`, expected a number of seconds, more than 0"]),
         ('title: M\nlimits: {load_s: "60"}\n', ["limits.load_s: found `60`, expected a number of seconds"]),
@@ -108,7 +112,7 @@ def test_a_time_in_utc(write: Write, tmp_path: Path) -> None:
         ("title: M\npreload: numpy\n", ["preload: found `numpy`, expected a list, such as [a, b]."]),
         (
             "title: M\npreload:\n  - numpy\n  - import os\n",
-            [":4: preload.1: found `import os`, expected a module"],
+            [":4: preload.1: found `import os`, expected a module's name, such as numpy, or torch?"],
         ),
         ("title: M\nforbid: [a, b, a]\n", ["forbid.2: found `a`, expected each element once."]),
         (

@@ -143,6 +143,13 @@ def module(value: Any) -> str:
     return value
 
 
+def preloaded(value: Any) -> str:
+    """The dotted name of a module; a question mark behind it says that it may be missing."""
+    if not isinstance(value, str) or not _MODULE.fullmatch(value.removesuffix("?")):
+        raise Expected("a module's name, such as numpy, or torch? if it need not be installed")
+    return value
+
+
 def secret(value: Any) -> str:
     """Where the course's secret comes from."""
     if not isinstance(value, str) or not _SECRET.fullmatch(value):

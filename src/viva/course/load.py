@@ -56,6 +56,7 @@ def load_assignment(root: Path, name: str) -> Assignment:
         version=written["version"],
         submission=handed,
         load=written["load"],
+        device=written["device"],
         points=written["points"],
         preload=written["preload"],
         limits=Limits(**written["limits"]),

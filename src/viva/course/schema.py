@@ -13,6 +13,7 @@ from viva.course.checks import (
     one_of,
     optional,
     points,
+    preloaded,
     rows,
     seconds,
     secret,
@@ -44,8 +45,9 @@ ASSIGNMENT: Final[Table] = {
         "module": Key(optional(text), "solution.py"),
     },
     "load": Key(one_of("run", "definitions"), "run"),
+    "device": Key(one_of("as_written", "cpu"), "as_written"),
     "points": Key(optional(points), None),
-    "preload": Key(each(module), ()),
+    "preload": Key(each(preloaded), ()),
     "limits": {
         "load_s": Key(seconds, _LIMITS.load_s),
         "call_s": Key(seconds, _LIMITS.call_s),

@@ -37,6 +37,8 @@ class Assignment:
     submission: Handed
     load: str
     """"run", or "definitions" for notebooks that would download and train for hours."""
+    device: str
+    """"as_written", or "cpu" where code that names cuda or mps is to run on the CPU of the box."""
     points: Fraction | None
     """What the tests must add up to; None where assignment.yaml does not say."""
     preload: tuple[str, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 from typing import Dict, Iterable, List
@@ -18,9 +19,14 @@ _WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
 
 
 def to_import(preload: Iterable[str]) -> List[str]:
-    """Module names, in order."""
-    wanted = [*_ALWAYS.split(), *preload]
+    """Module names, in order; `torch?` is left out where torch is not installed, as only some submissions need it."""
+    chosen = [name.rstrip("?") for name in preload if not name.endswith("?") or _is_installed(name.rstrip("?"))]
+    wanted = [*_ALWAYS.split(), *chosen]
     return [*wanted, *_WITH_TORCH] if "torch" in wanted else wanted
+
+
+def _is_installed(name: str) -> bool:
+    return importlib.util.find_spec(name.split(".")[0]) is not None
 
 
 def import_all(names: Iterable[str]) -> None:
