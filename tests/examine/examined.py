@@ -20,11 +20,13 @@ def best_tier() -> Tier:
     return next(report.tier for report in detect_tiers() if report.available)
 
 
-def write_course(root: Path, *, tests: str, key: str, inside: str = "", settings: str = "") -> Course:
+def write_course(
+    root: Path, *, tests: str, key: str, inside: str = "", settings: str = "", preload: str = "numpy"
+) -> Course:
     """A course with one assignment, from the texts of its files; `settings` goes into assignment.yaml."""
     files = {
         "grader.yaml": f"course: tiny\nassignments: [{NAME}]\n",
-        f"assignments/{NAME}/assignment.yaml": f"title: Small\npreload: [numpy]\n{settings}",
+        f"assignments/{NAME}/assignment.yaml": f"title: Small\npreload: [{preload}]\n{settings}",
         f"graders/{NAME}/test_{root.name.replace('-', '_')}.py": tests,
         f"graders/{NAME}/key.py": key,
     }

@@ -194,6 +194,7 @@ class Loader:
                 path=path,
                 mode=self._assignment.load,
                 forbid=list(self._assignment.forbid),
+                device=self._assignment.device,
             )
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
@@ -227,6 +228,7 @@ class Loader:
                 mode=self._assignment.load,
                 cell_s=limits.load_s,
                 forbid=list(self._assignment.forbid),
+                device=self._assignment.device,
             )
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))

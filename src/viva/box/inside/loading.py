@@ -16,7 +16,7 @@ import tokenize
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from . import alarm, forbid, sources
+from . import alarm, devices, forbid, sources
 from .printing import Printed
 from .raised import Raised, describe
 from .spaces import Spaces
@@ -72,6 +72,7 @@ class Loading:
     def prepare(self, request: Dict[str, Any], path: str) -> None:
         """Make the process look as if the student had started `path` in the work directory."""
         forbid.forbid(list(request.get("forbid") or ()))
+        devices.use(str(request.get("device") or ""))
         self._only_definitions, self._asked_for = request.get("mode") == "definitions", False
         if not any(finder is self for finder in sys.meta_path):
             sys.meta_path.insert(0, self)

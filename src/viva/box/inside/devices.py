@@ -1,0 +1,178 @@
+"""`device: cpu` of an assignment: wherever code names an accelerator, the CPU of the box is meant.
+
+Students write `.to('cuda')` into code that would run anywhere. A mode of torch's own rewrites the device of each call,
+so that torch's functions stay what they are (transformers replaces some of them while it makes a model); what takes no
+part in such modes is replaced. `torch.cuda.is_available()` goes on saying the truth. A courtesy, like forbid.py: the
+student's process owns the mode. It holds in the main thread and in processes forked from it, not in other threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+
+_ACCELERATORS = ("cuda", "mps")
+_CPU = "cpu"
+_ANSWERS = (
+    ("cuda", "synchronize", None),
+    ("cuda", "set_device", None),
+    ("cuda", "reset_peak_memory_stats", None),
+    ("cuda", "current_device", 0),
+    ("cuda", "get_device_name", _CPU),
+    ("mps", "synchronize", None),
+    ("mps", "empty_cache", None),
+    ("mps", "manual_seed", None),
+)
+"""What would raise without an accelerator, and what it answers instead."""
+_find_spec = importlib.util.find_spec
+
+
+def use(device: str) -> None:
+    """Let code find the device that the assignment says, from now on: "cpu", or "as_written" for no change."""
+    if device != _CPU or any(isinstance(finder, _UntilTorchComes) for finder in sys.meta_path):
+        return
+    waiting = _UntilTorchComes()
+    sys.meta_path.insert(0, waiting)
+    if "torch" in sys.modules:
+        waiting.torch_came(sys.modules["torch"])
+
+
+class _UntilTorchComes:
+    """Part of the import system: torch costs a second, so nothing here imports it."""
+
+    def __init__(self) -> None:
+        self._looking, self._came = False, False
+
+    def find_spec(
+        self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        """What the other finders find, with a loader that tells us when it is done."""
+        if name != "torch" or self._looking or self._came:
+            return None
+        self._looking = True
+        try:
+            spec = _find_spec(name)
+        finally:
+            self._looking = False
+        if spec is None or spec.loader is None:
+            return spec
+        loader: Any = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: types.ModuleType) -> None:
+            execute(module)
+            self.torch_came(module)
+
+        loader.exec_module = exec_module
+        return spec
+
+    def torch_came(self, torch: Any) -> None:
+        """Called once, with torch ready for use; a student's own file of this name is none of our business."""
+        if hasattr(torch, "overrides") and not self._came:
+            self._came = True
+            _replace_what_ignores_modes(torch)
+            _mode(torch).__enter__()
+
+
+def _cpu_for(device: Any) -> Any:
+    """`device` unless it is an accelerator, as text, as `torch.device`, or as a number as torch counts them."""
+    if type(device) is int:
+        return _CPU
+    kind = device if isinstance(device, str) else getattr(device, "type", None)
+    return _CPU if isinstance(kind, str) and kind.partition(":")[0] in _ACCELERATORS else device
+
+
+def _mode(torch: Any) -> Any:
+    """The mode; each call of torch passes through it, so it looks at little."""
+
+    def to(args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+        return (args[0], _cpu_for(args[1]), *args[2:]) if len(args) > 1 else args
+
+    def parse_to(args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+        return (_cpu_for(args[0]), *args[1:]) if args else args
+
+    def as_type(args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+        return (args[0], _tensor_type(args[1]), *args[2:]) if len(args) > 1 else args
+
+    positional: Dict[Any, Callable[[Tuple[Any, ...]], Tuple[Any, ...]]] = {
+        torch.Tensor.to: to,
+        torch._C._nn._parse_to: parse_to,
+        torch.Tensor.type: as_type,
+    }
+    cuda, pin_memory, device = torch.Tensor.cuda, torch.Tensor.pin_memory, torch.device
+
+    class OnCpu(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(self, function: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if kwargs and "device" in kwargs:
+                kwargs["device"] = _cpu_for(kwargs["device"])
+            change = positional.get(function)
+            if change is not None:
+                args = change(args)
+            elif function is device:
+                return _device(device, args, kwargs or {})
+            elif function is cuda:
+                return args[0].to(_CPU)
+            elif function is pin_memory:
+                return args[0]
+            return function(*args, **kwargs) if kwargs else function(*args)
+
+    return OnCpu()
+
+
+def _device(device: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """`torch.device("cuda", 1)`: the number goes with the accelerator, for tensors on the CPU have none."""
+    named = args[0] if args else kwargs.get("type", kwargs.get("device"))
+    return device(_CPU) if _cpu_for(named) != named else device(*args, **kwargs)
+
+
+def _tensor_type(kind: Any) -> Any:
+    return kind.replace("torch.cuda.", "torch.") if isinstance(kind, str) else kind
+
+
+def _replace_what_ignores_modes(torch: Any) -> None:
+    load, set_type = torch.load, torch.set_default_tensor_type
+
+    @functools.wraps(load)
+    def load_on_cpu(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return load(f, _map_location(map_location), *args, **kwargs)
+
+    @functools.wraps(set_type)
+    def set_cpu_type(t: Any) -> None:
+        set_type(_tensor_type(t))
+
+    torch.load = torch.serialization.load = load_on_cpu
+    torch.set_default_tensor_type = set_cpu_type
+    torch.Generator = _generator(torch.Generator)
+    for place, name, value in _ANSWERS:
+        setattr(getattr(torch, place), name, _answering(value))
+    for name in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"):
+        setattr(torch.cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
+
+
+def _map_location(wanted: Any) -> Any:
+    """None means: where they were when they were saved, which may be an accelerator."""
+    if wanted is None:
+        return _CPU
+    return {saved: _cpu_for(new) for saved, new in wanted.items()} if isinstance(wanted, dict) else _cpu_for(wanted)
+
+
+def _generator(original: Any) -> Any:
+    """A class that makes generators on the CPU and knows those that there are."""
+
+    class Kind(type):
+        def __call__(cls, device: Any = _CPU) -> Any:
+            return original(device=_cpu_for(device))
+
+        def __instancecheck__(cls, it: Any) -> bool:
+            return isinstance(it, original)
+
+    return Kind(original.__name__, (), {"__module__": original.__module__, "__doc__": original.__doc__})
+
+
+def _answering(value: Any) -> Callable[..., Any]:
+    """A function of its own for each name: torch.compile keeps a table of torch's functions."""
+    return lambda *_args, **_kwargs: value

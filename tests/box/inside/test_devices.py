@@ -1,0 +1,124 @@
+"""`device: cpu`: wherever the student's code names an accelerator, the CPU of the box is meant."""
+
+import pytest
+from boxes import Worker
+
+MOVED = [
+    "x.cuda()",
+    "x.cuda(0, non_blocking=True)",
+    "x.to('cuda')",
+    "x.to('cuda:1', torch.float64)",
+    "x.to(device='mps')",
+    "x.to(torch.device('cuda', 0))",
+    "x.to(0)",
+    "x.type('torch.cuda.LongTensor')",
+    "x.type(torch.cuda.LongTensor)",
+    "x.pin_memory().cuda()",
+    "torch.zeros(2, device='cuda')",
+    "torch.tensor([1.0], device=torch.device('cuda:0'))",
+    "torch.rand(2, generator=torch.Generator(device='cuda').manual_seed(1), device='cuda')",
+    "torch.empty_like(x, device='cuda')",
+    "x.new_zeros(2, device='cuda')",
+    "torch.cuda.FloatTensor([1.0])",
+    "nn.Linear(2, 2).to('cuda').weight",
+    "nn.Linear(2, 2).to(device='cuda:0').weight",
+    "nn.Linear(2, 2).cuda().weight",
+    "nn.Linear(2, 2, device='cuda').weight",
+    "nn.DataParallel(nn.Linear(2, 2).cuda())(x.cuda())",
+    "torch.amp.GradScaler('cuda', enabled=False).scale(x.cuda())",
+    "next(iter(DataLoader([x], collate_fn=lambda batch: batch[0].cuda(), num_workers=1)))",
+]
+"""Expressions for tensors that would be on an accelerator."""
+
+LATER = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\nx = torch.ones(2)\n"
+
+
+@pytest.mark.parametrize("expression", MOVED)
+def test_a_tensor_is_on_the_cpu(torch_worker: Worker, expression: str) -> None:
+    report = torch_worker.load(f"{LATER}def where(): return str(({expression}).device)", device="cpu")
+    assert report["errors"] == [] and torch_worker.call("where") == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("str(torch.device('cuda:1'))", "cpu"),
+        ("str(torch.device(type='cuda', index=1))", "cpu"),
+        ("str(torch.device('meta'))", "meta"),
+        ("str(torch.zeros(2, device='meta').device)", "meta"),
+        ("str(x.to(torch.float64).dtype)", "torch.float64"),
+        ("str(x.to(torch.ones(1).double()).dtype)", "torch.float64"),
+        ("isinstance(torch.device('cuda'), torch.device)", True),
+        ("isinstance(torch.default_generator, torch.Generator)", True),
+        ("torch.cuda.is_available() and not torch.backends.cuda.is_built()", False),
+        ("(torch.cuda.synchronize(), torch.cuda.set_device(0), torch.cuda.get_device_name(0))", (None, None, "cpu")),
+        ("float(torch.autograd.grad(nn.Linear(2, 1).cuda()(x.cuda().requires_grad_()).sum() * 0, [x])[0].sum())", 0.0),
+    ],
+)
+def test_the_rest_of_torch_is_what_it_was(torch_worker: Worker, expression: str, value: object) -> None:
+    report = torch_worker.load(f"{LATER}x.requires_grad_()\ndef value(): return {expression}", device="cpu")
+    assert report["errors"] == [] and torch_worker.call("value") == value
+
+
+def test_a_default_device_comes_and_goes(torch_worker: Worker) -> None:
+    report = torch_worker.load(
+        LATER
+        + """
+torch.set_default_device('cuda')
+inside = [str(torch.zeros(1).device), str(x.cuda().device)]
+torch.set_default_device(None)
+with torch.device('cuda'):
+    inside.append(str(torch.zeros(1).device))
+torch.set_default_tensor_type('torch.cuda.FloatTensor')
+inside.append(str(x.cuda().device))
+def value(): return inside
+""",
+        device="cpu",
+    )
+    assert report["errors"] == [] and torch_worker.call("value") == ["cpu"] * 4
+
+
+def test_weights_are_loaded_wherever_they_were_saved(torch_worker: Worker) -> None:
+    """A file that says `cuda:0`, as one from a student's own machine does."""
+    report = torch_worker.load(
+        LATER
+        + """
+import re, zipfile
+torch.save({'w': x}, 'w.pt')
+with zipfile.ZipFile('w.pt') as old, zipfile.ZipFile('gpu.pt', 'w') as new:
+    for item in old.infolist():
+        data = old.read(item)
+        if item.filename.endswith('data.pkl'):
+            assert data.count(bytes([3, 0, 0, 0]) + b'cpu') == 1
+            data = data.replace(bytes([3, 0, 0, 0]) + b'cpu', bytes([6, 0, 0, 0]) + b'cuda:0')
+        new.writestr(item.filename, data)
+def values():
+    places = [None, 'cuda', 'cpu', torch.device('cuda:0'), {'cuda:0': 'cuda:1'}]
+    return [str(torch.load('gpu.pt', map_location=place)['w'].device) for place in places]
+""",
+        device="cpu",
+    )
+    assert report["errors"] == [] and torch_worker.call("values") == ["cpu"] * 5
+
+
+def test_torch_may_be_imported_later(worker: Worker) -> None:
+    assert worker.load("import sys\nassert 'torch' not in sys.modules", device="cpu")["errors"] == []
+    report = worker.load(f"{LATER}def where(): return str(x.cuda().device)", "second.py", device="cpu")
+    assert report["errors"] == [] and worker.call("where") == "cpu"
+
+
+def test_a_file_of_the_students_may_be_called_torch(worker: Worker) -> None:
+    worker.put("torch.py", "def ones(n): return [1] * n")
+    worker.load("import torch\ndef ones(): return torch.ones(2)", device="cpu")
+    assert worker.call("ones") == [1, 1]
+
+
+@pytest.mark.parametrize("fields", [{}, {"device": "as_written"}])
+def test_without_it_code_runs_as_written(torch_worker: Worker, fields: dict[str, str]) -> None:
+    torch_worker.load(f"{LATER}def which(): return str(torch.device('cuda', 1))", **fields)
+    assert torch_worker.call("which") == "cuda:1"
+
+
+def test_cells_of_a_notebook(torch_worker: Worker) -> None:
+    cells = torch_worker.notebook(LATER, "assert x.cuda().device.type == 'cpu'", device="cpu")
+    assert [cell["status"] for cell in cells] == ["ok", "ok"]
