@@ -433,6 +433,21 @@ def test_helpers_are_loaded_before_anything_of_the_student_is_there(tmp_path_fac
         examined.process.close()
 
 
+def test_one_who_wants_no_more_than_a_loss_is_told_the_first(examined: Examined) -> None:
+    wanted = Wanted(until_loss=True)
+    score = examined.process.grade(handed_in(but("triple", "return 0")), wanted).score
+    lost = [name for name, status in statuses(score).items() if status == "failed"]
+    assert lost == list(statuses(score))[-1:] and len(score.entries) < len(ALL_RIGHT)
+    assert statuses(examined.process.grade(handed_in(RIGHT), wanted).score) == ALL_RIGHT
+
+
+def test_one_in_a_hurry_sets_the_limit_of_a_call(examined: Examined) -> None:
+    hangs = but("triple", "while True: pass")
+    score = examined.process.grade(handed_in(hangs), Wanted(until_loss=True, call_s=0.2)).score
+    assert list(statuses(score).values())[-1] == "timeout"
+    assert score.entries[-1].cases[0].wall_s < 0.5 < examined.course.assignment("small").limits.call_s
+
+
 def test_an_examiner_that_is_killed_leaves_a_result_and_a_successor(examined: Examined) -> None:
     names = list(statuses(examined.score(RIGHT)))
     seen = []

@@ -24,6 +24,8 @@ class Job:
     assignment: Assignment
     submission: Submission | None = None
     """Its bytes, where they have been read already (to recognise the assignment)."""
+    wanted: Wanted | None = None
+    """What is asked of this one; None for what the batch wants of all."""
 
 
 @dataclass(slots=True)
@@ -36,6 +38,8 @@ class Batch:
     wanted: Wanted
     workers: int = 0
     """Examiners at once; 0 for one per core."""
+    preload: tuple[str, ...] = ()
+    """Modules loaded once for all submissions, beside those that their assignment names."""
     on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
     """Called before a submission is asked anything, with every entry still open."""
     on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = lambda job, entries: None
@@ -85,7 +89,12 @@ class Batch:
                     examiners.pop(idle).close()  # its libraries take much memory
                 if name not in examiners:
                     examiners[name] = ExaminerProcess(
-                        self.course, job.assignment, self.tier, self.secret, notebooks=stop.notebooks
+                        self.course,
+                        job.assignment,
+                        self.tier,
+                        self.secret,
+                        notebooks=stop.notebooks,
+                        preload=self.preload,
                     )
                     stop.watch(examiners[name])
                 try:
@@ -99,20 +108,20 @@ class Batch:
             done.put(None)
 
     def _grade(self, examiner: ExaminerProcess, job: Job) -> Graded:
-        submission = job.submission or _read(job)
+        submission, wanted = job.submission or _read(job), job.wanted or self.wanted
         examiner.open()
-        examiner.find(self.wanted)
+        examiner.find(wanted)
         known: list[Entry] = []
 
         def entries() -> tuple[Entry, ...]:
-            return examiner.pending(self.wanted, known)
+            return examiner.pending(wanted, known)
 
         def note(entry: Entry) -> None:
             known.append(entry)
             self.on_entry(job, entries)
 
         self.on_start(job, entries())
-        return examiner.grade(submission, self.wanted, note)
+        return examiner.grade(submission, wanted, note)
 
 
 class _Waiting:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,10 +32,13 @@ ALONE_S: Final = 2.0
 class Boxes:
     """The zygote and its pool, started in a thread of their own; meanwhile the main thread collects the tests."""
 
-    def __init__(self, assignment: Assignment, tier: Tier, ready: int, *, notebooks: bool = False) -> None:
+    def __init__(
+        self, assignment: Assignment, tier: Tier, ready: int, *, notebooks: bool = False, more: Sequence[str] = ()
+    ) -> None:
         self._assignment, self._tier, self._ready = assignment, tier, ready
         has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
-        self._preload = [*assignment.preload, *(["IPython"] if notebooks and has_shell else [])]
+        self._preload = list(dict.fromkeys([*assignment.preload, *more]))
+        self._preload += ["IPython"] if notebooks and has_shell else []
         self._done = threading.Event()
         self._zygote: Zygote | None = None
         self._pool: Pool | None = None
@@ -118,7 +121,8 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
 
     course = load_course(Path(start["course"]))
     assignment = course.assignment(start["assignment"])
-    boxes = Boxes(assignment, Tier(start["tier"]), start["ready"], notebooks=start["notebooks"])
+    tier = Tier(start["tier"])
+    boxes = Boxes(assignment, tier, start["ready"], notebooks=start["notebooks"], more=start["preload"])
 
     def serve(grader: Grader) -> None:
         send(sock, {"event": "ready", "tests": [_describe(f) for f in grader.functions]})
@@ -139,6 +143,8 @@ def _grade(sock: socket.socket, grader: Grader, request: dict[str, Any]) -> None
         wanted=_wanted(request),
         on_entry=lambda entry: send(sock, {"event": "entry", "entry": entry_to_plain(entry)}),
         record=request["record"],
+        until_loss=request["until_loss"],
+        call_s=request["call_s"],
     )
     send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions})
 

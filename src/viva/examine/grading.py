@@ -4,7 +4,7 @@ import itertools
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -64,6 +64,8 @@ class Grader:
         wanted: Callable[[TestFunction], bool] = lambda _: True,
         on_entry: Callable[[Entry], None] = lambda _: None,
         record: bool = False,
+        until_loss: bool = False,
+        call_s: float | None = None,
     ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
         """Grade one submission; nothing of it is left in this process afterwards.
 
@@ -71,22 +73,28 @@ class Grader:
             wanted: which test functions to ask (their prerequisites are asked as well).
             on_entry: called with each entry as soon as it is known.
             record: keep what was asked and answered, test by test.
+            until_loss: stop after the first test that loses points.
+            call_s: a limit for each call and each test instead of the assignment's and the test's own.
 
         Returns:
             The score, and by test what was asked and answered, as texts (empty unless `record`).
         """
         started = time.monotonic()
-        session = BoxSession(self.source, Loader(submission, self.assignment, self.inside), self.assignment.limits)
+        assignment = self.assignment if call_s is None else _in_a_hurry(self.assignment, call_s)
+        session = BoxSession(self.source, Loader(submission, assignment, self.inside), assignment.limits)
         session.recording = record
         context = Context(submission, session, self.key, self.seeds)
         self.config.stash[CONTEXT] = context
-        run = _Run(self, context, started + self.assignment.limits.submission_s)
+        run = _Run(self, context, started + assignment.limits.submission_s, call_s)
         chosen = self._with_prerequisites([f for f in self.functions if wanted(f)])
         try:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
             for function in chosen:
-                on_entry(run.entry(function, following))
+                entry = run.entry(function, following)
+                on_entry(entry)
+                if until_loss and entry.earned < entry.points and not entry.status.is_open:
+                    break
             score = self._score(submission, session, run, time.monotonic() - started)
         finally:
             session.close()
@@ -147,13 +155,18 @@ def signature(assignment: Assignment, seeds: Seeds, hello: Any) -> dict[str, str
     return made_with
 
 
+def _in_a_hurry(assignment: Assignment, call_s: float) -> Assignment:
+    return replace(assignment, limits=replace(assignment.limits, call_s=call_s, test_s=call_s))
+
+
 class _Run:
     """One submission on its way through the tests."""
 
-    def __init__(self, grader: Grader, context: Context, deadline: float) -> None:
+    def __init__(self, grader: Grader, context: Context, deadline: float, call_s: float | None = None) -> None:
         self._grader = grader
         self._context = context
         self._deadline = deadline
+        self._call_s = call_s
         self.entries: dict[str, Entry] = {}
         self.questions: list[tuple[str, list[list[str]]]] = []
         self.leaders: list[Leader] = []
@@ -198,10 +211,11 @@ class _Run:
             return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {limits.submission_s:g} s.")
         case_id = f"{function.test_id}[{case_label(item)}]"
         self._context.test_id = case_id
+        call_s = self._call_s
         session.begin_test(
             seed=self._grader.seeds.box(case_id),
-            test_s=min(function.timeout_s or limits.test_s, left_s),
-            call_s=function.timeout_s,
+            test_s=min(call_s or function.timeout_s or limits.test_s, left_s),
+            call_s=call_s or function.timeout_s,
             hidden=function.hidden,
         )
         if session.epoch != self._epoch:

@@ -29,6 +29,10 @@ class Wanted:
     only: list[str] | None = None
     visible_only: bool = False
     record: bool = False
+    until_loss: bool = False
+    """Stop after the first test that loses points: for whom it is enough to know that some are lost."""
+    call_s: float | None = None
+    """A limit for each call and each test instead of the assignment's and the test's own."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -51,12 +55,14 @@ class ExaminerProcess:
         *,
         ready: int = 2,
         notebooks: bool = False,
+        preload: tuple[str, ...] = (),
     ) -> None:
         """Prepare; nothing is started before `open` or `grade`.
 
         Args:
             ready: boxes that wait locked for the next submission.
             notebooks: whether notebooks will come: then their shell is loaded once, before any box.
+            preload: modules that are loaded once beside the assignment's own.
         """
         self._start: dict[str, Any] = {
             "course": str(course.root),
@@ -65,6 +71,7 @@ class ExaminerProcess:
             "secret": secret,
             "ready": ready,
             "notebooks": notebooks,
+            "preload": list(preload),
         }
         self.assignment = assignment
         self._process: subprocess.Popen[bytes] | None = None
@@ -152,6 +159,8 @@ class ExaminerProcess:
             "only": wanted.only,
             "visible_only": wanted.visible_only,
             "record": wanted.record,
+            "until_loss": wanted.until_loss,
+            "call_s": wanted.call_s,
         }
         entries: list[Entry] = []
         try:
