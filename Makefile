@@ -1,5 +1,6 @@
 # make demo   grade a small class, nothing needed but Python and make
 # make test   everything that a change can break, at most ten minutes on two cores
+# make mutants   break every right answer in thousands of ways; each must lose points
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 DEMO_SECRET := the demonstration's secret, known to everybody
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
-.PHONY: demo test check test-long verify bench docs clean
+.PHONY: demo test check test-long verify mutants bench docs clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -41,6 +42,10 @@ test-long: $(VENV)/.installed-dev
 
 verify: $(VENV)/.installed-dev
 	$(BIN)/viva verify
+
+# Takes about half an hour on two cores; what it finds is stored with the repository. DEMO_SECRET makes runs comparable.
+mutants: $(VENV)/.installed-dev
+	VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva verify --mutants -o bench/mutants
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench

@@ -1,12 +1,20 @@
 """`viva verify [ASSIGNMENT]`: prove that the graders give every known submission what it should get."""
 
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from viva.cli.options import choose_tier, course_option, floor, open_course, tier_option
-from viva.model.errors import CourseError
+from viva.course import Assignment, Course
+from viva.model import Tier
+from viva.model.errors import CourseError, UsageError
+
+if TYPE_CHECKING:
+    from viva.verify.run import Finding
 
 
 @click.command("verify")
@@ -17,28 +25,92 @@ from viva.model.errors import CourseError
     "--workers", type=click.IntRange(min=1), metavar="N", help="Submissions graded at once (default: one per core)."
 )
 @click.option("-v", "--verbose", is_flag=True, help="List what holds as well.")
+@click.option(
+    "--mutants/--no-mutants",
+    default=None,
+    help="Break the right answers in every way, and see that each loses points (takes long; default: ten of the ways).",
+)
+@click.option(
+    "-o", "output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="With --mutants: write DIR/<assignment>.json, with every survivor.",
+)  # fmt: skip
 def command(
-    names: tuple[str, ...], course_dir: Path | None, tier_name: str | None, workers: int | None, verbose: bool
+    names: tuple[str, ...],
+    course_dir: Path | None,
+    tier_name: str | None,
+    workers: int | None,
+    verbose: bool,
+    mutants: bool | None,
+    output: Path | None,
 ) -> int:
     """Grade the key, the starter and every fixture, and compare with their known verdicts.
 
     Exit status: 0 everything holds, 1 something does not (each is said in a line).
     """
-    from viva.verify.run import verify
-
+    if output is not None and not mutants:
+        raise UsageError("-o is for the report of --mutants; say both, or neither.")
     course = open_course(course_dir)
     if not course.assignments:
         raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
     assignments = [course.assignment(name) for name in dict.fromkeys(names or course.assignments)]
     tier = max(choose_tier(tier_name, floor(course, assignment)) for assignment in assignments)
+    secret = course.secret_or_public(os.environ)
+    if mutants:
+        return max([_break(course, a, tier, secret, workers or 0, output) for a in assignments])
+
+    from viva.verify.run import verify
+
     all_hold = True
-    for assignment, findings in verify(course, assignments, tier, course.secret_or_public(os.environ), workers or 0):
-        broken = [finding for finding in findings if not finding.holds]
-        all_hold = all_hold and not broken
-        for finding in findings if verbose else broken:
+    found = verify(course, assignments, tier, secret, workers or 0, with_mutants=mutants is not False)
+    for assignment, findings in found:
+        all_hold = _tell(assignment, findings, tier, verbose=verbose) and all_hold
+    return 0 if all_hold else 1
+
+
+def _tell(assignment: Assignment, findings: "Sequence[Finding]", tier: Tier, *, verbose: bool) -> bool:
+    """Print what does not hold, or everything, and how much it is; True if all of it holds."""
+    for finding in findings:
+        if finding.is_mutant and not finding.holds:
+            click.echo("\n".join(finding.complaints))
+        elif verbose or not finding.holds:
             click.echo(f"{'✓ holds ' if finding.holds else '✗ BROKEN'}  {assignment.name}: {finding.what}")
             for complaint in finding.complaints:
                 click.echo(f"            {complaint}")
-        held = len(findings) - len(broken)
-        click.echo(f"{assignment.name}: {held} known verdicts hold, {len(broken)} do not (isolation {tier}).")
-    return 0 if all_hold else 1
+    known = [finding.holds for finding in findings if not finding.is_mutant]
+    lost = [finding.holds for finding in findings if finding.is_mutant]
+    click.echo(
+        f"{assignment.name}: {sum(known)} known verdicts hold, {len(known) - sum(known)} do not (isolation {tier})."
+    )
+    if lost:
+        click.echo(f"{assignment.name}: {sum(lost)} of {len(lost)} broken right answers lose points.")
+    return all(known) and all(lost)
+
+
+def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, workers: int, output: Path | None) -> int:
+    """Try every mutant of an assignment, say and write what became of them; the exit status."""
+    from viva.formats.write import write_atomically
+    from viva.verify.mutants import library, report
+    from viva.verify.mutants.trial import try_all
+
+    if not library.installed():
+        click.echo("viva: cosmic-ray is not installed; only the field's own mistakes are made.", err=True)
+    shows = sys.stderr.isatty()
+
+    def told(done: int, total: int) -> None:
+        if shows:
+            click.echo(f"\r{assignment.name}: {done} of {total} mutants ", err=True, nl=done == total)
+
+    verdicts, stale = try_all(course, assignment, tier, secret, workers, told)
+    for line in (*report.table(assignment, verdicts), *(f"✗ {assignment.name}: {sentence}" for sentence in stale)):
+        click.echo(line)
+    found = report.summary(course, assignment, verdicts)
+    click.echo(
+        f"{assignment.name}: {found['mutants']} mutants: {found['killed']} lose points, {found['survived']} do not, "
+        f"{found['equivalent']} are equivalent; {report.share(verdicts):.1%} of the others lose points "
+        f"(isolation {tier})."
+    )
+    if output is not None:
+        path = output / f"{assignment.name}.json"
+        write_atomically(path, report.to_json(found))
+        click.echo(f"written: {path}")
+    return 1 if found["survived"] or stale else 0

@@ -9,6 +9,10 @@ from viva.course import Assignment, Course
 from viva.examine.parent import Graded, Wanted
 from viva.model import Score, Tier
 from viva.verify.expected import Known, known_submissions
+from viva.verify.mutants.mutant import Mutant
+from viva.verify.mutants.quick import LIMIT_S, ten
+from viva.verify.mutants.report import survivor
+from viva.verify.mutants.trial import judge
 from viva.verify.verdict import complaints, points_complaint
 
 
@@ -19,6 +23,8 @@ class Finding:
     what: str
     complaints: tuple[str, ...]
     score: Score | None = None
+    is_mutant: bool = False
+    """True for a right answer that was broken, and must have lost points."""
 
     @property
     def holds(self) -> bool:
@@ -27,14 +33,21 @@ class Finding:
 
 
 def verify(
-    course: Course, assignments: Sequence[Assignment], tier: Tier, secret: bytes, workers: int = 0
+    course: Course,
+    assignments: Sequence[Assignment],
+    tier: Tier,
+    secret: bytes,
+    workers: int = 0,
+    *,
+    with_mutants: bool = True,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
     """Grade everything whose verdict is known, all assignments in one batch so that no core waits for another.
 
     Submissions that run into a time limit come first: while one worker waits for them, the others grade the rest.
 
     Yields:
-        Each assignment in the order given, with a finding about its points and one per known submission.
+        Each assignment in the order given, with a finding about its points, one per known submission, and one for each
+        of ten mutants.
     """
     known = {a.name: known_submissions(course, a) for a in assignments}
     jobs = [
@@ -42,21 +55,35 @@ def verify(
         for a in assignments
         for k in sorted(known[a.name], key=lambda k: k.verdict != "timeout")
     ]
+    mutants = {a.name: ten(a, known[a.name]) if with_mutants else [] for a in assignments}
+    wanted = Wanted(until_loss=True, call_s=LIMIT_S)
+    jobs += [
+        Job(Path(m.name), m.name, a, m.submission(base.submission), wanted)
+        for a in assignments
+        for m, base in mutants[a.name]
+    ]
     graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
     left = list(assignments)
     for job, result in Batch(course, tier, secret, Wanted(), workers).run(jobs):
         if isinstance(result, Exception):
             raise result
         graded[job.assignment.name][job.name] = result
-        while left and len(graded[left[0].name]) == len(known[left[0].name]):
+        while left and len(graded[name := left[0].name]) == len(known[name]) + len(mutants[name]):
             done = left.pop(0)
-            yield done, _findings(done, known[done.name], graded[done.name])
+            found = _findings(done, known[name], graded[name])
+            yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
 
 
 def _findings(assignment: Assignment, known: Sequence[Known], graded: dict[str, Graded]) -> list[Finding]:
     complaint = points_complaint(assignment, graded[known[0].name].score.points)
     points = Finding("points", (complaint,) if complaint else ())
     return [points, *(_finding(k, graded[k.name]) for k in known)]
+
+
+def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
+    verdict = judge(mutant, graded.score)
+    complaint = "\n".join(survivor(assignment, verdict)) if verdict.kind == "survived" else ""
+    return Finding(mutant.name, (complaint,) if complaint else (), graded.score, is_mutant=True)
 
 
 def _finding(known: Known, graded: Graded) -> Finding:

@@ -1,0 +1,106 @@
+"""Mutants that are no mistakes: the assignment lists each with a reason, and none that does not exist."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from viva.course import Assignment
+from viva.course.checks import Expected, Key, Table, text
+from viva.course.read import read_document
+from viva.verify.mutants.mutant import Mutant
+
+FILE: Final = "equivalent_mutants.yaml"
+ANYTHING: Final = "*"
+
+
+def _lines(value: Any) -> tuple[str, ...]:
+    """One text, or a list of them."""
+    texts = value if isinstance(value, list) else [value]
+    if not texts or not all(isinstance(t, str) for t in texts):
+        raise Expected("a line of source, or a list of them")
+    return tuple(texts)
+
+
+ROW: Final[Table] = {
+    "file": Key(text),
+    "function": Key(text),
+    "was": Key(text),
+    "becomes": Key(_lines),
+    "reason": Key(text),
+}
+"""One row: file, function, the line before, the lines it may become, and why not; `*` stands for anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a right answer, and what may stand in its place."""
+
+    file: str
+    function: str
+    was: str
+    becomes: tuple[str, ...]
+    reason: str
+    place: str
+    """File and number of the row, for messages."""
+
+    def matches(self, mutant: Mutant) -> tuple[str, ...]:
+        """Which of the lines in `becomes` the mutant has."""
+        same_place = fnmatchcase(mutant.file, self.file) and mutant.unit.name == self.function
+        if not same_place or not _same(mutant.was, self.was):
+            return ()
+        return tuple(line for line in self.becomes if _same(mutant.becomes, line))
+
+
+class Equivalents:
+    """The rows of one assignment, which remember what they were good for."""
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self._rows = list(rows)
+        self._used: set[tuple[int, str]] = set()
+
+    def __contains__(self, mutant: Mutant) -> bool:
+        found = False
+        for number, row in enumerate(self._rows):
+            for line in row.matches(mutant):
+                self._used.add((number, line))
+                found = True
+        return found
+
+    def stale(self) -> list[str]:
+        """A sentence for each row, or line of a row, that no mutant has matched."""
+        return [
+            f"{row.place}: no mutant of {row.function} in {row.file} makes `{line}` of `{row.was}`: take it off"
+            for number, row in enumerate(self._rows)
+            for line in row.becomes
+            if (number, line) not in self._used
+        ]
+
+
+def read_equivalents(assignment: Assignment) -> Equivalents:
+    """What the assignment lists; nothing if it has no list.
+
+    Raises:
+        CourseError: the list cannot be read, or a row is wrong.
+    """
+    path: Path = assignment.folder / FILE
+    if not path.is_file():
+        return Equivalents()
+    document = read_document(path)
+    written = document.document.value
+    if written is None:
+        return Equivalents()
+    if not isinstance(written, list):
+        raise document.error((), "expected a list of rows {file, function, was, becomes, reason}.")
+    rows = [document.table(ROW, (number,)) for number in range(len(written))]
+    return Equivalents(Row(**row, place=f"{path.name}, row {number}") for number, row in enumerate(rows, 1))
+
+
+def _same(source: str, row: str) -> bool:
+    return row == ANYTHING or _plain(source) == _plain(row)
+
+
+def _plain(source: str) -> str:
+    """Source lines without the white space that a formatter may change."""
+    return "".join(source.split())

@@ -1,0 +1,76 @@
+"""The Python of a submission: its files and the cells of its notebooks; and the submission with one of them changed."""
+
+import ast
+import hashlib
+import json
+import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from viva.model import File, Submission
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file of Python, or one code cell."""
+
+    path: str
+    """The file in the submission."""
+    text: str
+    cell: int | None = None
+    """Place of the cell among all cells of the notebook, from 0."""
+
+    @property
+    def where(self) -> str:
+        """`solution.py`, or `answers.ipynb, cell 7`; cells are counted from 1."""
+        return self.path if self.cell is None else f"{self.path}, cell {self.cell + 1}"
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """The syntax tree; None for what is not plain Python, such as a cell with shell lines."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return ast.parse(self.text)
+            except (SyntaxError, ValueError):
+                return None
+
+
+def pieces_of(submission: Submission) -> list[Piece]:
+    """Every piece of Python; archives stay closed."""
+    found: list[Piece] = []
+    for file in submission.files:
+        if file.path.endswith(".py"):
+            found.append(Piece(file.path, file.data.decode("utf-8", "replace").replace("\r\n", "\n")))
+        elif file.path.endswith(".ipynb"):
+            cells = _notebook(file).get("cells") or []
+            found += [
+                Piece(file.path, "".join(cell.get("source", "")), number)
+                for number, cell in enumerate(cells)
+                if cell.get("cell_type") == "code"
+            ]
+    return found
+
+
+def with_text(submission: Submission, piece: Piece, text: str, name: str) -> Submission:
+    """The submission with other text in one piece."""
+    files = tuple(_changed(f, piece, text) if f.path == piece.path else f for f in submission.files)
+    digest = hashlib.sha256(b"\0".join(f.path.encode() + f.data for f in files)).hexdigest()
+    return replace(submission, name=name, files=files, content_hash=digest)
+
+
+def _changed(file: File, piece: Piece, text: str) -> File:
+    if piece.cell is None:
+        return File(file.path, text.encode("utf-8"))
+    notebook = _notebook(file)
+    notebook["cells"][piece.cell]["source"] = text
+    return File(file.path, json.dumps(notebook).encode("utf-8"))
+
+
+def _notebook(file: File) -> dict[str, Any]:
+    try:
+        notebook = json.loads(file.data)
+    except ValueError:
+        return {}
+    return notebook if isinstance(notebook, dict) else {}

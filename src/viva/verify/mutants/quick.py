@@ -1,0 +1,64 @@
+"""Ten mutants for every `viva verify`: always the same ones, spread over functions and kinds of mistakes."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from viva.course import Assignment
+from viva.verify.expected import Known
+from viva.verify.mutants.equivalent import Equivalents, read_equivalents
+from viva.verify.mutants.make import Maker
+from viva.verify.mutants.mutant import Mutant
+from viva.verify.mutants.pieces import pieces_of
+from viva.verify.mutants.reach import Reach, Unit
+from viva.verify.mutants.roots import main_files, roots_of
+from viva.verify.mutants.trial import heavy
+
+COUNT: Final = 10
+LIMIT_S: Final = 2.0
+"""How long a call may take: a mutant that never ends costs no more."""
+
+
+def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Known]]:
+    """At most ten mutants of accepted submissions, each with the submission that it was made of.
+
+    Only the field's own mistakes are made, none that the assignment lists as equivalent, and none in a submission
+    whose libraries would have to be imported for every single one.
+    """
+    places = list(_places(assignment, known))
+    places.sort(key=lambda place: hashlib.sha256(f"{place[0].name} {place[2].name}".encode()).digest())
+    equivalents = read_equivalents(assignment)
+    chosen: list[tuple[Mutant, Known]] = []
+    functions: set[str] = set()
+    operators: set[str] = set()
+    before = -1
+    while before < len(chosen) < COUNT:
+        before = len(chosen)
+        functions.clear()  # each function once, and again only when none is left
+        for base, maker, unit in places:
+            if len(chosen) == COUNT or unit.name in functions:
+                continue
+            mutant = _another(maker, unit, operators, equivalents)
+            if mutant is not None:
+                functions.add(unit.name)
+                operators.add(mutant.operator)
+                chosen.append((mutant, base))
+    return chosen
+
+
+def _places(assignment: Assignment, known: Sequence[Known]) -> Iterator[tuple[Known, Maker, Unit]]:
+    roots = roots_of(assignment)
+    for base in known:
+        if base.verdict != "accepted" or base.score is not None:
+            continue
+        pieces = pieces_of(base.submission)
+        maker = Maker(base.name, Reach(pieces), roots, main_files(assignment, pieces), set())
+        files = {unit.piece.path for unit in maker.units}
+        if set(heavy([p for p in pieces if p.path in files])) <= {name.rstrip("?") for name in assignment.preload}:
+            yield from ((base, maker, unit) for unit in maker.units)
+
+
+def _another(maker: Maker, unit: Unit, operators: set[str], equivalents: Equivalents) -> Mutant | None:
+    """A mutant of the unit by an operator that has not been used yet."""
+    found = sorted(maker.of_unit(unit, with_library=False), key=lambda mutant: mutant.digest)
+    return next((m for m in found if m.operator not in operators and m not in equivalents), None)
