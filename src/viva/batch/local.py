@@ -38,12 +38,12 @@ class Batch:
     wanted: Wanted
     workers: int = 0
     """Examiners at once; 0 for one per core."""
-    preload: tuple[str, ...] = ()
-    """Modules loaded once for all submissions, beside those that their assignment names."""
     on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
     """Called before a submission is asked anything, with every entry still open."""
     on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = lambda job, entries: None
     """Called after each entry, with a function that gives all entries as they stand."""
+    preload: tuple[str, ...] = ()
+    """Modules loaded once for all submissions, beside those that their assignment names."""
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
         """Grade the jobs, in any order; each comes back exactly once.
@@ -87,20 +87,21 @@ class Batch:
                 name = job.assignment.name
                 for idle in [other for other in examiners if other != name and not waiting.has(other)]:
                     examiners.pop(idle).close()  # its libraries take much memory
-                if name not in examiners:
-                    examiners[name] = ExaminerProcess(
-                        self.course,
-                        job.assignment,
-                        self.tier,
-                        self.secret,
-                        notebooks=stop.notebooks,
-                        preload=self.preload,
-                    )
-                    stop.watch(examiners[name])
                 try:
+                    if name not in examiners:
+                        examiners[name] = ExaminerProcess(
+                            self.course,
+                            job.assignment,
+                            self.tier,
+                            self.secret,
+                            notebooks=stop.notebooks,
+                            preload=self.preload,
+                        )
+                        stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job)))
                 except Exception as error:  # told about this job; the others go on
-                    examiners.pop(name).close(kill=True)  # it may still be speaking about this job
+                    if name in examiners:
+                        examiners.pop(name).close(kill=True)  # it may still be speaking about this job
                     done.put((job, error))
         finally:
             for examiner in examiners.values():

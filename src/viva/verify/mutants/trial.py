@@ -97,7 +97,7 @@ def try_all(
     """
     known = accepted(course, assignment)
     pieces = [piece for k in known for piece in pieces_of(k.submission)]
-    pool = Batch(course, tier, secret, Wanted(record=True), workers, heavy(pieces))
+    pool = Batch(course, tier, secret, Wanted(record=True), workers, preload=heavy(pieces))
     right = {base.known.name: base for base in _right_answers(pool, assignment, known)}
     equivalents = read_equivalents(assignment)
     verdicts = []
