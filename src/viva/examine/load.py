@@ -23,8 +23,8 @@ LOAD_GRACE_S: Final = 2.0
 _TOO_MUCH: Final = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG)
 """What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
 
-MODULE_LOADS: Final = 1.5
-"""After the time for loading a module, what it still defines gets half as much again: hours of training in the way."""
+MODULE_LOADS: Final = 2
+"""After the time for loading a module, what it still defines gets as much again: hours of training in the way."""
 NOTEBOOK_LOADS: Final = 2
 """A cell may take the time of a whole module, and all cells twice that: one that never ends does not cost the rest."""
 
