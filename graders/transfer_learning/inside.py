@@ -2,8 +2,8 @@
 
 Holds no answers. Runs in the course's interpreter: numpy, torch and the standard library, Python 3.9 or later.
 
-Functions of the lab find `model`, `optimizer`, `token2ind`, … as globals; others take them as arguments of these names.
-`ask` serves both: the test has set the globals, and what the signature asks for by name is passed.
+Functions of the lab find `model`, `optimizer`, `token2ind`, … as globals; others take them as arguments. `ask` serves
+both: the test has set the globals, and what the signature asks for is passed.
 """
 
 from __future__ import annotations
@@ -23,31 +23,55 @@ _ALSO_CALLED = {
     "token2ind": ("vocab", "vocabulary", "word2ind", "stoi"),
     "ind2token": ("ind2word", "itos"),
 }
-_BY_NAME_ONLY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 def ask(function: Callable[..., Any], main: Sequence[Any], known: Mapping[str, Any]) -> Any:
-    """Call a function on what it is about, and with whatever else its signature asks for by name.
+    """Call a function on what it is about, and with whatever else its signature asks for.
 
     Args:
         function: the student's.
         main: what it is about, in order, such as the sentence.
-        known: what may be asked for: model, token2ind, ….
+        known: what may be asked for by name: model, token2ind, ….
     """
-    spelled = dict(known)
-    for name, others in _ALSO_CALLED.items():
-        for other in others:
-            if name in known:
-                spelled.setdefault(other, known[name])
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    parameters = _parameters(function)
+    if parameters is None:
         return function(*main)
-    free = [p.name for p in parameters if p.name not in spelled and p.kind not in _BY_NAME_ONLY]
-    named = {p.name: spelled[p.name] for p in parameters if p.name in spelled}
-    if len(free) < len(main) and any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
-        return function(*main, **named)
-    return function(**{free[i]: main[i] for i in range(min(len(free), len(main)))}, **named)
+    chosen = _by_name(parameters, known, whole=True)
+    if sum(p.default is p.empty for p in parameters if p.name not in chosen) > len(main):  # names such as `my_model`
+        chosen = _by_name(parameters, known, whole=False)
+    free = [p.name for p in parameters if p.name not in chosen]
+    named = {free[i]: main[i] for i in range(min(len(free), len(main)))}
+    return function(**named, **{name: known[meaning] for name, meaning in chosen.items()})
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """The named parameters; of a decorated function, those of the one inside. None if none can be seen."""
+    for _ in range(5):
+        try:
+            found = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            return None
+        named = [p for p in found if p.kind in _NAMED]
+        inner = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+        wrapped = [value for value in inner if inspect.isfunction(value) or inspect.isclass(value)]
+        if named or not wrapped:
+            return named if named or not found else None
+        function = wrapped[0]
+    return None
+
+
+def _by_name(parameters: Sequence[inspect.Parameter], known: Mapping[str, Any], *, whole: bool) -> dict[str, str]:
+    """Which parameters ask for what is known: by their whole name, or by a word of it."""
+    meanings = {other: name for name in known for other in (name, *_ALSO_CALLED.get(name, ()))}
+    chosen: dict[str, str] = {}
+    for parameter in parameters:
+        name = parameter.name.lower()
+        words = [name] if whole else [name, *name.split("_")]
+        meaning = next((meanings[word] for word in words if word in meanings), None)
+        if meaning is not None and (whole or meaning not in chosen.values()):
+            chosen[parameter.name] = meaning
+    return chosen
 
 
 def each(function: Callable[..., Any], questions: Sequence[Sequence[Any]]) -> list[Any]:
@@ -116,20 +140,20 @@ class _Scores(nn.Module):
 
 
 class PrefixMean(nn.Module):
-    """Base and head, as in the lab. In training mode it may turn its scores round, as dropout spoils them."""
+    """Base and head, as in the lab. In one of its modes it may turn its scores round, as dropout does in training."""
 
-    def __init__(self, embedding: Any, weight: Any, bias: Any, spoiled_in_training: bool = False) -> None:
+    def __init__(self, embedding: Any, weight: Any, bias: Any, spoiled_in: str = "") -> None:
         super().__init__()
         self.base = _Means(embedding)
         self.classifier = _Scores(weight, bias)
-        self.spoiled_in_training = spoiled_in_training
+        self.spoiled_in = spoiled_in
         self.followed = False
 
     def forward(self, src: torch.Tensor, src_mask: Any = None, *_: Any, **__: Any) -> torch.Tensor:
         """(L, N) -> (L, N, n_out)."""
         self.followed = self.followed or torch.is_grad_enabled()
         scores: torch.Tensor = self.classifier(self.base(src, src_mask))
-        return -scores if self.training and self.spoiled_in_training else scores
+        return -scores if self.spoiled_in == ("training" if self.training else "evaluation") else scores
 
     def parts(self) -> list[torch.Tensor]:
         """Embedding, weight and bias of the head."""

@@ -132,7 +132,7 @@ def evaluated(
 def world(submission: Any, inside: Any, model: Any, spoiled: bool) -> dict[str, Any]:
     """The globals of the lab, set and returned; the model is left in training mode, as after an epoch."""
     known = {
-        "model": inside.PrefixMean.keep(*model, spoiled),
+        "model": inside.PrefixMean.keep(*model, "training" if spoiled else ""),
         "device": inside.cpu.keep(),
         "token2ind": TOKEN2IND,
         "ind2token": IND2TOKEN,

@@ -130,7 +130,8 @@ def stepped(
     student: Any, submission: Any, inside: Any, before: Parts, batches: Sequence[Batch], task: str
 ) -> list[Array]:
     """The parameters of the known model after the student has trained it on these batches."""
-    model, loader = inside.PrefixMean.keep(*before), inside.Loader.keep(list(batches))
+    model, loader = inside.PrefixMean.keep(*before, "evaluation"), inside.Loader.keep(list(batches))
+    model.eval()  # as it is left when accuracy was measured after the last epoch
     run_epoch(student, submission, inside, model, inside.plain_descent.keep(model, RATE), loader, task, "")
     return [np.asarray(part, dtype=np.float64) for part in model.parts()]
 
@@ -207,6 +208,9 @@ def language_mistakes(
 
     return {
         "nothing changed: is loss.backward() or optimizer.step() missing?": lambda: before,
+        "the model was still in evaluation mode, without dropout: call model.train()": lambda: turned(
+            key, key.training_step(turned(key, before), source, target, ignored=1, learning_rate=RATE)
+        ),
         "the gradient is not clipped to norm 0.5": lambda: step(max_norm=1e9),
         "the mask is not used, so the model sees what it is to predict": lambda: step(causal=False),
         "softmax is taken before the cross entropy, which takes it itself": softmax_twice,
@@ -273,6 +277,12 @@ def through_softmax(key: Any, scores: Array, target: NDArray[np.int64], ignored:
     p /= p.sum(axis=1, keepdims=True)
     _, g = key.cross_entropy(p, target, ignored)
     return np.asarray(p * (g - (p * g).sum(axis=1, keepdims=True)))
+
+
+def turned(key: Any, parts: Parts) -> Parts:
+    """The same model with all scores turned round."""
+    embedding, weight, bias = parts
+    return key.PrefixMean(embedding, -weight, -bias)
 
 
 def shifted(target: NDArray[np.int64]) -> NDArray[np.int64]:
