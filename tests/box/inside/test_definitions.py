@@ -1,5 +1,6 @@
 """`load: definitions`: what is run, what is skipped and said to be."""
 
+import math
 import time
 
 import pytest
@@ -79,6 +80,12 @@ def test_imported_files_of_the_students_are_treated_alike(worker: Worker) -> Non
     assert worker.load("from train import step", mode="definitions", soft_s=5.0)["errors"] == []
     report = worker.ask("load_module", path="train.py", mode="definitions", forbid=[])
     assert report["skipped"] == ["line 2: while True: pass"] and worker.call("step") == "step"
+
+
+def test_an_import_of_several_costs_only_those_that_are_not_installed(worker: Worker) -> None:
+    report = worker.load("import no_such_module, math\ndef f(): return math.pi", mode="definitions")
+    assert [error["type"] for error in report["errors"]] == ["ModuleNotFoundError"]
+    assert worker.call("f") == math.pi
 
 
 def test_the_future_holds_for_definitions(worker: Worker) -> None:

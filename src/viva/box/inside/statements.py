@@ -53,7 +53,7 @@ class Source:
         """
         broken: List[Raised] = [] if self._broken is None else [{**describe(self._broken), "line": self._broken.lineno}]
         if only_definitions:
-            ran = self._definitions(self.tree.body, namespace)
+            ran = self._definitions(_with_an_import_each(self.tree.body), namespace)
         else:
             ran = Ran(self._everything(namespace, limit_s), [])
         return Ran((broken + ran.problems)[:_MOST_PROBLEMS], ran.skipped)
