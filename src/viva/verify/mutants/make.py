@@ -2,6 +2,8 @@
 
 import ast
 import hashlib
+import itertools
+import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from types import CodeType
@@ -11,6 +13,7 @@ from viva.verify.mutants import arrays, formulas, library, state
 from viva.verify.mutants.code import Change, Code, Operator, called, last_name, whole
 from viva.verify.mutants.mutant import Mutant, lines_of
 from viva.verify.mutants.reach import Reach, Unit
+from viva.verify.mutants.roots import ANSWERS
 
 OPERATORS: Final[tuple[Operator, ...]] = (*formulas.OPERATORS, *arrays.OPERATORS, *state.OPERATORS)
 """The field's own mistakes; where two make the same change, the first gives its name."""
@@ -31,7 +34,8 @@ class Maker:
     @property
     def units(self) -> list[Unit]:
         """Everything that some root reaches, each once, in the order of the files."""
-        found = {(u.piece, u.node): u for units in self._closures.values() for u in units}
+        reached = (u for units in self._closures.values() for u in units if u.name != ANSWERS)
+        found = {(u.piece, u.node): u for u in reached}
         return list(found.values())
 
     def mutants(self, *, with_library: bool) -> Iterator[Mutant]:
@@ -45,21 +49,18 @@ class Maker:
         first = min([unit.node.lineno, *(d.lineno for d in getattr(unit.node, "decorator_list", []))])
         start = code.place(first, 0)
         end = code.span(unit.node)[1]
-        closed, guards = _closed(code), _guards(code)
         reached_by = tuple(r for r, units in self._closures.items() if any(u.node is unit.node for u in units))
         around = [self._surroundings(root, unit) for root in reached_by]
-        known = {_compiled(code.source[start:end])}
+        before = code.source[start:end]
+        known = {_compiled(before)}
         for name, change in _changes(code, start, end, with_library=with_library):
-            if any((a < change.end and change.start < b) or a <= change.start < b for a, b in closed):
-                continue
-            if name != "guard_dropped" and any(a <= change.start < b for a, b in guards):
-                continue
-            compiled = _compiled(
-                change.applied(code.source)[start : end + len(change.text) - change.end + change.start]
-            )
+            after = change.applied(code.source)[start : end + len(change.text) - (change.end - change.start)]
+            compiled = _compiled(after)
             if compiled is None or compiled in known:
                 continue
             known.add(compiled)
+            if name == "parameters_swapped" and _sorted_sums(after) == _sorted_sums(before):
+                continue
             same = hashlib.sha256("\0".join([unit.name, compiled, *around]).encode()).hexdigest()
             if same in self._seen:
                 continue
@@ -74,12 +75,17 @@ class Maker:
 
 
 def _changes(code: Code, start: int, end: int, *, with_library: bool) -> Iterator[tuple[str, Change]]:
+    """Operator and change, but for those in places that are not changed."""
     nodes = list(ast.walk(code.node))
-    for operator in OPERATORS:
-        for node in nodes:
-            yield from ((operator.name, change) for change in operator.find(node, code))
-    if with_library:
-        yield from library.changes(code, start, end)
+    closed, guards = _closed(code), _guards(code)
+    own = ((o.name, change) for o in OPERATORS for node in nodes for change in o.find(node, code))
+    of_library = library.changes(code, start, end) if with_library else ()
+    for name, change in itertools.chain(own, of_library):
+        at = change.start
+        if any((a < change.end and at < b) or a <= at < b for a, b in closed):
+            continue
+        if name == "guard_dropped" or not any(a <= at < b for a, b in guards):
+            yield name, change
 
 
 def _closed(code: Code) -> list[tuple[int, int]]:
@@ -153,6 +159,19 @@ def _compiled(segment: str) -> str | None:
         except (SyntaxError, ValueError):
             return None
     return hashlib.sha256(repr(_meaning(code)).encode()).hexdigest()
+
+
+def _sorted_sums(segment: str) -> str:
+    """The statement with terms, factors and sides of `==` in one order: a and b exchanged in `a + b` change nothing."""
+    tree = ast.parse(textwrap.dedent(segment))
+    for node in reversed(list(ast.walk(tree))):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult, ast.BitAnd)):
+            node.left, node.right = sorted((node.left, node.right), key=ast.dump)
+        elif isinstance(node, ast.BoolOp):
+            node.values.sort(key=ast.dump)
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and len(node.ops) == 1:
+            node.left, node.comparators[0] = sorted((node.left, node.comparators[0]), key=ast.dump)
+    return ast.dump(tree)
 
 
 def _meaning(code: CodeType) -> tuple[object, ...]:

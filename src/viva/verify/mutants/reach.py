@@ -26,7 +26,7 @@ class Unit:
     @cached_property
     def uses(self) -> frozenset[str]:
         """Names that it reads, and attributes that it asks for (with a dot before them); annotations do not count."""
-        return frozenset(_uses(self.node))
+        return frozenset(_uses(self.node)) - _bound(self.node)
 
     @cached_property
     def code(self) -> str:
@@ -68,7 +68,11 @@ class Reach:
                     else:
                         imports[name] = (source, original)
             elif not _is_main(statement):
-                for unit in _units(piece, statement):
+                units = list(_units(piece, statement))
+                for name in {unit.owner or unit.name for unit in units}:
+                    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+                        space.pop(name, None)  # another definition takes the place of an earlier one
+                for unit in units:
                     space.setdefault(unit.owner or unit.name, []).append(unit)
 
     def _imported(self, here: str, statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str, str]]:
@@ -144,12 +148,27 @@ def _units(piece: Piece, statement: ast.stmt) -> Iterator[Unit]:
             if not isinstance(inner, ast.Expr):
                 yield Unit(piece, f"{statement.name}.{name}", inner, statement.name)
     else:
-        for name in sorted({n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and _stores(n)}):
+        for name in sorted(_stored(statement)):
             yield Unit(piece, name, statement)
 
 
-def _stores(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
+def _stored(node: ast.AST) -> frozenset[str]:
+    """Names that a statement assigns; those of its comprehensions and inner functions are theirs alone."""
+    if isinstance(node, ast.Name):
+        return frozenset([node.id]) if isinstance(node.ctx, ast.Store) else frozenset()
+    if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda, ast.comprehension)):
+        return frozenset()
+    return frozenset(name for child in ast.iter_child_nodes(node) for name in _stored(child))
+
+
+def _bound(node: ast.stmt) -> frozenset[str]:
+    """Names that a function has for itself; a statement of a module has none."""
+    if not isinstance(node, _FUNCTIONS):
+        return frozenset()
+    inner = list(ast.walk(node))
+    bound = {n.id for n in inner if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound |= {n.arg for n in inner if isinstance(n, ast.arg)}
+    return frozenset(bound - {name for n in inner if isinstance(n, ast.Global) for name in n.names})
 
 
 def _is_private(unit: Unit) -> bool:
