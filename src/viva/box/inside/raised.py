@@ -7,6 +7,7 @@ from typing import Any, Deque, Dict, List, Optional
 
 from . import sources
 from .alarm import SoftTimeout, within
+from .lacking import lacking
 
 Raised = Dict[str, Any]
 
@@ -23,9 +24,10 @@ class Forbidden(ImportError):
 
 
 def describe(error: BaseException) -> Raised:
-    """`{"type", "message", "frames", "missing_module", "limit"}`; never raises.
+    """`{"type", "message", "frames", "missing_module", "lacking", "limit"}`; never raises.
 
     `frames` are `[file, line, function, text of the line]` of the student's own files and cells, the last 12;
+    `lacking` is what an installed library lacks, as lacking.py says it;
     `limit` is "time", "memory" or "recursion" where a limit of the box was the cause.
     """
     try:
@@ -36,11 +38,16 @@ def describe(error: BaseException) -> Raised:
         frames = _frames(error)
     except BaseException:
         frames = []
+    try:
+        lacks = lacking(error)
+    except BaseException:
+        lacks = None
     return {
         "type": _type_name(error),
         "message": message,
         "frames": frames,
         "missing_module": _missing_module(error),
+        "lacking": lacks,
         "limit": _limit(error, message),
     }
 
