@@ -17,7 +17,7 @@ from viva.examine.compare import search
 from viva.examine.compare.fingerprint import Unrecognised, fingerprint
 from viva.grading import Disagreement, agree_on
 from viva.grading import strategies as ready
-from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, StudentRaised
+from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, Lacking, StudentRaised
 
 
 def overlap(candidate, reference):
@@ -220,6 +220,15 @@ def test_a_time_out_is_not_repeated():
     with pytest.raises(StudentRaised):
         asked(student)
     assert len(calls) == 1
+
+
+def test_what_a_library_lacks_is_told_beside_the_example():
+    def student(candidate, reference):
+        lacking = Lacking("numpy", "2.4.0", "product")
+        raise StudentRaised("AttributeError", "no product", [Frame("a.py", 3, "f", "x")], lacking=lacking)
+
+    with pytest.raises(Disagreement, match=r"\(a\.py, line 3; graded with numpy 2\.4\.0, which has no `product`\)"):
+        asked(student)
 
 
 def test_memory_is_not_exhausted_twice():

@@ -19,6 +19,7 @@ from viva.model.errors import BoxError, StudentRaised
 WORDS = [
     "type", "message", "frames", "missing_module", "limit", "line", "errors", "skipped", "printed", "cells", "number",
     "status", "raised", "outputs", "wall_s", "problem", "files", "solution.py", "x.ipynb", "timeout", "ok", "forbidden",
+    "lacking", "library", "version", "name",
 ]  # fmt: skip
 SCALARS = st.one_of(
     st.none(),

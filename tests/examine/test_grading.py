@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from examined import SECRET, Examined, best_tier, by_name, handed_in, statuses, without_times, write_course
 
 from viva.batch.local import Batch, Job
 from viva.examine import parent
+from viva.examine.messages import score_from_plain, score_to_plain
 from viva.examine.parent import Wanted
 from viva.model import Status
 
@@ -334,6 +336,28 @@ def test_a_module_that_is_not_installed_is_a_finding_about_the_environment(exami
     assert changed == {"test_triple": "error", "test_after_double": "error"}
     assert any("`sacreblue_of_tomorrow` is not installed where this was graded" in note for note in score.notes)
     assert "`vanished`, which is not installed" in by_name(score)["test_triple"].message
+
+
+def test_what_an_installed_library_lacks_is_told_apart(examined: Examined) -> None:
+    source = but("triple", "import numpy as np; return np.product([3])")
+    score = examined.score(f"import sacreblue_of_tomorrow\nfrom numpy import float\n{source}")
+    changed = {name: status for name, status in statuses(score).items() if status != ALL_RIGHT[name]}
+    assert changed == {"test_triple": "error", "test_after_double": "error"}
+    words = (
+        f"Your code was graded with numpy {np.__version__}, which has no `product`: it was written for another version"
+    )
+    message = by_name(score)["test_triple"].message
+    assert message.startswith(words) and "AttributeError" in message and "solution.py, line" in message
+    assert any("has no `float`" in note for note in score.notes)
+    lacks = f"numpy {np.__version__} lacks"
+    assert score.environment == ("sacreblue_of_tomorrow is not installed", f"{lacks} float", f"{lacks} product")
+    assert score_from_plain(score_to_plain(score)) == score
+
+
+def test_what_hidden_tests_ask_in_vain_is_not_told(examined: Examined) -> None:
+    """Whoever reads the results would learn which function a hidden test calls."""
+    score = examined.score(but("double", "return 2 * n if n != 5 else __import__('vanished')"))
+    assert statuses(score)["test_hidden"] == "error" and score.environment == ()
 
 
 def test_a_program_that_exits_while_loading_is_tried_twice_and_reported_once(examined: Examined) -> None:

@@ -127,6 +127,7 @@ def test_exact_points_isolation_and_signature_are_kept() -> None:
     given = score(
         entry(1, Status.PARTIAL, Fraction(1, 3), Fraction(10, 3)),
         isolation=Isolation("T3", {"landlock": "abi7"}, {"read key": "refused"}, ("aggregate memory",)),
+        environment=("transformers 5.23.0 lacks encode_plus\x1b[2J",),
         signature={"assignment": "masks@1", "numpy": "2.0"},
         leaderboard=(Leader("BLEU", 0.5), Leader("time\x1b[2J", "fast", "asc")),
         wall_s=1.5,
@@ -135,6 +136,7 @@ def test_exact_points_isolation_and_signature_are_kept() -> None:
     extra = results["extra_data"]
     assert (extra["earned"], extra["points"], extra["complete"]) == ("1/3", "10/3", True)
     assert (extra["submission"], extra["content_hash"]) == ("class/alice", "0" * 64)
+    assert extra["environment"] == ["transformers 5.23.0 lacks encode_plus"]
     assert extra["isolation"] == {
         "tier": "T3",
         "layers": {"landlock": "abi7"},

@@ -91,6 +91,22 @@ def test_a_class() -> None:
     assert second.split() == ["bob", "10", "10", "✓", "1", "passed"]
 
 
+def test_what_a_class_was_written_for_is_counted_below_it() -> None:
+    """The most frequent first; a script of the student's own words stays a line of text."""
+    old, odd = "transformers 5.23.0 lacks encode_plus", "numpy 2 lacks \x1b[2J[red]"
+    scores = [replace(SCORE, environment=(odd, old)), replace(SCORE, environment=(old,)), SCORE]
+    out = io.StringIO()
+    print_class(scores, file=out, width=120)
+    assert out.getvalue().splitlines()[4:] == [
+        "Written for another environment:",
+        f"  2 of 3: {old}",
+        "  1 of 3: numpy 2 lacks [red]",
+    ]
+    out = io.StringIO()
+    print_class([replace(SCORE, environment=tuple(f"a{n} is not installed" for n in range(11)))], file=out, width=50)
+    assert out.getvalue().splitlines()[-1] == "  and 3 more"
+
+
 def test_without_a_terminal_there_is_no_colour() -> None:
     out = io.StringIO()
     print_score(SCORE, file=out)

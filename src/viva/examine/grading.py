@@ -136,6 +136,7 @@ class Grader:
             isolation=isolation,
             signature=signature(self.assignment, self.seeds, hello),
             leaderboard=tuple(run.leaders),
+            environment=session.environment,
             wall_s=wall_s,
         )
 

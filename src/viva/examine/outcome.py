@@ -16,6 +16,7 @@ from viva.model.errors import (
     BoxUnavailable,
     Frame,
     GraderError,
+    Lacking,
     LoadFailed,
     MissingName,
     ProtocolViolation,
@@ -86,7 +87,7 @@ def judge(error: BaseException | None, *, answered: bool) -> Outcome:
 
 def describe(error: StudentRaised) -> str:
     """The student's own exception with their own lines, as they would see it at home."""
-    if error.missing_module:
+    if error.missing_module and error.lacking is None:
         return (
             f"Your code needs the module `{error.missing_module}`, which is not installed where it was graded. "
             "If your code cannot do without it, ask the course staff."
@@ -96,7 +97,16 @@ def describe(error: StudentRaised) -> str:
         "memory": "Your code asked for more memory than it may use.",
         "recursion": "Your code called itself too often (RecursionError).",
     }.get(error.limit or "", f"Your code raised {str(error).rstrip('.')}.")
+    if error.lacking is not None:
+        head = f"{_other_version(error.lacking)}\n{head}"
     return "\n".join([head, *(_line(f) for f in error.frames[-6:])])[:OUTPUT_CAP]
+
+
+def _other_version(lacking: Lacking) -> str:
+    return (
+        f"Your code was graded with {lacking.where}, which has no `{lacking.name}`: "
+        "it was written for another version, or the name is misspelled."
+    )
 
 
 def _line(frame: Frame) -> str:

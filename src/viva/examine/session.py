@@ -29,6 +29,8 @@ SHOWN_CAP: Final = 2000
 """Characters of an argument or a value in the record of a test."""
 _TOLD: Final = ("args", "kwargs", "key", "names")
 LOAD_TRIES: Final = 2
+MOST_DIFFERENCES: Final = 50
+"""Differences of the environment that are kept for one submission."""
 
 
 class BoxSource(Protocol):
@@ -91,6 +93,8 @@ class BoxSession:
         self.recording = False
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
+        self._environment: list[str] = []
+        """What calls asked in vain of the libraries that are installed, or not, as far as students may read it."""
 
     # --- the life of boxes
 
@@ -241,13 +245,33 @@ class BoxSession:
             question.outcome = str(error)
             if error.limit == "time":
                 self._hangs[subject] += 1
+            self._note_environment(error)
             self.test.answered = True
             raise
         self.test.answered = True
+        if fields.get("full") and (raised := claims.table(claims.table(value).get("raised"))):
+            self._note_environment(StudentRaised.from_wire(raised))
         question.value = value
         if op == "find" and fields.get("space") == "student":
             self.sought[subject] = claims.table(value).get("found") is True
         return value
+
+    @property
+    def environment(self) -> tuple[str, ...]:
+        """How the environment differs from the one that the code was written for: claims of the box, each once."""
+        problems = self.report.problems if self.report else []
+        loading = [problem.raised.environment for problem in problems if problem.raised]
+        return tuple(dict.fromkeys(text for text in (*loading, *self._environment) if text))[:MOST_DIFFERENCES]
+
+    def _note_environment(self, raised: StudentRaised) -> None:
+        text = raised.environment
+        if (
+            text
+            and not self.test.hidden
+            and len(self._environment) < MOST_DIFFERENCES
+            and text not in self._environment
+        ):
+            self._environment.append(text)
 
     def note(self, question: Question) -> None:
         """Keep a question that was answered without the box, where questions are kept."""

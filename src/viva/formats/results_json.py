@@ -113,6 +113,8 @@ class Provenance(_Strict):
     earned: Exact
     points: Exact
     still_open: Exact
+    environment: list[str] = Field(default_factory=list)
+    """Each thing that the code asked in vain of the libraries installed, or not, where it was graded."""
     isolation: IsolationData
     signature: dict[str, str]
 
@@ -263,6 +265,7 @@ def _provenance(score: Score, complete: bool) -> Provenance:
         earned=str(score.earned),
         points=str(score.points),
         still_open=str(score.still_open),
+        environment=[gates.line(difference) for difference in score.environment],
         isolation=IsolationData(
             tier=score.isolation.tier,
             layers=dict(score.isolation.layers),

@@ -6,6 +6,7 @@ colour, and an output that cannot hold a symbol gets the word alone.
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import PurePath
@@ -26,6 +27,8 @@ NARROW: Final = 64
 """Columns below which a test's name stands in a line of its own."""
 STAFF_LINES: Final = 40
 
+_MOST_DIFFERENCES: Final = 8
+"""Lines about the environment below the table of a class."""
 _UNBROKEN: Final = "\ue000"
 """Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
 _STYLES: Final = {
@@ -110,7 +113,9 @@ class _ClassView:
         self._open = [text if score.still_open else "" for text, score in zip(shown, scores, strict=True)]
 
     def lay_out(self, width: int) -> RenderableType:
-        return self._narrow() if width < NARROW else self._table()
+        rows = self._narrow() if width < NARROW else self._table()
+        differences = _differences(self._scores)
+        return Group(rows, *differences) if differences else rows
 
     def _table(self) -> RenderableType:
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
@@ -131,6 +136,22 @@ class _ClassView:
             parts.append(Padding(Text(_total(score.entries)), (0, 0, 0, 2)))
             parts.append(Padding(_tally(score), (0, 0, 0, 2)))
         return Group(*parts)
+
+
+def _differences(scores: Sequence[Score]) -> list[Text]:
+    """How the environment differs from what submissions were written for, the most frequent first."""
+    counted = Counter(text for score in scores for text in score.environment)
+    if not counted:
+        return []
+    lines = [
+        f"  {count} of {len(scores)}: {gates.line(text)}" for text, count in counted.most_common(_MOST_DIFFERENCES)
+    ]
+    more = len(counted) - _MOST_DIFFERENCES
+    return [
+        Text("Written for another environment:", style="bold"),
+        *map(Text, lines),
+        *([Text(f"  and {more} more")] if more > 0 else []),
+    ]
 
 
 class _ScoreView:

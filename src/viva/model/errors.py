@@ -75,6 +75,27 @@ class Frame:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What an installed library lacks that the student's code asks of it."""
+
+    library: str
+    version: str
+    name: str
+
+    @classmethod
+    def from_wire(cls, claim: Any) -> "Lacking | None":
+        """Build from the `lacking` part of what was raised; None where it does not say all that is needed."""
+        told = claims.table(claim)
+        library, version, name = (claims.text(told.get(part), 100) for part in ("library", "version", "name"))
+        return cls(library, version, name) if library and name else None
+
+    @property
+    def where(self) -> str:
+        """Library and version: `transformers 5.23.0`."""
+        return f"{self.library} {self.version}".rstrip()
+
+
 class StudentRaised(VivaError):
     """The student's code raised: a claim of the box, shown only where its text may be shown."""
 
@@ -85,6 +106,7 @@ class StudentRaised(VivaError):
         frames: Sequence[Frame] = (),
         missing_module: str | None = None,
         limit: str | None = None,
+        lacking: Lacking | None = None,
     ) -> None:
         super().__init__(f"{type_name}: {message}" if message else type_name)
         self.type_name = type_name
@@ -93,6 +115,14 @@ class StudentRaised(VivaError):
         self.missing_module = missing_module
         self.limit = limit
         """"time", "memory" or "recursion" when a limit of the box was the cause."""
+        self.lacking = lacking
+
+    @property
+    def environment(self) -> str | None:
+        """How the environment differs from the one that the code was written for, in words that can be counted."""
+        if self.lacking is not None:
+            return f"{self.lacking.where} lacks {self.lacking.name}"
+        return f"{self.missing_module} is not installed" if self.missing_module else None
 
     @classmethod
     def from_wire(cls, raised: Mapping[str, Any]) -> "StudentRaised":
@@ -109,6 +139,7 @@ class StudentRaised(VivaError):
             frames[:12],
             claims.text(raised.get("missing_module"), 100) or None,
             claims.text(raised.get("limit"), 20) or None,
+            Lacking.from_wire(raised.get("lacking")),
         )
 
 

@@ -94,6 +94,8 @@ class Score:
     isolation: Isolation = field(default_factory=lambda: Isolation("none"))
     signature: Mapping[str, str] = field(default_factory=dict)
     leaderboard: tuple[Leader, ...] = ()
+    environment: tuple[str, ...] = ()
+    """What the code asked of its libraries in vain, to be counted over a class: transformers 5.23.0 lacks encode_plus."""
     wall_s: float = 0.0
 
     @property

@@ -241,8 +241,8 @@ def _of_call(call: str, counter: CounterExample) -> Difference:
 
 
 def _line(raised: StudentRaised) -> str:
-    """Where the student's code raised, if that is known."""
-    if not raised.frames:
-        return ""
-    frame = raised.frames[-1]
-    return f" ({as_written(frame.file)}, line {frame.line})"
+    """Where the student's code raised, and with what library, if that is known."""
+    told = [f"{as_written(frame.file)}, line {frame.line}" for frame in raised.frames[-1:]]
+    if raised.lacking is not None:
+        told.append(f"graded with {as_written(raised.lacking.where)}, which has no `{as_written(raised.lacking.name)}`")
+    return f" ({'; '.join(told)})" if told else ""
