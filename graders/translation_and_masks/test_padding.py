@@ -28,6 +28,7 @@ def test_padding_by_hand(submission: Any, key: Any) -> None:
 @weight(1)
 def test_pad_batch(student: Any, key: Any) -> None:
     """A batch is padded to its longest sequence, on the side and with the number asked for."""
+    agree(student.pad_batch(ROWS), key.pad_batch(ROWS), name=f"pad_batch({ROWS}), pad = 0 on the right,")
     for sequences, pad, side in [
         (ROWS, 0, "right"),
         (ROWS, 0, "left"),

@@ -21,7 +21,7 @@ WORDS = [[f"w{word}"] + [f"##{piece}" for piece in range(1, count)] for word, co
 @weight(2)
 def test_span_lengths(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Span lengths follow the geometric distribution, renormalised on 1 to max_length."""
-    for p, max_length, draws in [(0.2, 10, 400), (0.5, 4, 150)]:
+    for p, max_length, draws in [(0.2, 10, 400), (0.3, 3, 250)]:
         source = inside.generator.keep(int(rng.integers(2**32)))
         sample = inside.repeat(student.sample_span_length, draws, p, max_length, source)
         lengths = np.asarray(sample)
@@ -34,7 +34,7 @@ def test_span_lengths(student: Any, key: Any, inside: Any, rng: np.random.Genera
 
 
 @number("4.2")
-@weight(2)
+@weight(1)
 def test_span_mask(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """Spans are whole words that do not overlap, at random places, drawn until 15 % of the tokens are masked."""
     source = inside.generator.keep(int(rng.integers(2**32)))
@@ -46,6 +46,26 @@ def test_span_mask(student: Any, inside: Any, rng: np.random.Generator) -> None:
         check_spans(first_and_last, wanted)
         starts |= {first for first, _ in first_and_last}
     assert len(starts) > 20, f"25 calls of span_mask started spans at only {len(starts)} of 60 words."
+    lengths = [last - first + 1 for spans in drawn for first, last in pairs(spans)]
+    mean = sum(lengths) / len(lengths)
+    assert 2 < mean < 6, (
+        f"The spans of 25 calls of span_mask have {mean:.1f} words on average; with p = 0.2 it is about 3."
+    )
+
+
+@number("4.2")
+@weight(1)
+def test_span_mask_of_short_texts(student: Any, inside: Any, rng: np.random.Generator) -> None:
+    """In twenty words of one token a quarter is five of them, and each is masked at some time."""
+    for max_length in (1, 3):
+        source = inside.generator.keep(int(rng.integers(2**32)))
+        words = [[f"w{word}"] for word in range(20)]
+        drawn = [pairs(spans) for spans in inside.repeat(student.span_mask, 100, words, 0.25, 0.6, max_length, source)]
+        for spans in drawn:
+            check_spans(spans, 5, (1,) * 20, max_length)
+        masked = {word for spans in drawn for first, last in spans for word in range(first, last + 1)}
+        never = sorted(set(range(20)) - masked)
+        assert not never, f"100 calls of span_mask on 20 words, max_length = {max_length}, never masked words {never}."
 
 
 @number("4.2")
@@ -148,18 +168,20 @@ def pairs(spans: Any) -> list[tuple[int, int]]:
         raise AssertionError("span_mask: expected a list of pairs (first word, last word).") from None
 
 
-def check_spans(spans: list[tuple[int, int]], wanted: int) -> None:
+def check_spans(
+    spans: list[tuple[int, int]], wanted: int, sizes: tuple[int, ...] = SUBWORDS, max_length: int = 10
+) -> None:
     """Raise with a sentence for the student unless the spans are as the question asks."""
     shown = f"span_mask returned {spans}"
-    inside_text = all(0 <= first <= last < len(SUBWORDS) for first, last in spans)
-    assert inside_text, f"{shown}: expected pairs (first word, last word), 0 ≤ first ≤ last ≤ {len(SUBWORDS) - 1}."
+    inside_text = all(0 <= first <= last < len(sizes) for first, last in spans)
+    assert inside_text, f"{shown}: expected pairs (first word, last word), 0 ≤ first ≤ last ≤ {len(sizes) - 1}."
     longest = max((last - first + 1 for first, last in spans), default=0)
-    assert longest <= 10, f"{shown}: a span has {longest} words; expected at most max_length = 10."
+    assert longest <= max_length, f"{shown}: a span has {longest} words; expected at most max_length = {max_length}."
     words = [word for first, last in spans for word in range(first, last + 1)]
     assert len(words) == len(set(words)), f"{shown}: spans overlap."
-    costs = [sum(SUBWORDS[first : last + 1]) for first, last in spans]
+    costs = [sum(sizes[first : last + 1]) for first, last in spans]
     # Whole words cannot always fill the budget exactly; a sampler that never exceeds it may stop short of one word.
-    assert sum(costs) > wanted - max(SUBWORDS), f"{shown}: only {sum(costs)} tokens are masked; the budget is {wanted}."
+    assert sum(costs) > wanted - max(sizes), f"{shown}: only {sum(costs)} tokens are masked; the budget is {wanted}."
     assert sum(costs) - max(costs) < wanted, f"{shown}: spans were drawn after the budget of {wanted} tokens was spent."
 
 

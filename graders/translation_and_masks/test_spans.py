@@ -89,6 +89,7 @@ def test_squad_exact_match(student: Any, key: Any) -> None:
         ("", []),
         ("cat", []),
         ("", ["cat"]),
+        ("", ["the", "cat"]),
     ]:
         name = f"squad_exact_match({prediction!r}, {golds})"
         agree(student.squad_exact_match(prediction, golds), key.squad_exact_match(prediction, golds), name=name)
@@ -108,6 +109,8 @@ def test_squad_f1(student: Any, key: Any) -> None:
         ("", []),
         ("cat", []),
         ("", ["cat"]),
+        ("", ["the", "cat"]),
+        ("cat", ["cat", ""]),
     ]:
         best_set = max((f1_of_sets(prediction, gold) for gold in golds), default=0.0)
         hints = {"tokens are counted once; F1 compares bags, not sets": best_set}
@@ -126,6 +129,8 @@ def test_choose_threshold(student: Any, key: Any) -> None:
         ([2.0, 0.0], [1.0, 3.0], [0.0, 0.0], [0.9, 0.8]),  # answering everything is best
         ([0.0, 1.0, 0.0], [5.0, 5.0, 9.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]),  # answering nothing is best
         ([0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.3]),
+        ([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]),  # the best answer is no answer
+        ([-9.0, -9.0, -9.0], [1.0, 3.0, 6.0], [1.0, 0.0, 0.0], [0.0, 0.6, 1.0]),  # every margin is far from 0
     ]:
         dev = tuple(np.array(column) for column in (null_scores, span_scores, f1_null, f1_span))
         check_threshold(student.choose_threshold(*dev), key, *dev)
