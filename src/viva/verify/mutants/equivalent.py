@@ -1,4 +1,4 @@
-"""Mutants that are no mistakes: the assignment lists each with a reason, and none that does not exist."""
+"""Mutants that are no mistakes: the assignment lists each with a reason, and none that does not survive."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -69,9 +69,9 @@ class Equivalents:
         return found
 
     def stale(self) -> list[str]:
-        """A sentence for each row, or line of a row, that no mutant has matched."""
+        """A sentence for each row, or line of a row, that no survivor has matched."""
         return [
-            f"{row.place}: no mutant of {row.function} in {row.file} makes `{line}` of `{row.was}`: take it off"
+            f"{row.place}: nothing that survives in {row.function} of {row.file} makes `{line}` of `{row.was}`"
             for number, row in enumerate(self._rows)
             for line in row.becomes
             if (number, line) not in self._used

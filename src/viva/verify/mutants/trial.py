@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -100,14 +100,8 @@ def try_all(
     pool = Batch(course, tier, secret, Wanted(record=True), workers, preload=heavy(pieces))
     right = {base.known.name: base for base in _right_answers(pool, assignment, known)}
     equivalents = read_equivalents(assignment)
-    verdicts = []
-    left: list[Mutant] = []
-    for mutant in mutants_of(assignment, list(right.values())):
-        if mutant in equivalents:
-            verdicts.append(Verdict(mutant, "equivalent"))
-        else:
-            left.append(mutant)
-    stale = equivalents.stale() if library.installed() else []
+    verdicts: list[Verdict] = []
+    left = mutants_of(assignment, list(right.values()))
     total = len(left)
     for ask in (Right.touching, lambda base, _: base.won):
         survivors: list[Mutant] = []
@@ -121,9 +115,13 @@ def try_all(
                 survivors.append(verdict.mutant)
             else:
                 verdicts.append(verdict)
-            told(sum(v.kind != "equivalent" for v in verdicts), total)
+            told(len(verdicts), total)
         left = sorted(survivors, key=lambda m: m.name)
-    return verdicts, stale
+    verdicts = [
+        replace(v, kind="equivalent") if v.kind == "survived" and not v.by and v.mutant in equivalents else v
+        for v in verdicts
+    ]
+    return verdicts, equivalents.stale() if library.installed() else []
 
 
 def judge(mutant: Mutant, score: Score) -> Verdict:
