@@ -4,6 +4,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# For submissions that were written for transformers 4.
+OLD := $(VENV)/transformers4
+PRINT_LIBRARIES := import sysconfig; print(sysconfig.get_path("purelib"))
 # Grading itself never reads the environment; the demonstration needs some course secret for its random draws.
 DEMO_SECRET := the demonstration's secret, known to everybody
 SUBMISSIONS := fixtures/translation_and_masks/submissions
@@ -19,7 +22,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[notebooks]'
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
+# An interpreter whose own libraries stand before those of .venv: a .pth file puts these behind them.
+$(OLD)/.installed: requirements-transformers4.txt | $(BIN)/python
+	$(BIN)/python -m venv --without-pip $(OLD)
+	$(BIN)/python -m pip --python $(OLD)/bin/python install --quiet --disable-pip-version-check --no-deps -r $<
+	$(BIN)/python -c '$(PRINT_LIBRARIES)' > "$$($(OLD)/bin/python -c '$(PRINT_LIBRARIES)')/behind.pth"
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed $(OLD)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[notebooks,torch,verify,dev]'
 	@touch $@
 

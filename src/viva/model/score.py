@@ -95,7 +95,7 @@ class Score:
     signature: Mapping[str, str] = field(default_factory=dict)
     leaderboard: tuple[Leader, ...] = ()
     environment: tuple[str, ...] = ()
-    """What the code asked of its libraries in vain, to be counted over a class: transformers 5.23.0 lacks encode_plus."""
+    """What the code asked of its libraries in vain, for a count over a class: transformers 5.23.0 lacks encode_plus."""
     wall_s: float = 0.0
 
     @property

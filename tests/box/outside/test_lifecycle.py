@@ -107,7 +107,7 @@ def test_an_interpreter_that_does_not_exist_is_named(zygote: Zygote) -> None:
 
 @pytest.fixture(scope="session")
 def other_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment below /tmp with a library that starts a thread when imported."""
+    """A virtual environment below /tmp with a library that starts a thread; a .pth file names ours."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, symlinks=True)
     packages = next((folder / "lib").glob("python*/site-packages"))
@@ -121,9 +121,8 @@ def other_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_library_with_threads_gets_fresh_interpreters(zygote: Zygote, limits: Limits, other_python: Path) -> None:
     """It cannot be forked warm: the thread would not come along. Found out by counting, not by a list of names."""
-    options: dict[str, Any] = {"python": str(other_python), "readable": [Path(sysconfig.get_path("purelib"))]}
     preload = ["numpy", "threaded_library"]
-    with Zygote.start(zygote.tier, preload=preload, **options) as own, own.spawn(limits) as box:
+    with Zygote.start(zygote.tier, preload=preload, python=str(other_python)) as own, own.spawn(limits) as box:
         program = Program(box, own.tier)
         program.load("import sys, threading\ndef look(): return [sys.prefix, threading.active_count()]")
         assert program.call("look") == [str(other_python.parents[1]), 2]

@@ -14,6 +14,7 @@ json csv pickle tempfile shutil subprocess contextlib warnings random string re 
 numpy numpy.random numpy.linalg numpy.fft numpy.testing
 """
 """Imported by nearly every submission, or lazily by what they call: cheap once, dear in each box."""
+_TOLD = ("numpy", "torch", "transformers")
 _WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
 """The first optimiser made would import torch._dynamo, about a second, inside the box."""
 
@@ -43,5 +44,5 @@ def import_all(names: Iterable[str]) -> None:
 
 def versions() -> Dict[str, str]:
     """Versions of what is loaded and decides results."""
-    found = {name: getattr(sys.modules.get(name), "__version__", "") for name in ("numpy", "torch")}
+    found = {name: getattr(sys.modules.get(name), "__version__", "") for name in _TOLD}
     return {name: str(version) for name, version in found.items() if version}

@@ -18,16 +18,21 @@ _SYSTEM = """
 """
 _OF_A_PREFIX = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "etc", "ssl", "pyvenv.cfg")
 """A prefix itself is not shown: it may be a folder that holds more (a course made into a virtual environment)."""
+_SITE_PACKAGES = ("site-packages", "dist-packages")
 _MOST_LINKS = 40
 
 
 def interpreter_paths() -> List[str]:
-    """Paths of the running interpreter, as it names them: executable, libraries, site-packages."""
+    """Paths of the running interpreter, as it names them: executable, libraries, site-packages.
+
+    The site-packages of another environment belong to them where a .pth file of this one names them.
+    """
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     found = {os.path.join(prefix, part) for prefix in prefixes for part in _OF_A_PREFIX}
     places = sysconfig.get_paths()
     found.update(places[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     found.update(site.getsitepackages())
+    found.update(path for path in sys.path if os.path.basename(path) in _SITE_PACKAGES)
     found.add(sys.executable)
     found.update(_mapped_files())
     return sorted(path for path in found if os.path.isabs(path) and os.path.exists(path))
