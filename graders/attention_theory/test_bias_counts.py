@@ -57,7 +57,8 @@ def test_relative_bias_params(student: Any, key: Any, inside: Any) -> None:
     sizes: list[tuple[int, int, int | None]] = [(1, 1, None), (3, 1, None), (2, 3, None), (5, 2, None)]
     sizes += [(4, 1, 1), (4, 2, 1), (9, 2, 3), (6, 3, 5)]
     questions: list[Count] = [(T, m, causal, clip) for T, m, clip in sizes for causal in (False, True)]
-    for actual, question in zip(inside.each(student.relative_bias_params, questions), questions, strict=True):
+    given = [q[:2] if q[2:] == (False, None) else q for q in questions]  # the defaults say the same
+    for actual, question in zip(inside.each(student.relative_bias_params, given), questions, strict=True):
         T, m, causal, clip = question
         hints = count_mistakes(key, T, m, causal, clip)
         agree(actual, key.relative_bias_params(*question), hints=hints, name=asked(*question))
