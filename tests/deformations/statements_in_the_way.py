@@ -89,7 +89,9 @@ def training_first(work: HandIn) -> HandIn:
 @deformation
 def training_that_uses_the_work(work: HandIn) -> HandIn:
     """The last thing that the program does is train."""
-    return work.ended_by("import time\ndef train_for_hours():\n    while True:\n        time.sleep(0.05)\n\ntrain_for_hours()")
+    return work.ended_by(
+        "import time\ndef train_for_hours():\n    while True:\n        time.sleep(0.05)\n\ntrain_for_hours()"
+    )
 
 
 @deformation

@@ -32,15 +32,29 @@ def missed(score: Score) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
 def test_noise_never_changes_a_verdict(assignment: str, tmp_path: Path) -> None:
+    """Each fixture with one kind of noise, by turns."""
+    paths = accepted(assignment)
+    kinds = {name: paths[turn :: len(NOISES)] for turn, name in enumerate(NOISES)}
+    assert not (wrong := lost_by_noise(assignment, kinds, tmp_path)), "\n".join(wrong)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
+def test_no_noise_changes_any_verdict(assignment: str, tmp_path: Path) -> None:
+    wrong = lost_by_noise(assignment, dict.fromkeys(NOISES, accepted(assignment)), tmp_path)
+    assert not wrong, "\n".join(wrong)
+
+
+def lost_by_noise(assignment: str, kinds: dict[str, list[Path]], folder: Path) -> list[str]:
+    """What loses points under these kinds of noise, one line each."""
     course = load_course(ROOT)
     works = {
-        f"{path.name}, {name}": (assignment, make(hand_in(path, course.assignment(assignment))))
-        for path in accepted(assignment)
-        for name, make in NOISES.items()
+        f"{path.name}, {name}": (assignment, NOISES[name](hand_in(path, course.assignment(assignment))))
+        for name, paths in kinds.items()
+        for path in paths
     }
-    scores = graded(course, works, tmp_path)
-    wrong = {name: lost(score) for name, score in scores.items() if not missed(score) <= set(NOT_ASKED)}
-    assert not wrong, "\n".join(f"{name}: {what}" for name, what in wrong.items())
+    scores = graded(course, works, folder)
+    return [f"{name}: {lost(score)}" for name, score in scores.items() if not missed(score) <= set(NOT_ASKED)]
 
 
 @pytest.mark.slow
