@@ -12,7 +12,7 @@ from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.pieces import pieces_of
 from viva.verify.mutants.reach import Reach, Unit
 from viva.verify.mutants.roots import main_files, roots_of
-from viva.verify.mutants.trial import heavy
+from viva.verify.mutants.trial import accepted, heavy
 
 COUNT: Final = 10
 LIMIT_S: Final = 2.0
@@ -48,9 +48,7 @@ def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Kn
 
 def _places(assignment: Assignment, known: Sequence[Known]) -> Iterator[tuple[Known, Maker, Unit]]:
     roots = roots_of(assignment)
-    for base in known:
-        if base.verdict != "accepted" or base.score is not None:
-            continue
+    for base in accepted(known, assignment):
         pieces = pieces_of(base.submission)
         maker = Maker(base.name, Reach(pieces), roots, main_files(assignment, pieces), set())
         files = {unit.piece.path for unit in maker.units}

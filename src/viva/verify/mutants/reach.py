@@ -41,6 +41,7 @@ class Reach:
         self._spaces: dict[str, dict[str, list[Unit]]] = {}
         self._imports: dict[str, dict[str, tuple[str, str]]] = {}
         self._stars: dict[str, list[str]] = {}
+        self._needs: dict[str, set[str]] = {}
         self._paths = {p.path for p in pieces}
         for piece in pieces:
             if piece.tree is not None:
@@ -52,6 +53,19 @@ class Reach:
         start = start or [u for path in sorted(self._spaces) for u in self._defined(path, name)]
         return self._closure(start)
 
+    def imported_from(self, start: Sequence[str]) -> frozenset[str]:
+        """These files, and all those of the submission that they import, whether at the top or inside a function."""
+        needed: set[str] = set()
+        waiting = list(start)
+        while waiting:
+            path = waiting.pop()
+            if path not in needed:
+                needed.add(path)
+                packages = (f"{folder.as_posix()}/__init__.py" for folder in PurePosixPath(path).parents)
+                waiting += [package for package in packages if package in self._paths]
+                waiting += sorted(self._needs.get(path, ()))
+        return frozenset(needed)
+
     @property
     def defined(self) -> frozenset[str]:
         """Names of all functions and classes."""
@@ -60,6 +74,9 @@ class Reach:
     def _read(self, piece: Piece, tree: ast.Module) -> None:
         space = self._spaces.setdefault(piece.path, {})
         imports = self._imports.setdefault(piece.path, {})
+        everywhere = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        needs = self._needs.setdefault(piece.path, set())
+        needs |= {file for node in everywhere for _, file, _ in self._imported(piece.path, node)}
         for statement in tree.body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 for name, source, original in self._imported(piece.path, statement):

@@ -62,9 +62,17 @@ Told = Callable[[int, int], None]
 """Called with how many mutants are decided, and how many there are."""
 
 
-def accepted(course: Course, assignment: Assignment) -> list[Known]:
-    """The key and the fixtures that lose nothing."""
-    return [k for k in known_submissions(course, assignment) if k.verdict == "accepted" and k.score is None]
+def accepted(known: Sequence[Known], assignment: Assignment) -> list[Known]:
+    """The key and the fixtures that lose nothing; of the references, those that the key imports."""
+    found = [k for k in known if k.verdict == "accepted" and k.score is None]
+    return [_lean(k, assignment) if k.name == "key" else k for k in found]
+
+
+def _lean(key: Known, assignment: Assignment) -> Known:
+    pieces = pieces_of(key.submission)
+    needed = Reach(pieces).imported_from(main_files(assignment, pieces))
+    files = tuple(f for f in key.submission.files if f.path in needed)
+    return replace(key, submission=replace(key.submission, files=files))
 
 
 def mutants_of(assignment: Assignment, right: Sequence[Right]) -> list[Mutant]:
@@ -95,7 +103,7 @@ def try_all(
     Returns:
         A verdict for each mutant, and sentences about what is wrong with the assignment's list of equivalent ones.
     """
-    known = accepted(course, assignment)
+    known = accepted(known_submissions(course, assignment), assignment)
     pieces = [piece for k in known for piece in pieces_of(k.submission)]
     pool = Batch(course, tier, secret, Wanted(record=True), workers, preload=heavy(pieces))
     right = {base.known.name: base for base in _right_answers(pool, assignment, known)}
