@@ -96,7 +96,7 @@ def hand_in(path: Path, assignment: Assignment) -> HandIn:
         with zipfile.ZipFile(io.BytesIO(files.pop(name))) as archive:
             files |= {m.filename: archive.read(m) for m in archive.infolist() if not m.is_dir()}
     files = {n: d for n, d in files.items() if not {"__MACOSX", "__pycache__"} & set(n.split("/"))}
-    return HandIn(files, _mains(files, assignment), "torch" in assignment.preload)
+    return HandIn(files, _mains(files, assignment), bool({"torch", "torch?"} & set(assignment.preload)))
 
 
 def _mains(files: Files, assignment: Assignment) -> tuple[str, ...]:
