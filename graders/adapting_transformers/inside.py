@@ -1,0 +1,453 @@
+"""The author's helpers that live in the box: stand-ins for what the course downloads, tiny models, loaders, questions.
+
+Holds no answers. Runs in the course's interpreter: torch, transformers 4 or 5 and what comes with them, Python 3.9 or later.
+It is loaded before any file of the student's, which then imports `evaluate` and `datasets` as if they were installed and
+finds a tiny model and a tiny tokenizer under whatever name it asks the hub for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.machinery
+import importlib.util
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import tokenizers
+import torch
+import transformers
+from torch import nn
+from transformers.modeling_outputs import SequenceClassifierOutput
+from transformers.models.bert.modeling_bert import BertForSequenceClassification, BertModel
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS = (
+    "is are was does do has can will the a an in of it this that and or not no yes cat dog bird house river city king "
+    "green red old new big small from to"
+).split()
+ROWS = {"train": 40, "validation": 12}
+"""Of what stands for BoolQ."""
+
+
+# A tiny BERT under every name.
+
+
+class _Hub:
+    """What `from_pretrained` gives: the weights that a test has set, or random ones."""
+
+    weights: Mapping[str, Any] | None = None
+    dropout = 0.1
+    heads = 2
+    tokenizer: Any = None
+    base: dict[int, tuple[str, nn.Parameter]] = {}
+    """The parameters of the backbones given since the test began, by identity: kept alive, so that ids stay theirs."""
+
+
+def serve(weights: Mapping[str, Any] | None, heads: int = 2, dropout: float = 0.0) -> None:
+    """From now on every pretrained model is a BERT with these weights, by the names that transformers gives them."""
+    _Hub.weights, _Hub.heads, _Hub.dropout, _Hub.base = weights, heads, dropout, {}
+
+
+def _config(**given: Any) -> Any:
+    sizes = {"vocab_size": len(SPECIAL) + len(WORDS), "hidden_size": 16, "max_position_embeddings": 512}
+    intermediate, layers = 32, 2
+    if _Hub.weights is not None:
+        named = _Hub.weights
+        sizes["vocab_size"], sizes["hidden_size"] = named["embeddings.word_embeddings.weight"].shape
+        sizes["max_position_embeddings"] = len(named["embeddings.position_embeddings.weight"])
+        intermediate = len(named["encoder.layer.0.intermediate.dense.bias"])
+        layers = sum(name.endswith("intermediate.dense.bias") for name in named)
+    return transformers.BertConfig(
+        **sizes,
+        num_hidden_layers=layers,
+        num_attention_heads=_Hub.heads,
+        intermediate_size=intermediate,
+        hidden_dropout_prob=_Hub.dropout,
+        attention_probs_dropout_prob=_Hub.dropout,
+        **{name: value for name, value in given.items() if name in ("num_labels", "output_hidden_states")},
+    )
+
+
+def _model(cls: type, *_names: Any, **given: Any) -> Any:
+    """`from_pretrained` of every model: a backbone, with a classifier on top if the class has one."""
+    config = given.get("config")
+    wanted = {"num_labels": getattr(config, "num_labels", 2), **given}
+    with_head = "ForSequenceClassification" in cls.__name__
+    model: Any = (BertForSequenceClassification if with_head else BertModel)(_config(**wanted))
+    base = model.bert if with_head else model
+    if _Hub.weights is not None:
+        base.load_state_dict({name: torch.as_tensor(value) for name, value in _Hub.weights.items()}, strict=False)
+    _Hub.base.update({id(p): (name, p) for name, p in base.named_parameters()})
+    return model.eval()
+
+
+def tokenizer(words: Sequence[str] = WORDS) -> Any:
+    """A tokenizer in BERT's format: a word is a token, ids count from 0 over the special tokens, then the words."""
+    ids = {token: index for index, token in enumerate([*SPECIAL, *words])}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token="[UNK]"))
+    made.normalizer = tokenizers.normalizers.Lowercase()
+    made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[(t, ids[t]) for t in SPECIAL[2:4]]
+    )
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=512, **names)
+
+
+def _tokenizer(_cls: type, *_names: Any, **_given: Any) -> Any:
+    if _Hub.tokenizer is None:
+        _Hub.tokenizer = tokenizer()
+    return _Hub.tokenizer
+
+
+def _encode_plus(self: Any, text: Any, text_pair: Any = None, **given: Any) -> Any:
+    """What transformers 5 no longer has."""
+    if given.pop("pad_to_max_length", False):
+        given["padding"] = "max_length"
+    return self(text, text_pair, **given)
+
+
+def _batch_encode_plus(self: Any, texts: Sequence[Any], **given: Any) -> Any:
+    pairs = [text for text in texts if isinstance(text, (list, tuple)) and len(text) == 2]
+    if len(pairs) == len(texts) and texts:
+        return _encode_plus(self, [a for a, _ in pairs], [b for _, b in pairs], **given)
+    return _encode_plus(self, list(texts), None, **given)
+
+
+class _AdamW(torch.optim.AdamW):
+    """`transformers.AdamW`, gone from version 5."""
+
+    def __init__(self, *arguments: Any, **given: Any) -> None:
+        for gone in ("correct_bias", "no_deprecation_warning"):
+            given.pop(gone, None)
+        super().__init__(*arguments, **given)
+
+
+# What stands for `evaluate` and `datasets`.
+
+
+class Accuracy:
+    """`evaluate.load("accuracy")`: the share of predictions that equal their references."""
+
+    def __init__(self) -> None:
+        self._right = self._rows = 0
+
+    def add_batch(self, *, predictions: Any, references: Any, **_: Any) -> None:
+        """Count a batch."""
+        found, wanted = torch.as_tensor(predictions), torch.as_tensor(references)
+        if found.shape != wanted.shape:
+            raise ValueError(f"{tuple(found.shape)} predictions for {tuple(wanted.shape)} references")
+        self._right += int((found.cpu() == wanted.cpu()).sum())
+        self._rows += found.numel()
+
+    def add(self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None) -> None:
+        """Count one row."""
+        found = prediction if predictions is None else predictions
+        wanted = reference if references is None else references
+        self.add_batch(predictions=[int(found)], references=[int(wanted)])
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **_: Any) -> dict[str, float]:
+        """What was counted, which is forgotten then."""
+        if predictions is not None:
+            self.add_batch(predictions=predictions, references=references)
+        right, rows = self._right, self._rows
+        self._right = self._rows = 0
+        return {"accuracy": right / rows if rows else 0.0}
+
+
+def _load_metric(path: str, *_names: Any, **_given: Any) -> Accuracy:
+    if path != "accuracy":
+        raise ValueError(f"{path!r} is not here; evaluate.load('accuracy') is")
+    return Accuracy()
+
+
+class Split:
+    """Rows of a data set, as columns of lists."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self._columns = {name: list(values) for name, values in columns.items()}
+        self.column_names = list(self._columns)
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return len(self._columns[self.column_names[0]])
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self[index] for index in range(len(self)))
+
+    def __getitem__(self, wanted: Any) -> Any:
+        if isinstance(wanted, str):
+            return self._columns[wanted]
+        if isinstance(wanted, slice) and (wanted.start or 0) >= len(self):
+            wanted = slice(-4, None)  # [8000:] of the real data is not empty
+        if isinstance(wanted, (list, tuple, range)):
+            return self.select(wanted)._columns
+        return {name: values[wanted] for name, values in self._columns.items()}
+
+    def select(self, indices: Iterable[int]) -> Split:
+        """Some rows; those that only the real data have are left out."""
+        kept = [index for index in map(int, indices) if index < len(self)] or list(range(len(self)))[-4:]
+        return Split({name: [values[index] for index in kept] for name, values in self._columns.items()})
+
+    def shuffle(self, seed: int | None = None, **_: Any) -> Split:
+        """The rows in another order."""
+        source = None if seed is None else torch.Generator().manual_seed(seed)
+        return self.select(torch.randperm(len(self), generator=source).tolist())
+
+    def train_test_split(self, test_size: float = 0.25, **_: Any) -> dict[str, Split]:
+        """The rows in two parts."""
+        last = max(1, int(len(self) * test_size)) if test_size < 1 else min(int(test_size), len(self) - 1)
+        return _Splits(train=self.select(range(len(self) - last)), test=self.select(range(len(self) - last, len(self))))
+
+
+class _Splits(dict):  # type: ignore[type-arg]
+    def shuffle(self, seed: int | None = None, **_: Any) -> _Splits:
+        return _Splits({name: split.shuffle(seed) for name, split in self.items()})
+
+
+def _load_dataset(*_names: Any, split: Any = None, **_given: Any) -> Any:
+    """Yes/no questions that word one of the passage answers: enough to see a program run."""
+    source = torch.Generator().manual_seed(0)
+
+    def column(rows: int, length: int) -> list[str]:
+        drawn = torch.randint(len(WORDS), (rows, length), generator=source).tolist()
+        return [" ".join(WORDS[word] for word in row) for row in drawn]
+
+    splits = _Splits()
+    for name, rows in ROWS.items():
+        passages, questions = column(rows, 12), column(rows, 5)
+        answers = [passage < "i" for passage in passages]
+        splits[name] = Split({"question": questions, "answer": answers, "passage": passages})
+    return splits[str(split).partition("[")[0]] if split in splits or "[" in str(split) else splits
+
+
+def _module(name: str, **names: Any) -> None:
+    """Put a stand-in where `import` looks first."""
+    made = types.ModuleType(name)
+    made.__spec__ = importlib.machinery.ModuleSpec(name, None)
+    vars(made).update(names)
+    sys.modules[name] = made
+
+
+def _stand_in() -> None:
+    _module("evaluate", load=_load_metric)
+    _module("datasets", load_dataset=_load_dataset, Dataset=Split, DatasetDict=_Splits)
+    models = (transformers.AutoModel, transformers.AutoModelForSequenceClassification, transformers.PreTrainedModel)
+    for owner in models:
+        owner.from_pretrained = classmethod(_model)
+    for owner in (transformers.AutoTokenizer, PreTrainedTokenizerBase):
+        owner.from_pretrained = classmethod(_tokenizer)
+    for owner in (transformers.AutoConfig, transformers.PretrainedConfig):
+        owner.from_pretrained = classmethod(lambda _cls, *_names, **given: _config(**given))
+    for name, method in {"encode_plus": _encode_plus, "batch_encode_plus": _batch_encode_plus}.items():
+        if not hasattr(PreTrainedTokenizerBase, name):
+            setattr(PreTrainedTokenizerBase, name, method)
+    if not hasattr(transformers, "AdamW"):
+        transformers.AdamW = _AdamW
+    if "tqdm" in sys.modules:
+        bar = sys.modules["tqdm"].tqdm
+        bar.__init__ = functools.partialmethod(bar.__init__, disable=True)
+
+
+_stand_in()
+
+
+# Questions.
+
+
+class Batches:
+    """A data loader over batches that are given."""
+
+    def __init__(self, batches: Sequence[Mapping[str, Any]]) -> None:
+        self._batches = [{name: torch.as_tensor(value) for name, value in batch.items()} for batch in batches]
+        self.dataset = [row for batch in self._batches for row in range(len(batch["labels"]))]
+        self.batch_size = max(len(batch["labels"]) for batch in self._batches)
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
+        return ({name: value.clone() for name, value in batch.items()} for batch in self._batches)
+
+
+def arguments(**given: Any) -> types.SimpleNamespace:
+    """What the command line sets as `args`."""
+    usual = {"small_subset": True, "num_epochs": 1, "lr": 1e-2, "batch_size": 8, "device": "cpu", "model": "tiny"}
+    return types.SimpleNamespace(**{**usual, "type": "full", "prefix_length": 4, **given})
+
+
+def items(dataset_class: Callable[..., Any], words: Sequence[str], rows: Sequence[tuple[str, str, bool]], max_len: int) -> Any:
+    """The length of a data set of (question, passage, answer), and its items."""
+    columns = [list(column) for column in zip(*rows)]
+    dataset = dataset_class(columns[1], columns[0], columns[2], tokenizer(words), max_len)
+    return {"length": len(dataset), "items": [dict(dataset[index]) for index in range(len(rows))]}
+
+
+class Scores(nn.Module):
+    """A model of a known score for each class of each row, whose number is the first token. What trains it is noted.
+
+    In training mode it may turn its scores round, as dropout spoils them.
+    """
+
+    type = "full"
+
+    def __init__(self, table: Any, spoiled_in_training: bool = False) -> None:
+        super().__init__()
+        self.classifier = nn.Parameter(torch.as_tensor(table, dtype=torch.float32).clone())
+        self.spoiled_in_training = spoiled_in_training
+        self.steps: list[dict[str, Any]] = []
+        self._asked: dict[str, Any] = {}
+        self.classifier.register_post_accumulate_grad_hook(self._note)
+
+    def forward(self, input_ids: Any, attention_mask: Any = None, labels: Any = None, **_: Any) -> Any:
+        """Ids (rows, length) -> scores (rows, 2), and the loss where there are labels."""
+        rows = input_ids[:, 0]
+        logits = self.classifier[rows]
+        if self.training and self.spoiled_in_training:
+            logits = -logits
+        if torch.is_grad_enabled():
+            self._asked = {"rows": rows.clone(), "table": self.classifier.detach().clone(), "training": self.training}
+        loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
+        return SequenceClassifierOutput(loss=loss, logits=logits)
+
+    def _note(self, parameter: torch.Tensor) -> None:
+        self.steps.append({**self._asked, "gradient": parameter.grad.detach().clone()})
+
+
+def evaluated(evaluate_model: Callable[..., Any], table: Any, batches: Sequence[Mapping[str, Any]]) -> Any:
+    """The accuracy of known scores; the model comes in training mode."""
+    return evaluate_model(Scores(table, spoiled_in_training=True).train(), Batches(batches), "cpu")
+
+
+def noted(train: Callable[..., Any], table: Any, batches: Sequence[Mapping[str, Any]], epochs: int, lr: float) -> Any:
+    """Every step of training known scores, and the scores that come out."""
+    model = Scores(table)
+    loader = Batches(batches)
+    _train(train, model, epochs, loader, lr)
+    return {"steps": model.steps, "table": model.classifier}
+
+
+def overfitted(train: Callable[..., Any], batch: Mapping[str, Any], epochs: int, lr: float) -> Any:
+    """The logits of a tiny pretrained classifier for a batch, before and after training on it."""
+    model = transformers.AutoModelForSequenceClassification.from_pretrained("tiny", num_labels=2)
+    model.type = "full"
+    before = _logits(model, batch)
+    trained = _train(train, model, epochs, Batches([batch]), lr)
+    return {"before": before, "after": _logits(trained, batch)}
+
+
+def computed(make: Callable[..., Any], kind: str, prefix_length: int, batch: Mapping[str, Any]) -> Any:
+    """What a new model of the student's computes for a batch, with a random head and a random prefix."""
+    model = _custom(make, kind, prefix_length)
+    with torch.no_grad():
+        for _, parameter in _own(model):
+            parameter.copy_(torch.randn(parameter.shape))
+    return {"logits": _logits(model, batch), "groups": groups(model, prefix_length)}
+
+
+def tuned(
+    make: Callable[..., Any],
+    train: Callable[..., Any],
+    kind: str,
+    prefix_length: int,
+    batch: Mapping[str, Any],
+    epochs: int,
+    lr: float,
+) -> Any:
+    """A model of the student's before and after training: its parameters by group, and its logits afterwards."""
+    model = _custom(make, kind, prefix_length)
+    before = groups(model, prefix_length)
+    trained = _train(train, model, epochs, Batches([batch]), lr)
+    return {"before": before, "after": groups(trained, prefix_length), "logits": _logits(trained, batch)}
+
+
+def groups(model: nn.Module, prefix_length: int) -> dict[str, dict[str, torch.Tensor]]:
+    """The values of the backbone ("base"), of what has the prefix's size ("prefix") and of all else ("head")."""
+    found: dict[str, dict[str, torch.Tensor]] = {"base": {}, "head": {}, "prefix": {}}
+    for name, parameter in _walk(model):
+        if id(parameter) in _Hub.base:
+            group, name = "base", _Hub.base[id(parameter)][0]
+        else:
+            group = "prefix" if _is_prefix(parameter, prefix_length) else "head"
+        found[group][name] = parameter.detach().clone()
+    return found
+
+
+def _is_prefix(parameter: torch.Tensor, prefix_length: int) -> bool:
+    d = _config().hidden_size
+    return parameter.numel() == prefix_length * d and (parameter.ndim != 2 or parameter.shape[1] == d)
+
+
+def _own(model: nn.Module) -> list[tuple[str, nn.Parameter]]:
+    return [(name, parameter) for name, parameter in _walk(model) if id(parameter) not in _Hub.base]
+
+
+def _walk(module: nn.Module, before: str = "") -> list[tuple[str, nn.Parameter]]:
+    """Every parameter by name, whatever the student's class answers when it is asked for them."""
+    state = vars(module)
+    found = [(before + name, p) for name, p in state["_parameters"].items() if p is not None]
+    for name, child in state["_modules"].items():
+        if child is not None:
+            found += _walk(child, f"{before}{name}.")
+    return found
+
+
+def _custom(make: Callable[..., Any], kind: str, prefix_length: int) -> Any:
+    """The student's model; the prefix's length is a global of the course's file, or an argument."""
+    also = {"prefix_length": prefix_length} if "prefix_length" in _names(make) else {}
+    return make("tiny", num_labels=2, type=kind, **also).to("cpu")
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def _train(train: Callable[..., Any], model: Any, epochs: int, loader: Batches, lr: float) -> Any:
+    """Call the student's `train`; returns the model that came back, or the one that was trained in place."""
+    given = [model, epochs, loader, loader, loader, "cpu", lr, "tiny"]
+    names = _names(train)
+    if names and "small_subset" in names:
+        given[-1] = True
+    if 0 < len(names) < len(given) and not any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(train).parameters.values()):
+        given = given[: len(names)]
+    with _no_pictures():
+        returned = train(*given)
+    return returned if isinstance(returned, nn.Module) else model
+
+
+@contextlib.contextmanager
+def _no_pictures() -> Iterator[None]:
+    """Curves of ten rows are not looked at, and writing them takes longer than training."""
+    figure = sys.modules.get("matplotlib.figure")
+    if figure is None:
+        yield
+        return
+    save = figure.Figure.savefig
+    figure.Figure.savefig = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        figure.Figure.savefig = save
+
+
+@torch.no_grad()
+def _logits(model: Any, batch: Mapping[str, Any]) -> torch.Tensor:
+    """Scores (rows, 2) in evaluation mode."""
+    model.eval()
+    output = model(input_ids=torch.as_tensor(batch["input_ids"]), attention_mask=torch.as_tensor(batch["attention_mask"]))
+    if isinstance(output, torch.Tensor):
+        return output
+    logits: torch.Tensor = output["logits"] if isinstance(output, Mapping) else output.logits
+    return logits
