@@ -26,6 +26,15 @@ class Change:
         return source[: self.start] + self.text + source[self.end :]
 
 
+def narrowed(source: str, change: Change) -> Change:
+    """The same change, without what the texts before and after begin and end with in common."""
+    before, after = source[change.start : change.end], change.text
+    shorter = min(len(before), len(after))
+    head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
+    tail = next((i for i in range(shorter - head) if before[-1 - i] != after[-1 - i]), shorter - head)
+    return Change(change.start + head, change.end - tail, after[head : len(after) - tail])
+
+
 @dataclass(frozen=True)
 class Code:
     """A function, a method or a statement, as it stands in the text of its file."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-from viva.verify.mutants.code import Change, Code
+from viva.verify.mutants.code import Change, Code, narrowed
 
 _TINY, _HUGE = 1e-3, 1e3
 """Numbers outside stand for almost nothing and for almost everything: one more is the same."""
@@ -65,7 +65,7 @@ def changes(code: Code, start: int, end: int) -> Iterator[tuple[str, Change]]:
             mutated = mutate_code(plain, operator, occurrence)
             if mutated is not None:
                 mutated = "\n".join(indent + line if line.strip() else line for line in mutated.split("\n"))
-                yield f"cosmic_ray.{name}", _narrowed(text, mutated, start)
+                yield f"cosmic_ray.{name}", narrowed(code.source, Change(start, end, mutated))
 
 
 def _counts(number: str, less: int) -> bool:
@@ -75,11 +75,3 @@ def _counts(number: str, less: int) -> bool:
     except ValueError:
         return True
     return (value == 0 and not less) or _TINY <= value < _HUGE
-
-
-def _narrowed(before: str, after: str, start: int) -> Change:
-    """The change between two texts, without what they begin and end with in common."""
-    shorter = min(len(before), len(after))
-    head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
-    tail = next((i for i in range(shorter - head) if before[-1 - i] != after[-1 - i]), shorter - head)
-    return Change(start + head, start + len(before) - tail, after[head : len(after) - tail])

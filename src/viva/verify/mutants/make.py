@@ -1,6 +1,7 @@
 """All the mutants of one right answer: each operator at each place that a student's function reaches."""
 
 import ast
+import dis
 import hashlib
 import itertools
 import textwrap
@@ -10,7 +11,7 @@ from types import CodeType
 from typing import Final
 
 from viva.verify.mutants import arrays, formulas, library, state
-from viva.verify.mutants.code import Change, Code, Operator, called, last_name, whole
+from viva.verify.mutants.code import Change, Code, Operator, called, last_name, narrowed, whole
 from viva.verify.mutants.mutant import Mutant, lines_of
 from viva.verify.mutants.reach import Reach, Unit
 from viva.verify.mutants.roots import ANSWERS
@@ -19,6 +20,7 @@ OPERATORS: Final[tuple[Operator, ...]] = (*formulas.OPERATORS, *arrays.OPERATORS
 """The field's own mistakes; where two make the same change, the first gives its name."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 TINY: Final = 1e-3
+_NOTHING: Final = dis.opmap["NOP"]
 _TALK: Final = frozenset({"print", "warn", "cast", "TypeVar", "NewType", "format", "isinstance", "hasattr"})
 
 
@@ -76,16 +78,24 @@ class Maker:
 
 def _changes(code: Code, start: int, end: int, *, with_library: bool) -> Iterator[tuple[str, Change]]:
     """Operator and change, but for those in places that are not changed."""
-    nodes = list(ast.walk(code.node))
+    nodes = list(_walked(code.node))
     closed, guards = _closed(code), _guards(code)
     own = ((o.name, change) for o in OPERATORS for node in nodes for change in o.find(node, code))
     of_library = library.changes(code, start, end) if with_library else ()
     for name, change in itertools.chain(own, of_library):
-        at = change.start
-        if any((a < change.end and at < b) or a <= at < b for a, b in closed):
+        small = narrowed(code.source, change)
+        if any(a <= small.start and small.end <= b for a, b in closed):
             continue
-        if name == "guard_dropped" or not any(a <= at < b for a, b in guards):
+        if name == "guard_dropped" or not any(a <= small.start < b for a, b in guards):
             yield name, change
+
+
+def _walked(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node, but for those in f-strings, whose places `ast` does not know before Python 3.12."""
+    yield node
+    if not isinstance(node, ast.JoinedStr):
+        for child in ast.iter_child_nodes(node):
+            yield from _walked(child)
 
 
 def _closed(code: Code) -> list[tuple[int, int]]:
@@ -178,4 +188,6 @@ def _meaning(code: CodeType) -> tuple[object, ...]:
     """Instructions and what they refer to, without lines and columns."""
     constants = tuple(_meaning(c) if isinstance(c, CodeType) else (type(c).__name__, repr(c)) for c in code.co_consts)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount, code.co_flags)
-    return (code.co_code, constants, *names, code.co_kwonlyargcount, code.co_exceptiontable)
+    pairs = zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    steps = bytes(byte for pair in pairs if pair[0] != _NOTHING for byte in pair)  # where a docstring was
+    return (steps, constants, *names, code.co_kwonlyargcount, code.co_exceptiontable)

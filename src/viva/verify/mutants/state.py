@@ -26,7 +26,7 @@ def parameters_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
         return
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if a.arg != "self"]
     pairs = itertools.combinations(names, 2) if len(names) <= 3 else itertools.pairwise(names)
-    uses = [n for statement in node.body for n in ast.walk(statement) if isinstance(n, ast.Name)]
+    uses = [n for statement in node.body for n in _names(statement)]
     for first, second in pairs:
         found = sorted((n for n in uses if n.id in (first, second)), key=lambda n: (n.lineno, n.col_offset))
         if found and not _rebinds(node, {first, second}):
@@ -136,6 +136,15 @@ def _rebinds(function: Function, names: set[str]) -> bool:
     """True where an inner function or a comprehension has names of its own that are the same."""
     inner = [n for s in function.body for n in ast.walk(s)]
     return any(isinstance(n, ast.arg) and n.arg in names for n in inner)
+
+
+def _names(node: ast.AST) -> Iterator[ast.Name]:
+    """Names, but for those in f-strings, whose places are not known."""
+    if isinstance(node, ast.Name):
+        yield node
+    if not isinstance(node, ast.JoinedStr):
+        for child in ast.iter_child_nodes(node):
+            yield from _names(child)
 
 
 def _is_array(name: str, code: Code) -> bool:
