@@ -1,8 +1,8 @@
 """The author's helpers that live in the box: stand-ins for what the course downloads, tiny models, loaders, questions.
 
-Holds no answers. Runs in the course's interpreter: torch, transformers 4 or 5 and what comes with them, Python 3.9 or later.
-It is loaded before any file of the student's, which then imports `evaluate` and `datasets` as if they were installed and
-finds a tiny model and a tiny tokenizer under whatever name it asks the hub for.
+Holds no answers. Runs in the course's interpreter: torch, transformers 4 or 5 with what comes with them, Python 3.9 or
+later. It is loaded before any file of the student's, which then imports `evaluate` and `datasets` as if they were
+installed and finds a tiny model and a tiny tokenizer under whatever name it asks the hub for.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.machinery
-import importlib.util
 import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import tokenizers
 import torch
@@ -26,10 +25,7 @@ from transformers.models.bert.modeling_bert import BertForSequenceClassification
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-WORDS = (
-    "is are was does do has can will the a an in of it this that and or not no yes cat dog bird house river city king "
-    "green red old new big small from to"
-).split()
+WORDS = ["is", "was", "does", "can", "the", "a", "in", "of", "it", "not", "cat", "dog", "bird", "house", "city", "old"]
 ROWS = {"train": 40, "validation": 12}
 """Of what stands for BoolQ."""
 
@@ -44,8 +40,8 @@ class _Hub:
     dropout = 0.1
     heads = 2
     tokenizer: Any = None
-    base: dict[int, tuple[str, nn.Parameter]] = {}
-    """The parameters of the backbones given since the test began, by identity: kept alive, so that ids stay theirs."""
+    base: ClassVar[dict[int, tuple[str, nn.Parameter]]] = {}
+    """The parameters of the backbones given since `serve`, by identity; kept alive, so that ids stay theirs."""
 
 
 def serve(weights: Mapping[str, Any] | None, heads: int = 2, dropout: float = 0.0) -> None:
@@ -54,7 +50,7 @@ def serve(weights: Mapping[str, Any] | None, heads: int = 2, dropout: float = 0.
 
 
 def _config(**given: Any) -> Any:
-    sizes = {"vocab_size": len(SPECIAL) + len(WORDS), "hidden_size": 16, "max_position_embeddings": 512}
+    sizes: dict[str, Any] = {"vocab_size": len(SPECIAL) + len(WORDS), "hidden_size": 16, "max_position_embeddings": 512}
     intermediate, layers = 32, 2
     if _Hub.weights is not None:
         named = _Hub.weights
@@ -95,8 +91,9 @@ def tokenizer(words: Sequence[str] = WORDS) -> Any:
     made.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[(t, ids[t]) for t in SPECIAL[2:4]]
     )
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL))
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=512, **names)
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL))  # noqa: B905  # Python 3.9
+    fast: Any = transformers.PreTrainedTokenizerFast
+    return fast(tokenizer_object=made, model_max_length=512, **names)
 
 
 def _tokenizer(_cls: type, *_names: Any, **_given: Any) -> Any:
@@ -145,7 +142,9 @@ class Accuracy:
         self._right += int((found.cpu() == wanted.cpu()).sum())
         self._rows += found.numel()
 
-    def add(self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None) -> None:
+    def add(
+        self, *, prediction: Any = None, reference: Any = None, predictions: Any = None, references: Any = None
+    ) -> None:
         """Count one row."""
         found = prediction if predictions is None else predictions
         wanted = reference if references is None else references
@@ -241,18 +240,18 @@ def _module(name: str, **names: Any) -> None:
 def _stand_in() -> None:
     _module("evaluate", load=_load_metric)
     _module("datasets", load_dataset=_load_dataset, Dataset=Split, DatasetDict=_Splits)
-    models = (transformers.AutoModel, transformers.AutoModelForSequenceClassification, transformers.PreTrainedModel)
-    for owner in models:
+    library: Any = transformers
+    for owner in (library.AutoModel, library.AutoModelForSequenceClassification, library.PreTrainedModel):
         owner.from_pretrained = classmethod(_model)
-    for owner in (transformers.AutoTokenizer, PreTrainedTokenizerBase):
+    for owner in (library.AutoTokenizer, library.PreTrainedTokenizerBase):
         owner.from_pretrained = classmethod(_tokenizer)
-    for owner in (transformers.AutoConfig, transformers.PretrainedConfig):
+    for owner in (library.AutoConfig, library.PretrainedConfig):
         owner.from_pretrained = classmethod(lambda _cls, *_names, **given: _config(**given))
     for name, method in {"encode_plus": _encode_plus, "batch_encode_plus": _batch_encode_plus}.items():
         if not hasattr(PreTrainedTokenizerBase, name):
             setattr(PreTrainedTokenizerBase, name, method)
-    if not hasattr(transformers, "AdamW"):
-        transformers.AdamW = _AdamW
+    if not hasattr(library, "AdamW"):
+        library.AdamW = _AdamW
     if "tqdm" in sys.modules:
         bar = sys.modules["tqdm"].tqdm
         bar.__init__ = functools.partialmethod(bar.__init__, disable=True)
@@ -285,9 +284,11 @@ def arguments(**given: Any) -> types.SimpleNamespace:
     return types.SimpleNamespace(**{**usual, "type": "full", "prefix_length": 4, **given})
 
 
-def items(dataset_class: Callable[..., Any], words: Sequence[str], rows: Sequence[tuple[str, str, bool]], max_len: int) -> Any:
+def items(
+    dataset_class: Callable[..., Any], words: Sequence[str], rows: Sequence[tuple[str, str, bool]], max_len: int
+) -> Any:
     """The length of a data set of (question, passage, answer), and its items."""
-    columns = [list(column) for column in zip(*rows)]
+    columns = [list(column) for column in zip(*rows)]  # noqa: B905
     dataset = dataset_class(columns[1], columns[0], columns[2], tokenizer(words), max_len)
     return {"length": len(dataset), "items": [dict(dataset[index]) for index in range(len(rows))]}
 
@@ -298,7 +299,7 @@ class Scores(nn.Module):
     In training mode it may turn its scores round, as dropout spoils them.
     """
 
-    type = "full"
+    type: Any = "full"  # the course's files ask the model for it
 
     def __init__(self, table: Any, spoiled_in_training: bool = False) -> None:
         super().__init__()
@@ -306,7 +307,7 @@ class Scores(nn.Module):
         self.spoiled_in_training = spoiled_in_training
         self.steps: list[dict[str, Any]] = []
         self._asked: dict[str, Any] = {}
-        self.classifier.register_post_accumulate_grad_hook(self._note)
+        self.classifier.register_post_accumulate_grad_hook(self._note)  # type: ignore[no-untyped-call]
 
     def forward(self, input_ids: Any, attention_mask: Any = None, labels: Any = None, **_: Any) -> Any:
         """Ids (rows, length) -> scores (rows, 2), and the loss where there are labels."""
@@ -319,7 +320,7 @@ class Scores(nn.Module):
         loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
-    def _note(self, parameter: torch.Tensor) -> None:
+    def _note(self, parameter: Any) -> None:
         self.steps.append({**self._asked, "gradient": parameter.grad.detach().clone()})
 
 
@@ -420,7 +421,7 @@ def _train(train: Callable[..., Any], model: Any, epochs: int, loader: Batches, 
     names = _names(train)
     if names and "small_subset" in names:
         given[-1] = True
-    if 0 < len(names) < len(given) and not any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(train).parameters.values()):
+    if 0 < len(names) < len(given) and "*" not in str(inspect.signature(train)):
         given = given[: len(names)]
     with _no_pictures():
         returned = train(*given)
@@ -446,7 +447,8 @@ def _no_pictures() -> Iterator[None]:
 def _logits(model: Any, batch: Mapping[str, Any]) -> torch.Tensor:
     """Scores (rows, 2) in evaluation mode."""
     model.eval()
-    output = model(input_ids=torch.as_tensor(batch["input_ids"]), attention_mask=torch.as_tensor(batch["attention_mask"]))
+    ids, mask = (torch.as_tensor(batch[name]) for name in ("input_ids", "attention_mask"))
+    output = model(input_ids=ids, attention_mask=mask)
     if isinstance(output, torch.Tensor):
         return output
     logits: torch.Tensor = output["logits"] if isinstance(output, Mapping) else output.logits

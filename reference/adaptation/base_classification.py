@@ -1,6 +1,6 @@
-"""Fine-tuning a classifier on yes/no questions: Devlin et al. (2019), "BERT", section 4.1; Clark et al. (2019), "BoolQ".
+"""Fine-tuning a classifier on yes/no questions: Devlin et al. (2019), "BERT", section 4.1; Clark et al. (2019), BoolQ.
 
-    input   [CLS] question [SEP] passage [SEP], the passage cut to what fits          loss   cross entropy of the two logits
+    input   [CLS] question [SEP] passage [SEP], the passage cut to what fits        loss   cross entropy of two logits
 
 AdamW (Loshchilov and Hutter, 2019); the learning rate rises linearly over 50 steps, then falls linearly to 0.
 """
@@ -88,9 +88,7 @@ def train(
         print(name, evaluate_model(mymodel, loader, device))
 
 
-def fit(
-    model: nn.Module, trained: Sequence[nn.Parameter], epochs: int, loader: Loader, device: str, lr: float
-) -> None:
+def fit(model: nn.Module, trained: Sequence[nn.Parameter], epochs: int, loader: Loader, device: str, lr: float) -> None:
     """AdamW on some of the parameters; the others stay as they are."""
     optimizer = torch.optim.AdamW(trained, lr=lr)
     total = len(loader) * epochs
@@ -113,7 +111,7 @@ def fit(
 
 def logits_of(model: nn.Module, batch: Batch, device: str) -> Tensor:
     """The model's scores (batch, class)."""
-    logits: Tensor = model(
-        input_ids=batch["input_ids"].to(device), attention_mask=batch["attention_mask"].to(device)
-    )["logits"]
+    logits: Tensor = model(input_ids=batch["input_ids"].to(device), attention_mask=batch["attention_mask"].to(device))[
+        "logits"
+    ]
     return logits

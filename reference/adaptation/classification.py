@@ -20,7 +20,7 @@ class CustomModelforSequenceClassification(nn.Module):
     def __init__(self, model_name: str, num_labels: int = 2, type: str = "full", prefix_length: int = 128) -> None:
         super().__init__()
         self.model: Any = AutoModel.from_pretrained(model_name)
-        self.type = type
+        self.kind = type
         d = self.model.config.hidden_size
         self.prefix = nn.Parameter(torch.randn(prefix_length, d)) if type == "prefix" else None  # (l, d)
         self.classifier = nn.Linear(d, num_labels)
@@ -37,7 +37,7 @@ class CustomModelforSequenceClassification(nn.Module):
 
     def trained(self) -> list[nn.Parameter]:
         """What is tuned."""
-        if self.type == "full":
+        if self.kind == "full":
             return list(self.parameters())
         return [*([] if self.prefix is None else [self.prefix]), *self.classifier.parameters()]
 

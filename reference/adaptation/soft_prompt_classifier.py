@@ -2,7 +2,8 @@
 
     o = W pool(Encoder([P; E])) + b        E word embeddings, P the prompt, the mask grown by as many ones
 
-The course's file takes the mean of all hidden states, those of padding and prompt included; `POOLINGS` has what others do.
+The course's file takes the mean of all hidden states, those of padding and prompt included; `POOLINGS` has what others
+do.
 """
 
 from collections.abc import Callable
@@ -26,17 +27,23 @@ def _visible(_weights: Weights, hidden: Array, mask: Array, _length: int) -> Arr
     return np.asarray((hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True))
 
 
+def _visible_text(weights: Weights, hidden: Array, mask: Array, length: int) -> Array:
+    return _visible(weights, hidden[:, length:], mask[:, length:], 0)
+
+
 POOLINGS: Final[dict[str, Pooling]] = {
     "mean": _all,
     "mean without padding": _visible,
     "mean of the text": lambda weights, hidden, mask, length: _all(weights, hidden[:, length:], mask, 0),
-    "mean of the text without padding": lambda w, hidden, mask, length: _visible(w, hidden[:, length:], mask[:, length:], 0),
+    "mean of the text without padding": lambda w, hidden, mask, length: _visible(
+        w, hidden[:, length:], mask[:, length:], 0
+    ),
     "[CLS]": lambda _weights, hidden, _mask, length: hidden[:, length],
     "first position": lambda _weights, hidden, _mask, _length: hidden[:, 0],
     "pooler": lambda weights, hidden, _mask, _length: pool(weights, hidden),
     "pooler of [CLS]": lambda weights, hidden, _mask, length: pool(weights, hidden[:, length:]),
 }
-"""Ways from hidden states (batch, l + n, d) and mask (batch, l + n) to one vector for each row, l the prompt's length."""
+"""Ways from hidden states (batch, l + n, d) and mask (batch, l + n) to one vector a row; l is the prompt's length."""
 
 
 def classifier_logits(
@@ -66,7 +73,13 @@ def classifier_logits(
 
 
 def logits_from(
-    weights: Weights, words: ArrayLike, attention_mask: ArrayLike, W: ArrayLike, b: ArrayLike, length: int, heads: int = 2
+    weights: Weights,
+    words: ArrayLike,
+    attention_mask: ArrayLike,
+    W: ArrayLike,
+    b: ArrayLike,
+    length: int,
+    heads: int = 2,
 ) -> dict[str, Array]:
     """`classifier_logits` from word embeddings (batch, l + n, d), the first `length` of which are a prompt's."""
     head, bias, mask = np.asarray(W, dtype=np.float64), np.asarray(b, dtype=np.float64), np.asarray(attention_mask)

@@ -1,0 +1,358 @@
+"""Question 3.1.1: base_classification.py, its rows, its accuracy and its training; one step of the other."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viva.grading import agree, number, visibility, weight
+
+Array = NDArray[np.float64]
+Row = tuple[str, str, bool]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+WORDS = [
+    "is",
+    "was",
+    "can",
+    "the",
+    "a",
+    "river",
+    "city",
+    "king",
+    "green",
+    "old",
+    "small",
+    "dog",
+    "cat",
+    "house",
+    "on",
+    "in",
+    "of",
+    "it",
+    "with",
+]
+VOCABULARY = {token: index for index, token in enumerate([*SPECIAL, *WORDS])}
+FEW = 1e-3
+"""What single precision and another order of summation may move a gradient or an accuracy."""
+
+
+@number("3.1.1")
+@weight(3)
+def test_rows_of_the_data(submission: Any, student: Any, key: Any, inside: Any) -> None:
+    """Each row is question, [SEP] and passage, filled up to max_len, with its mask and its label."""
+    rows = [
+        ("is the river green", "the old river in the city is green", True),
+        ("can a dog with it", "a dog in the house", False),
+        ("was it old", "the king was old", False),
+    ]
+    check_rows(program(submission, student, "BoolQADataset"), key, inside, rows, 18)
+
+
+@number("3.1.1")
+@weight(2)
+def test_long_passages_are_cut(submission: Any, student: Any, key: Any, inside: Any) -> None:
+    """Of a passage that is too long the end is cut off; the question stays whole."""
+    passage = "the old king in the green city with the river it is the small house of a dog on the old house"
+    rows = [
+        ("is the city of the king green", passage, True),
+        ("was it a small cat", passage + " with " + passage, False),
+    ]
+    check_rows(program(submission, student, "BoolQADataset"), key, inside, rows, 16)
+
+
+@number("3.1.1")
+@weight(1)
+@visibility("after_published")
+def test_random_rows(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random questions and passages, some of them too long."""
+    rows = [
+        (sentence(rng, int(rng.integers(2, 6))), sentence(rng, int(length)), bool(rng.integers(2)))
+        for length in rng.integers(6, 24, 6)
+    ]
+    check_rows(program(submission, student, "BoolQADataset"), key, inside, rows, 16)
+
+
+@number("3.1.1")
+@weight(3)
+def test_accuracy(submission: Any, student: Any, inside: Any) -> None:
+    """evaluate_model gives the share of rows that are right, with a smaller last batch, in evaluation mode."""
+    labels, right = [1, 0, 1, 1, 0, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0, 0, 0]
+    check_accuracy(program(submission, student, "evaluate_model"), inside, labels, right, 4)
+
+
+@number("3.1.1")
+@weight(1)
+@visibility("after_published")
+def test_accuracy_of_random_scores(submission: Any, student: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Random scores and labels, in batches of random size."""
+    for size in rng.integers(2, 6, 2):
+        labels, right = rng.integers(0, 2, (2, 11))
+        check_accuracy(
+            program(submission, student, "evaluate_model"), inside, labels.tolist(), right.tolist(), int(size)
+        )
+
+
+@number("3.1.1")
+@weight(4)
+def test_steps(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Each step follows the gradient of the cross entropy on its own batch, and the model follows the steps."""
+    check_steps(submission, program(submission, student, "train"), key, inside, rng)
+
+
+@number("3.2.1")
+@weight(2)
+def test_steps_of_full_tuning(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """The same holds for classification.py and a model of type full."""
+    check_steps(submission, program(submission, student, "train", "classification"), key, inside, rng)
+
+
+@number("3.1.1")
+@weight(4)
+def test_ten_rows_are_learned(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Trained on ten rows, a small pretrained model gets at least nine of them right."""
+    labels = np.array([0, 1] * 5)
+    batch = drawn_batch(rng, labels, 12)
+    submission.set(args=inside.arguments.keep())
+    train = program(submission, student, "train")
+    inside.serve(key.draw_weights(rng, len(VOCABULARY), 16, 2, 32, 24))
+    submission.set(test_dataloader=inside.Batches.keep([batch]))
+    found = inside.overfitted(train, batch, 24, 0.02)
+    before, after = (scores(found[when], (10, 2)) for when in ("before", "after"))
+    right = int((after.argmax(axis=1) == labels).sum())
+    assert right >= 9, (
+        f"After 24 steps on the same ten rows the model gets {right} of them right, and its loss is "
+        f"{loss(after, labels):.3f}; it was {loss(before, labels):.3f}. A model that learns fits ten rows by heart: "
+        f"{reason(before, after, labels)}"
+    )
+
+
+def reason(before: Array, after: Array, labels: NDArray[np.int64]) -> str:
+    """What the scores say about training that did not work."""
+    if np.allclose(before, after, atol=1e-5):
+        return "the scores did not move; does the optimizer step, and is it this model's parameters that it has?"
+    if loss(after, 1 - labels) < loss(before, 1 - labels) / 2:
+        return "it learned the opposite labels."
+    return "do loss, backward, optimizer and zero_grad stand in this order in the loop?"
+
+
+def program(submission: Any, student: Any, name: str, file: str = "base_classification") -> Any:
+    """A name of one of the two files; of another file or a notebook, if there it stands."""
+    own = submission.module(file)
+    return own[name] if name in own else student[name]
+
+
+# Rows.
+
+
+def check_rows(dataset: Any, key: Any, inside: Any, rows: Sequence[Row], max_len: int) -> None:
+    found = inside.items(dataset, WORDS, rows, max_len)
+    agree(found["length"], len(rows), name="the length of the data set")
+    for position, (row, item) in enumerate(zip(rows, found["items"], strict=True)):
+        expected = key.boolq_item(*row, VOCABULARY, max_len)
+        name = f"of row {position}, question {row[0]!r} and passage {shortened(row[1])!r} with max_len {max_len}"
+        missing = [column for column in expected if column not in item]
+        assert not missing, f"A row has no {missing[0]!r}; it has {', '.join(map(str, item))}."
+        agree(item["input_ids"], expected["input_ids"], hints=ids_mistakes(row, max_len), name=f"input_ids {name}")
+        mask = np.asarray(expected["attention_mask"])
+        hints: dict[str, Any] = {
+            "the padding is not masked": np.ones_like(mask),
+            "1 stands for what is read, 0 for padding": 1 - mask,
+        }
+        agree(item["attention_mask"], mask, hints=hints, name=f"attention_mask {name}")
+        label = np.asarray(item["labels"])
+        agree(
+            label.reshape(()) * 1 if label.size == 1 else label,
+            expected["labels"],
+            hints={"the labels are turned round: True is 1": 1 - int(row[2])},
+            name=f"labels {name}",
+        )
+
+
+def ids_mistakes(row: Row, max_len: int) -> dict[str, Any]:
+    """What goes wrong in encoding a row."""
+    question, passage = ([VOCABULARY[word] for word in text.split()] for text in row[:2])
+    cls, sep = VOCABULARY["[CLS]"], VOCABULARY["[SEP]"]
+    wrong = {
+        "[SEP] is missing between question and passage": [cls, *question, *passage],
+        "the passage comes first, so that the question is cut off": [cls, *passage, sep, *question],
+        "the question is missing": [cls, *passage],
+        "the passage is missing": [cls, *question],
+        "question and passage are encoded without special tokens": [*question, *passage],
+        "the beginning is cut off instead of the end": [],
+    }
+    hints: dict[str, Any] = {}
+    for name, ids in wrong.items():
+        closed = [*ids[: max_len - 1], sep]
+        if name.startswith("question and passage are"):
+            closed = ids[:max_len]
+        if name.startswith("the beginning"):
+            closed = [cls, *[*question, sep, *passage][-(max_len - 2) :], sep]
+        hints[name] = closed + [0] * (max_len - len(closed))
+    whole = [cls, *question, sep, *passage, sep]
+    hints["the row is not cut to max_len"] = whole
+    hints["the row is not filled up to max_len"] = [*whole[: max_len - 1], sep] if len(whole) > max_len else whole
+    hints["there is a dimension too many: take the first of the batch of one"] = [hints_right(whole, max_len, sep)]
+    return hints
+
+
+def hints_right(whole: list[int], max_len: int, sep: int) -> list[int]:
+    closed = whole if len(whole) <= max_len else [*whole[: max_len - 1], sep]
+    return closed + [0] * (max_len - len(closed))
+
+
+def sentence(rng: np.random.Generator, words: int) -> str:
+    return " ".join(rng.choice(WORDS, size=words))
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+# Accuracy.
+
+
+def check_accuracy(evaluate_model: Any, inside: Any, labels: Sequence[int], right: Sequence[int], size: int) -> None:
+    """Ask for the accuracy of scores that are right where `right` says so."""
+    rows = len(labels)
+    table = np.zeros((rows, 2))
+    predicted = [label if is_right else 1 - label for label, is_right in zip(labels, right, strict=True)]
+    table[np.arange(rows), predicted] = 2.0
+    batches = [
+        {
+            "input_ids": [[row, 0] for row in range(rows)[start : start + size]],
+            "attention_mask": [[1, 1]] * len(labels[start : start + size]),
+            "labels": list(labels[start : start + size]),
+        }
+        for start in range(0, rows, size)
+    ]
+    shares = [float(np.mean(right[start : start + size])) for start in range(0, rows, size)]
+    share, whole = sum(right) / rows, rows // size * size
+    hints = {
+        "the model was in training mode: call model.eval()": 1 - share,
+        "this is the mean over batches; the last batch is smaller": float(np.mean(shares)),
+        "this divides by the number of batches instead of rows": sum(right) / len(batches),
+        "this is the number of right rows": float(sum(right)),
+        "the last batch is left out": sum(right[:whole]) / whole,
+        "the last batch alone was counted": shares[-1],
+        "the first batch alone was counted": shares[0],
+        "as many rows are counted as full batches hold": sum(right) / (len(batches) * size),
+        "this is in percent": 100 * share,
+        "this is the share of rows that the model answers with True": sum(predicted) / rows,
+    }
+    name = f"the accuracy for {sum(right)} right of {rows} rows in batches of {size}"
+    agree(number_of(inside.evaluated(evaluate_model, table, batches)), share, hints=hints, name=name, atol=FEW)
+
+
+def number_of(returned: Any) -> Any:
+    """The accuracy alone, or as {"accuracy": x}."""
+    if isinstance(returned, dict):
+        assert "accuracy" in returned, f"evaluate_model returns {list(returned)[:5]}; expected {{'accuracy': x}}."
+        return returned["accuracy"]
+    return returned
+
+
+# Training.
+
+
+def check_steps(submission: Any, train: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Two epochs over three batches of different rows, with scores whose gradient is known."""
+    labels = np.array([1, 0, 0, 1, 1])
+    table = rng.standard_normal((5, 2))
+    parts = [[0, 1], [2, 3], [4]]
+    batches = [
+        {"input_ids": [[row, 0] for row in part], "attention_mask": [[1, 1] for _ in part], "labels": labels[part]}
+        for part in parts
+    ]
+    submission.set(test_dataloader=inside.Batches.keep(batches), args=inside.arguments.keep())
+    found = inside.noted(train, table, batches, 2, 1.0)
+    steps = found["steps"]
+    assert isinstance(steps, list) and len(steps) == 6, (
+        f"Two epochs over three batches gave {len(steps)} backward passes; expected 6, one for each batch."
+    )
+    before: Array = np.zeros_like(table)
+    scale = 0.0
+    for position, step in enumerate(steps):
+        rows, scores_then = np.asarray(step["rows"]), np.asarray(step["table"], dtype=np.float64)
+        gradient = np.asarray(step["gradient"], dtype=np.float64)
+        wanted = np.zeros_like(table)
+        wanted[rows] = key.loss_gradient(scores_then[rows], labels[rows])
+        if position == 0:  # the mean of the loss, or its sum
+            scale = 2.0 if np.allclose(gradient, 2 * wanted, atol=FEW) else 1.0
+        size = 1.0 if scale == 1.0 else float(len(rows))
+        hints = gradient_mistakes(scores_then, rows, labels, before)
+        agree(gradient, size * wanted, hints=hints, name=f"the gradient of step {position + 1}", rtol=FEW, atol=FEW)
+        assert step["training"] is True, (
+            f"In step {position + 1} the model is in evaluation mode, so that its dropout is off: call train() in each "
+            "epoch, for evaluate_model calls eval()."
+        )
+        before = gradient
+    check_progress(np.asarray(found["table"], dtype=np.float64), table, labels, key)
+
+
+def check_progress(after: Array, before: Array, labels: NDArray[np.int64], key: Any) -> None:
+    """The steps were taken, downhill."""
+    moved = after - before
+    assert np.abs(moved).max() > 1e-4, "After six steps the model is what it was: does the optimizer step?"
+    downhill = -np.sign(key.loss_gradient(before, labels))
+    assert (np.sign(moved) == downhill).mean() > 0.7, "The steps lead uphill: the loss grows with each of them."
+
+
+def gradient_mistakes(
+    table: Array, rows: NDArray[np.int64], labels: NDArray[np.int64], before: Array
+) -> dict[str, Callable[[], Array]]:
+    """The gradients of what students compute instead."""
+
+    def spread(chosen: Array) -> Array:
+        gradient = np.zeros_like(table)
+        gradient[rows] = chosen
+        return gradient
+
+    def right() -> Array:
+        return spread(cross_entropy_gradient(table[rows], labels[rows]))
+
+    def twice() -> Array:
+        p = softmax(table[rows])
+        outer = cross_entropy_gradient(p, labels[rows])
+        return spread(p * (outer - (outer * p).sum(axis=1, keepdims=True)))
+
+    return {
+        "the gradient of the step before is still in it: call zero_grad() in each step": lambda: before + right(),
+        "softmax is applied twice: cross entropy wants the scores as they are": twice,
+        "it is that of the opposite labels": lambda: spread(cross_entropy_gradient(table[rows], 1 - labels[rows])),
+        "it points uphill: the loss has the wrong sign": lambda: -right(),
+    }
+
+
+def cross_entropy_gradient(scores_: Array, labels: NDArray[np.int64]) -> Array:
+    gradient: Array = (softmax(scores_) - np.eye(scores_.shape[1])[labels]) / len(labels)
+    return gradient
+
+
+def softmax(scores_: Array) -> Array:
+    exponentials = np.exp(scores_ - scores_.max(axis=1, keepdims=True))
+    weights: Array = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return weights
+
+
+def loss(logits: Array, labels: NDArray[np.int64]) -> float:
+    """The mean cross entropy."""
+    return float(-np.log(softmax(logits)[np.arange(len(labels)), labels] + 1e-30).mean())
+
+
+def scores(returned: Any, shape: tuple[int, ...]) -> Array:
+    """Logits as finite numbers of the shape."""
+    logits = np.asarray(returned)
+    assert logits.shape == shape, f"The logits have shape {logits.shape}; expected {shape}."
+    assert logits.dtype.kind in "fiu" and np.isfinite(logits).all(), "The logits are no finite numbers."
+    return logits.astype(np.float64)
+
+
+def drawn_batch(rng: np.random.Generator, labels: NDArray[np.int64], length: int) -> dict[str, Any]:
+    """Rows of random tokens, [CLS] first, some of them padded."""
+    rows = len(labels)
+    ids = rng.integers(len(SPECIAL), len(VOCABULARY), (rows, length))
+    ids[:, 0] = VOCABULARY["[CLS]"]
+    mask = (np.arange(length) < rng.integers(length // 2, length + 1, (rows, 1))).astype(np.int64)
+    mask[0, -3:], mask[1] = 0, 1
+    return {"input_ids": ids * mask, "attention_mask": mask, "labels": labels}

@@ -1,0 +1,308 @@
+"""Questions 3.2.1 to 3.2.3: classification.py, what its model computes and what its training changes.
+
+The encoder's weights are drawn here, and what the student's model computes with them is compared with the reference.
+What training changed is told from the parameters before and after, never from `requires_grad`: the course's file
+restricts the optimizer's list alone.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from viva.grading import agree, number, visibility, weight
+
+Array = NDArray[np.float64]
+Weights = dict[str, Array]
+Batch = dict[str, NDArray[np.int64]]
+VOCABULARY, D, LAYERS, INNER, POSITIONS, CLASSES = 20, 8, 2, 12, 24, 2
+CHANGED = {"full": {"base", "head"}, "head": {"head"}, "prefix": {"prefix", "head"}}
+PARTS = {"base": "the pretrained encoder", "head": "the head", "prefix": "the prefix"}
+RELATIVE, ABSOLUTE = 2e-3, 5e-4
+"""Single precision through two layers, in any order of summation."""
+
+
+@number("3.2.1")
+@weight(3)
+@pytest.mark.parametrize("kind", ["full", "head"])
+def test_forward(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator, kind: str) -> None:
+    """Full and head: a linear head on the mean of the encoder's last hidden states."""
+    check_forward(submission, student, key, inside, rng, kind, 3)
+
+
+@number("3.2.3")
+@weight(4)
+def test_forward_with_a_prefix(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Prefix: the same with prefix_length trained vectors before the word embeddings, which attention may read."""
+    own = submission.module("classification")
+    name = "CustomModelforSequenceClassification"
+    if name in own or name in student or "prepend_soft_prompt" not in student:
+        check_forward(submission, student, key, inside, rng, "prefix", 3)
+    else:
+        check_prepending(student.prepend_soft_prompt, key, rng)
+
+
+@number("3.2.3")
+@weight(2)
+@visibility("after_published")
+def test_forward_of_random_models(
+    submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Other weights, other lengths of prefix and text."""
+    for kind, prefix_length in (("prefix", 1), ("prefix", int(rng.integers(4, 7))), ("full", 3)):
+        check_forward(submission, student, key, inside, rng, kind, prefix_length)
+
+
+@number("3.2.1")
+@weight(2)
+def test_full_tuning(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Full tuning changes the encoder and the head."""
+    check_changes(submission, student, key, inside, rng, "full")
+
+
+@number("3.2.2")
+@weight(4)
+def test_head_tuning(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Head tuning changes the head's parameters and no other."""
+    check_changes(submission, student, key, inside, rng, "head")
+
+
+@number("3.2.3")
+@weight(4)
+def test_prefix_tuning(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Prefix tuning changes the prefix and the head, and not the encoder."""
+    check_changes(submission, student, key, inside, rng, "prefix")
+
+
+@number("3.2.3")
+@weight(1)
+@visibility("after_published")
+def test_trained_model_computes_with_its_parameters(
+    submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """The model that comes out of training computes with the parameters that it shows."""
+    weights, batch = drawn(key, rng)
+    found = tuned(submission, student, inside, weights, batch, "prefix", 3)
+    after = found["after"]
+    trained = {**weights, **{name: np.asarray(value, dtype=np.float64) for name, value in after["base"].items()}}
+    compare(found["logits"], after, key, trained, batch, "prefix", 3)
+
+
+def check_forward(
+    submission: Any,
+    student: Any,
+    key: Any,
+    inside: Any,
+    rng: np.random.Generator,
+    kind: str,
+    prefix_length: int,
+) -> None:
+    weights, batch = drawn(key, rng)
+    make = model_class(submission, student)
+    inside.serve(weights)
+    submission.set(prefix_length=prefix_length, args=inside.arguments.keep(type=kind, prefix_length=prefix_length))
+    found = inside.computed(make, kind, prefix_length, {name: batch[name] for name in ("input_ids", "attention_mask")})
+    compare(found["logits"], found["groups"], key, weights, batch, kind, prefix_length)
+
+
+def compare(
+    returned: Any, groups: Any, key: Any, weights: Weights, batch: Batch, kind: str, prefix_length: int
+) -> None:
+    """The logits are those of the reference with the parameters that the student's model shows."""
+    W, b, prefix = head_and_prefix(groups, kind, prefix_length)
+    question = (weights, batch["input_ids"], batch["attention_mask"], W, b)
+    poolings: dict[str, Array] = key.classifier_logits(*question, prefix)
+    expected = poolings["mean"]
+    actual = np.asarray(returned)
+    if any(alike(actual, logits) for logits in poolings.values()):
+        return
+    wrong = mistakes(key, weights, batch, W, b, prefix)
+    named = {name: logits for name, make in wrong.items() for logits in make().values() if alike(actual, logits)}
+    agree(actual, expected, hints=named, name=f"the logits of a model of type {kind!r}", rtol=RELATIVE, atol=ABSOLUTE)
+
+
+def mistakes(
+    key: Any, weights: Weights, batch: Batch, W: Array, b: Array, prefix: Array | None
+) -> dict[str, Callable[[], dict[str, Array]]]:
+    """What students compute instead, by every pooling."""
+    ids, mask = batch["input_ids"], batch["attention_mask"]
+    words = key.embed(weights, ids)
+    everything = np.ones_like(mask)
+
+    def plain(read: NDArray[np.int64]) -> dict[str, Array]:
+        return dict(key.classifier_logits(weights, ids, read, W, b))
+
+    def from_words(embeddings: Array, read: NDArray[np.int64], length: int) -> dict[str, Array]:
+        return dict(key.logits_from(weights, embeddings, read, W, b, length))
+
+    def probabilities() -> dict[str, Array]:
+        found: dict[str, Array] = key.classifier_logits(weights, ids, mask, W, b, prefix)
+        return {name: softmax(logits) for name, logits in found.items()}
+
+    wrong: dict[str, Callable[[], dict[str, Array]]] = {
+        "softmax is applied; logits are the head's output as it is": probabilities,
+    }
+    if prefix is None:
+        return {**wrong, "the attention mask is not used: padding is read": lambda: plain(everything)}
+    copies = np.broadcast_to(prefix, (len(ids), *prefix.shape))
+    ones = np.ones((len(ids), len(prefix)), dtype=mask.dtype)
+    before, read = key.add_soft_prompt(words, mask, prefix)
+    return {
+        **wrong,
+        "the prefix is not there": lambda: plain(mask),
+        "the attention mask leaves the prefix out: it grows by ones, not by zeros": lambda: from_words(
+            before, np.concatenate([0 * ones, mask], axis=1), len(prefix)
+        ),
+        "the ones for the prefix stand at the end of the attention mask; the prefix comes first": lambda: from_words(
+            before, np.concatenate([mask, ones], axis=1), len(prefix)
+        ),
+        "the attention mask is not used: padding is read": lambda: from_words(before, np.ones_like(read), len(prefix)),
+        "the prefix stands behind the text": lambda: from_words(
+            np.concatenate([words, copies], axis=1), np.concatenate([mask, ones], axis=1), 0
+        ),
+        "the prefix is put before the sum of word, position and segment, so that positions count twice; take the word "
+        "embeddings alone": lambda: from_words(
+            np.concatenate([copies, whole_embeddings(weights, words)], axis=1), read, len(prefix)
+        ),
+    }
+
+
+def whole_embeddings(weights: Weights, words: Array) -> Array:
+    """What BERT's embedding layer gives: position and segment added, normalised."""
+    summed = words + weights["embeddings.position_embeddings.weight"][: words.shape[1]]
+    summed = summed + weights["embeddings.token_type_embeddings.weight"][0]
+    centred = summed - summed.mean(axis=-1, keepdims=True)
+    gain, bias = (weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias"))
+    whole: Array = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True)) * gain + bias
+    return whole
+
+
+def check_prepending(prepend_soft_prompt: Any, key: Any, rng: np.random.Generator) -> None:
+    """The prefix as a function: embeddings (batch, n, d), mask (batch, n), prompt (l, d) -> both, longer by l."""
+    embeddings, prompt = rng.standard_normal((3, 5, 4)), rng.standard_normal((2, 4))
+    mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1], [1, 0, 0, 0, 0]])
+    found = prepend_soft_prompt(embeddings, mask, prompt)
+    words, read = key.add_soft_prompt(embeddings, mask, prompt)
+    agree(found[0], words, name="the embeddings with the prompt before them")
+    hints = {
+        "the mask is not extended": mask,
+        "the mask leaves the prompt out": np.concatenate([np.zeros((3, 2), dtype=int), mask], axis=1),
+        "the ones stand at the end": np.concatenate([mask, np.ones((3, 2), dtype=int)], axis=1),
+    }
+    agree(np.asarray(found[1]) * 1, read, hints=hints, name="the attention mask with the prompt")
+
+
+def check_changes(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator, kind: str) -> None:
+    """Train for a few steps and see which parameters moved, and how many they are."""
+    weights, batch = drawn(key, rng)
+    prefix_length = 5
+    found = tuned(submission, student, inside, weights, batch, kind, prefix_length)
+    before, after = found["before"], found["after"]
+    untouched = {name: weights[name] for name in before["base"]}
+    agree(before["base"], untouched, name="the pretrained weights in a new model", rtol=1e-5, atol=1e-6)
+    changed = {group: moved(before[group], after[group]) for group in CHANGED["full"] | CHANGED["prefix"]}
+    for group in sorted(PARTS):
+        should = group in CHANGED[kind]
+        if should != bool(changed[group]) and (should or before[group]):
+            raise AssertionError(told(kind, group, should, changed[group]))
+    if kind != "full":
+        counted = sum(size for group in CHANGED[kind] for size in changed[group].values())
+        right = {"head": key.head_params(D, CLASSES), "prefix": key.prefix_params(prefix_length, D, CLASSES)}[kind]
+        hints = {
+            "the bias of the head is not tuned": right - CLASSES,
+            "the head is a layer of d × d more": right + D * D + D,
+        }
+        of_what = f"for d = {D}" + (f" and a prefix_length of {prefix_length}" if kind == "prefix" else "")
+        agree(counted, right, hints=hints, name=f"the number of tuned parameters of type {kind!r} {of_what}")
+
+
+def told(kind: str, group: str, should: bool, changed: Mapping[str, int]) -> str:
+    """One sentence about a part that moved and should not, or the other way round."""
+    if should:
+        return (
+            f"Training with type {kind!r} does not change {PARTS[group]}; expected it to change. Does the optimizer "
+            "have its parameters, and is it this optimizer that steps?"
+        )
+    some = ", ".join(sorted(changed)[:2])
+    return (
+        f"Training with type {kind!r} changes {PARTS[group]} ({some}, …); it should stay as it was. Which parameters "
+        "does the optimizer have that steps?"
+    )
+
+
+def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]:
+    """The parameters that training changed, with their sizes."""
+    return {
+        name: np.size(value)
+        for name, value in before.items()
+        if name in after and not np.array_equal(np.asarray(value), np.asarray(after[name]))
+    }
+
+
+def tuned(
+    submission: Any, student: Any, inside: Any, weights: Weights, batch: Batch, kind: str, prefix_length: int
+) -> dict[str, Any]:
+    """Four steps with the student's own model and `train`."""
+    make = model_class(submission, student)
+    own = submission.module("classification")
+    train = own.train if "train" in own else student.train
+    inside.serve(weights)
+    submission.set(
+        prefix_length=prefix_length,
+        test_dataloader=inside.Batches.keep([batch]),
+        args=inside.arguments.keep(type=kind, prefix_length=prefix_length),
+    )
+    found = inside.tuned(make, train, kind, prefix_length, batch, 4, 0.05)
+    return dict(found)
+
+
+def model_class(submission: Any, student: Any) -> Any:
+    """The student's class, in whatever file it stands."""
+    own, name = submission.module("classification"), "CustomModelforSequenceClassification"
+    return own[name] if name in own else student[name]
+
+
+def head_and_prefix(groups: Any, kind: str, prefix_length: int) -> tuple[Array, Array, Array | None]:
+    """The head's matrix and bias and the prefix, as the student's model shows them."""
+    head = [np.asarray(value, dtype=np.float64) for value in groups["head"].values()]
+    matrices = [value for value in head if value.shape == (CLASSES, D)]
+    biases = [value for value in head if value.shape == (CLASSES,)]
+    shapes = [value.shape for value in head]
+    assert len(matrices) == 1 and len(matrices) + len(biases) == len(head), (
+        f"Beside encoder and prefix the model has parameters of the shapes {shapes}; expected one linear layer, "
+        f"({CLASSES}, {D}) and ({CLASSES},)."
+    )
+    prefixes = [np.asarray(value, dtype=np.float64) for value in groups["prefix"].values()]
+    if kind != "prefix":
+        return matrices[0], biases[0] if biases else np.zeros(CLASSES), None
+    assert len(prefixes) == 1, (
+        f"With prefix_length = {prefix_length} and d = {D}, the model has {len(prefixes)} parameters of "
+        f"{prefix_length * D} numbers; expected one, the prefix."
+    )
+    return matrices[0], biases[0] if biases else np.zeros(CLASSES), prefixes[0].reshape(prefix_length, D)
+
+
+def drawn(key: Any, rng: np.random.Generator) -> tuple[Weights, Batch]:
+    """Weights of a small encoder, and three texts, one without padding."""
+    weights = key.draw_weights(rng, VOCABULARY, D, LAYERS, INNER, POSITIONS)
+    lengths = np.array([[3], [7], [5]])
+    mask = (np.arange(7) < lengths).astype(np.int64)
+    ids = rng.integers(5, VOCABULARY, (3, 7)) * mask
+    ids[:, 0] = 2
+    return weights, {"input_ids": ids, "attention_mask": mask, "labels": np.array([0, 1, 1])}
+
+
+def alike(actual: Any, expected: Array) -> bool:
+    return (
+        actual.shape == expected.shape
+        and actual.dtype.kind in "fiu"
+        and np.allclose(actual.astype(np.float64), expected, rtol=RELATIVE, atol=ABSOLUTE)
+    )
+
+
+def softmax(scores: Array) -> Array:
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights: Array = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return weights
