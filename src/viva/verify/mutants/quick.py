@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from viva.course import Assignment
 from viva.verify.expected import Known
-from viva.verify.mutants.equivalent import Equivalents, read_equivalents
+from viva.verify.mutants.equivalent import read_equivalents
 from viva.verify.mutants.make import Maker
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.pieces import pieces_of
@@ -25,25 +26,37 @@ def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Kn
     Only the field's own mistakes are made, none that the assignment lists as equivalent, and none in a submission
     whose libraries would have to be imported for every single one.
     """
-    places = list(_places(assignment, known))
-    places.sort(key=lambda place: hashlib.sha256(f"{place[0].name} {place[2].name}".encode()).digest())
+    places = [(base, _Shuffled(maker, unit)) for base, maker, unit in _places(assignment, known)]
+    places.sort(key=lambda place: hashlib.sha256(f"{place[0].name} {place[1].name}".encode()).digest())
     equivalents = read_equivalents(assignment)
     chosen: list[tuple[Mutant, Known]] = []
-    functions: set[str] = set()
     operators: set[str] = set()
     before = -1
     while before < len(chosen) < COUNT:
         before = len(chosen)
-        functions.clear()  # each function once, and again only when none is left
-        for base, maker, unit in places:
+        functions: set[str] = set()  # each once, and again only when none is left
+        for base, unit in places:
             if len(chosen) == COUNT or unit.name in functions:
                 continue
-            mutant = _another(maker, unit, operators, equivalents)
+            mutant = next((m for m in unit.mutants if m.operator not in operators and m not in equivalents), None)
             if mutant is not None:
                 functions.add(unit.name)
                 operators.add(mutant.operator)
                 chosen.append((mutant, base))
     return chosen
+
+
+class _Shuffled:
+    """The mutants of one unit in an order of their own, made when somebody asks."""
+
+    def __init__(self, maker: Maker, unit: Unit) -> None:
+        self._maker, self._unit = maker, unit
+        self.name = unit.name
+
+    @cached_property
+    def mutants(self) -> list[Mutant]:
+        found = self._maker.of_unit(self._unit, with_library=False)
+        return sorted(found, key=lambda mutant: mutant.digest)
 
 
 def _places(assignment: Assignment, known: Sequence[Known]) -> Iterator[tuple[Known, Maker, Unit]]:
@@ -54,9 +67,3 @@ def _places(assignment: Assignment, known: Sequence[Known]) -> Iterator[tuple[Kn
         files = {unit.piece.path for unit in maker.units}
         if set(heavy([p for p in pieces if p.path in files])) <= {name.rstrip("?") for name in assignment.preload}:
             yield from ((base, maker, unit) for unit in maker.units)
-
-
-def _another(maker: Maker, unit: Unit, operators: set[str], equivalents: Equivalents) -> Mutant | None:
-    """A mutant of the unit by an operator that has not been used yet."""
-    found = sorted(maker.of_unit(unit, with_library=False), key=lambda mutant: mutant.digest)
-    return next((m for m in found if m.operator not in operators and m not in equivalents), None)
