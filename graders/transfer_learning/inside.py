@@ -37,9 +37,7 @@ def ask(function: Callable[..., Any], main: Sequence[Any], known: Mapping[str, A
     parameters = _parameters(function)
     if parameters is None:
         return function(*main)
-    chosen = _by_name(parameters, known, whole=True)
-    if sum(p.default is p.empty for p in parameters if p.name not in chosen) > len(main):  # names such as `my_model`
-        chosen = _by_name(parameters, known, whole=False)
+    chosen = _chosen(parameters, known, len(main))
     free = [p.name for p in parameters if p.name not in chosen]
     named = {free[i]: main[i] for i in range(min(len(free), len(main)))}
     return function(**named, **{name: known[meaning] for name, meaning in chosen.items()})
@@ -61,16 +59,15 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     return None
 
 
-def _by_name(parameters: Sequence[inspect.Parameter], known: Mapping[str, Any], *, whole: bool) -> dict[str, str]:
-    """Which parameters ask for what is known: by their whole name, or by a word of it."""
+def _chosen(parameters: Sequence[inspect.Parameter], known: Mapping[str, Any], least: int) -> dict[str, str]:
+    """Which parameters ask for what is known: by name, or by a word of it (`my_model`) as long as `least` are left."""
     meanings = {other: name for name in known for other in (name, *_ALSO_CALLED.get(name, ()))}
-    chosen: dict[str, str] = {}
-    for parameter in parameters:
-        name = parameter.name.lower()
-        words = [name] if whole else [name, *name.split("_")]
-        meaning = next((meanings[word] for word in words if word in meanings), None)
-        if meaning is not None and (whole or meaning not in chosen.values()):
-            chosen[parameter.name] = meaning
+    names = [parameter.name for parameter in parameters]
+    chosen = {name: meanings[name.lower()] for name in names if name.lower() in meanings}
+    for name in names:
+        found = [meanings[word] for word in name.lower().split("_") if word in meanings]
+        if name not in chosen and found and found[0] not in chosen.values() and len(names) - len(chosen) > least:
+            chosen[name] = found[0]
     return chosen
 
 
