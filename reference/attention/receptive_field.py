@@ -29,7 +29,8 @@ def argmax_receptive_field(T: int, n: int, k: int, pointers: Pointers) -> list[i
 
 def receptive_field_bound(T: int, n: int, k: int) -> int:
     """min(T, (k + 1)^n): no receptive field is larger."""
-    return min(T, (k + 1) ** n)
+    bound: int = min(T, (k + 1) ** n)
+    return bound
 
 
 def spreading_pointers(T: int, n: int, k: int) -> list[list[list[int]]]:
