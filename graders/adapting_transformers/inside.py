@@ -294,53 +294,88 @@ def items(
 
 
 class Scores(nn.Module):
-    """A model of a known score for each class of each row, whose number is the first token. What trains it is noted.
+    """A model of a known score for each class of each row, whose number is the first token.
 
-    In training mode it may turn its scores round, as dropout spoils them.
+    In training mode it turns its scores round, as dropout spoils them; without a mask it gives class 0 for every row.
     """
 
-    type: Any = "full"  # the course's files ask the model for it
-
-    def __init__(self, table: Any, spoiled_in_training: bool = False) -> None:
+    def __init__(self, table: Any) -> None:
         super().__init__()
-        self.classifier = nn.Parameter(torch.as_tensor(table, dtype=torch.float32).clone())
-        self.spoiled_in_training = spoiled_in_training
-        self.steps: list[dict[str, Any]] = []
-        self._asked: dict[str, Any] = {}
-        self.classifier.register_post_accumulate_grad_hook(self._note)  # type: ignore[no-untyped-call]
+        self.table = nn.Parameter(torch.as_tensor(table, dtype=torch.float32).clone())
 
     def forward(self, input_ids: Any, attention_mask: Any = None, labels: Any = None, **_: Any) -> Any:
         """Ids (rows, length) -> scores (rows, 2), and the loss where there are labels."""
-        rows = input_ids[:, 0]
-        logits = self.classifier[rows]
-        if self.training and self.spoiled_in_training:
+        logits = self.table[input_ids[:, 0]]
+        if self.training:
             logits = -logits
-        if torch.is_grad_enabled():
-            self._asked = {"rows": rows.clone(), "table": self.classifier.detach().clone(), "training": self.training}
+        if attention_mask is None:
+            logits = logits * 0 + torch.tensor([1.0, 0.0])
         loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits)
-
-    def _note(self, parameter: Any) -> None:
-        self.steps.append({**self._asked, "gradient": parameter.grad.detach().clone()})
 
 
 def evaluated(evaluate_model: Callable[..., Any], table: Any, batches: Sequence[Mapping[str, Any]]) -> Any:
     """The accuracy of known scores; the model comes in training mode."""
-    return evaluate_model(Scores(table, spoiled_in_training=True).train(), Batches(batches), "cpu")
+    return evaluate_model(Scores(table).train(), Batches(batches), "cpu")
 
 
-def noted(train: Callable[..., Any], table: Any, batches: Sequence[Mapping[str, Any]], epochs: int, lr: float) -> Any:
-    """Every step of training known scores, and the scores that come out."""
-    model = Scores(table)
-    loader = Batches(batches)
-    _train(train, model, epochs, loader, lr)
-    return {"steps": model.steps, "table": model.classifier}
+def noted(
+    train: Callable[..., Any],
+    make: Callable[..., Any] | None,
+    batches: Sequence[Mapping[str, Any]],
+    epochs: int,
+    lr: float,
+) -> Any:
+    """What happens while a model is trained: the student's own of type full, or a pretrained classifier.
+
+    Returns:
+        "steps": for each forward pass with gradients, the mask that came in, the logits, the gradient that reached
+        them, whether the model was in training mode, and what had gathered in the gradient of the head's bias;
+        "moved": whether anything changed.
+    """
+    model = _pretrained_classifier() if make is None else _custom(make, "full", 3)
+    before = [parameter.detach().clone() for _, parameter in _walk(model)]
+    steps = _note_steps(model)
+    trained = _train(train, model, epochs, Batches(batches), lr)
+    moved = any(not torch.equal(old, new) for old, (_, new) in zip(before, _walk(trained)))  # noqa: B905
+    return {"steps": steps, "moved": moved}
+
+
+def _note_steps(model: Any) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = []
+    forward = model.forward
+
+    @functools.wraps(forward)
+    def noting(*given: Any, **named: Any) -> Any:
+        output = forward(*given, **named)
+        logits = _logits_in(output)
+        if logits.requires_grad:
+            mask = named.get("attention_mask", given[1] if len(given) > 1 else None)
+            step = {"mask": mask, "logits": logits.detach().clone(), "training": model.training}
+            step.update(gradient=None, gathered=None)
+            steps.append(step)
+            logits.register_hook(lambda gradient: step.update(gradient=gradient.clone()))  # type: ignore[no-untyped-call]
+        return output
+
+    def gathered(bias: Any) -> None:
+        steps[-1]["gathered"] = bias.grad.detach().clone()
+
+    model.forward = noting
+    for _, parameter in _own(model):
+        if parameter.shape == (2,):
+            parameter.register_post_accumulate_grad_hook(gathered)  # type: ignore[no-untyped-call]
+    return steps
+
+
+def _pretrained_classifier() -> Any:
+    model = transformers.AutoModelForSequenceClassification.from_pretrained("tiny", num_labels=2)
+    model.type = "full"
+    return model
 
 
 def overfitted(train: Callable[..., Any], batch: Mapping[str, Any], epochs: int, lr: float) -> Any:
     """The logits of a tiny pretrained classifier for a batch, before and after training on it."""
-    model = transformers.AutoModelForSequenceClassification.from_pretrained("tiny", num_labels=2)
-    model.type = "full"
+    model = _pretrained_classifier()
     before = _logits(model, batch)
     trained = _train(train, model, epochs, Batches([batch]), lr)
     return {"before": before, "after": _logits(trained, batch)}
@@ -364,11 +399,11 @@ def tuned(
     epochs: int,
     lr: float,
 ) -> Any:
-    """A model of the student's before and after training: its parameters by group, and its logits afterwards."""
+    """A model of the student's before and after training: its parameters by group, and its logits."""
     model = _custom(make, kind, prefix_length)
-    before = groups(model, prefix_length)
+    before = {"groups": groups(model, prefix_length), "logits": _logits(model, batch)}
     trained = _train(train, model, epochs, Batches([batch]), lr)
-    return {"before": before, "after": groups(trained, prefix_length), "logits": _logits(trained, batch)}
+    return {"before": before, "after": {"groups": groups(trained, prefix_length), "logits": _logits(trained, batch)}}
 
 
 def groups(model: nn.Module, prefix_length: int) -> dict[str, dict[str, torch.Tensor]]:
@@ -448,7 +483,11 @@ def _logits(model: Any, batch: Mapping[str, Any]) -> torch.Tensor:
     """Scores (rows, 2) in evaluation mode."""
     model.eval()
     ids, mask = (torch.as_tensor(batch[name]) for name in ("input_ids", "attention_mask"))
-    output = model(input_ids=ids, attention_mask=mask)
+    return _logits_in(model(input_ids=ids, attention_mask=mask))
+
+
+def _logits_in(output: Any) -> torch.Tensor:
+    """The scores in what a model returns."""
     if isinstance(output, torch.Tensor):
         return output
     logits: torch.Tensor = output["logits"] if isinstance(output, Mapping) else output.logits
