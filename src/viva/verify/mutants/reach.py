@@ -164,7 +164,7 @@ def _units(piece: Piece, statement: ast.stmt) -> Iterator[Unit]:
             name = inner.name if isinstance(inner, (*_FUNCTIONS, ast.ClassDef)) else "class"
             if not isinstance(inner, ast.Expr):
                 yield Unit(piece, f"{statement.name}.{name}", inner, statement.name)
-    else:
+    elif not isinstance(statement, (ast.For, ast.While)):  # a loop that runs once, at the top, is an experiment
         for name in sorted(_stored(statement)):
             yield Unit(piece, name, statement)
 
