@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.measure import Cost, run
+from bench.measure import COUNTS_BOXES, Cost, run
 from bench.small_course import write
 from viva.course import load_course
 
@@ -96,6 +96,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4, help="interleaved rounds; medians are shown")
     parser.add_argument("--only", choices=["others", "assignments"], help="one of the two tables")
     options = parser.parse_args()
+    if not COUNTS_BOXES:
+        print("No control group can be made here: the CPU of the boxes themselves is missing below.\n")
     if options.only != "assignments":
         against_others(options.size, options.rounds)
     if options.only != "others":
