@@ -31,11 +31,14 @@ def test_language_model_items(student: Any, key: Any, submission: Any, inside: A
 def test_items_of_random_documents(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random documents for both tasks, with other ids, unknown words, and documents longer than max_len."""
+    """Random documents for both tasks, with other ids, unknown words, and more tokens than max_len; the defaults."""
     for task in ("language_modeling", "classification"):
         documents, labels = drawn(rng, 8)
         found = items_of(student, submission, inside, documents, labels, SHUFFLED, 7, task)
         agree(found, key.items(documents, labels, SHUFFLED, 7, task))
+    long = [["le", "chat"] * 300]
+    found = items_of(student, submission, inside, long, None, SHUFFLED, None, None)
+    agree(found, key.items(long, [], SHUFFLED, 512, "language_modeling"))
 
 
 @number("T2")
@@ -87,15 +90,16 @@ def items_of(
     documents: Sequence[Sequence[str]],
     labels: Sequence[int] | None,
     token2ind: dict[str, int],
-    max_len: int,
-    task: str,
+    max_len: int | None,
+    task: str | None,
 ) -> Any:
-    """The student's dataset over files with these documents and labels."""
+    """The student's dataset over files with these documents and labels; None leaves an argument to its default."""
     submission.put("documents.txt", "".join(f"{' '.join(tokens)}\n" for tokens in documents).encode())
     submission.put("labels.txt", "".join(f"{label}\n" for label in labels or ()).encode())
     submission.set(token2ind=token2ind)
     paths = ("documents.txt", "labels.txt" if labels is not None else None)
-    known = {"token2ind": token2ind, "max_len": max_len, "task": task}
+    given = {"token2ind": token2ind, "max_len": max_len, "task": task}
+    known = {name: value for name, value in given.items() if value is not None}
     return inside.items(inside.ask.keep(student.Dataset, paths, known))
 
 

@@ -61,13 +61,17 @@ def test_next_tokens(student: Any, key: Any, submission: Any, inside: Any, rng: 
 def test_continuations_of_random_models(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random models that end early, late and never."""
+    """Random models that end early, late and never; max_len is 50 if it is left out."""
     for max_len, ends in [(8, True), (15, True), (6, False)]:
         prompt = " ".join(rng.choice(WORDS[4:], size=3))
         model, ids = drawn_for_many(key, rng, prompt, max_len, ends=ends)
         words = [WORDS[i] for i in key.next_tokens(model, ids, END, max_len)]
         [found] = asked(student.infer_next_tokens, submission, inside, model, [(prompt, max_len)])
         check_continuation(new_words(found, prompt), words, prompt, max_len, ends, [])
+    model, ids = drawn_for_many(key, rng, "la souris", 50, ends=False)
+    words = [WORDS[i] for i in key.next_tokens(model, ids, END, 50)]
+    [found] = asked(student.infer_next_tokens, submission, inside, model, [("la souris",)])
+    check_continuation(new_words(found, "la souris"), words, "la souris", 50, False, [])
 
 
 @number("T6")

@@ -26,20 +26,20 @@ def test_square_mask(student: Any, key: Any, inside: Any) -> None:
     sizes = [(size,) for size in range(1, 65)]
     masks = inside.each(mask, sizes)
     agree(masks, [key.generate_square_subsequent_mask(*size) for size in sizes], up_to=("polarity",), name="the masks")
+    if "TransformerModel" in student:
+        leaks = leaks_of(student, inside, np.arange(12).reshape(4, 3) % NTOKEN, 2)[0]
+        assert not (min(leaks) < SEEN < leaks[-1]), (
+            "The mask has the right form, but your model reads it in another way and sees the future: nn.Transformer "
+            "adds a mask of numbers to the scores (0 and -∞, not 0 and 1), and True in a mask of bools means hidden."
+        )
 
 
 @number("1a")
 @weight(3)
 def test_the_past_does_not_see_the_future(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """With the mask, the output up to position t stays as it is when later tokens change."""
-    length, t = 7, 4
-    source = rng.integers(0, NTOKEN, (length, length))
-    changed = changed_after(source, t)
-    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2, 0.0)
-    pairs = [np.asarray(pair) for pair in inside.outputs(base, [source, changed], own_mask(student))]
-    check_shape(pairs[0][0], (length, length, NHID), "TransformerModel")
-    leaks = [float(np.abs(before[:t] - after[:t]).max()) for before, after in pairs]
-    reacts = [float(np.abs(before[t:] - after[t:]).max()) for before, after in pairs]
+    t = 4
+    leaks, reacts = leaks_of(student, inside, rng.integers(0, NTOKEN, (7, 7)), t)
     assert min(leaks) < SEEN, (
         f"The output at positions 0 … {t - 1} changed by {min(leaks):.2g} when the tokens from position {t} on were "
         "changed: the model looks into the future. Is src_mask handed to the encoder, and is the batch its second axis?"
@@ -89,6 +89,16 @@ def test_order_matters_through_positions_alone(student: Any, inside: Any, rng: n
             f"With the positional encoding taken out, shuffling the tokens still changes their vectors (by "
             f"{min(left):.2g}): something else depends on the order. Is the batch the second axis, not the first?"
         )
+
+
+def leaks_of(student: Any, inside: Any, source: NDArray[np.int64], t: int) -> tuple[list[float], list[float]]:
+    """How far outputs before and from position t change with the tokens from t on; by torch's mask, then their own."""
+    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2, 0.0)
+    pairs = [np.asarray(pair) for pair in inside.outputs(base, [source, changed_after(source, t)], own_mask(student))]
+    for before, _ in pairs:
+        check_shape(before, (*source.shape, NHID), "TransformerModel")
+    leaks = [float(np.abs(before[:t] - after[:t]).max()) for before, after in pairs]
+    return leaks, [float(np.abs(before[t:] - after[t:]).max()) for before, after in pairs]
 
 
 def mask_function(student: Any, inside: Any) -> Any:

@@ -92,7 +92,7 @@ def test_embeddings_are_scaled_and_get_positions(student: Any, key: Any, inside:
 def test_number_of_parameters_of_the_model(student: Any, key: Any, inside: Any) -> None:
     """The model has the layers that were asked for, of the width nhid."""
     for n_layers, n_out in [(1, NCLASSES), (3, NTOKEN)]:
-        count = inside.parameter_count(student.Model.keep(NTOKEN, NHEAD, NHID, n_layers, n_out, 0.0))
+        count = inside.parameter_count(student.Model.keep(NTOKEN, NHEAD, NHID, n_layers, n_out))
         expected = key.count_parameters(NTOKEN, NHID, n_layers, NHEAD, NHID, n_out)
         fewest = key.count_parameters(NTOKEN, NHID, n_layers, NHEAD, NHID, n_out, bias=False)
         if fewest <= count <= expected:  # attention by hand often goes without some biases

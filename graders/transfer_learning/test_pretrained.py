@@ -74,7 +74,7 @@ def test_fine_tuning_starts_from_the_pretrained_weights(student: Any, submission
     known = {
         "model": loaded,
         "optimizer": optimizer,
-        "criterion": inside.cross_entropy.keep(None),
+        "criterion": inside.criterion.keep(None),
         "device": inside.cpu.keep(),
         "token2ind": TOKEN2IND,
     }

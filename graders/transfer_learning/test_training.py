@@ -143,7 +143,7 @@ def run_epoch(
     world = {
         "model": model,
         "optimizer": optimizer,
-        "criterion": inside.cross_entropy.keep(TOKEN2IND["<pad>"] if task == LANGUAGE else None),
+        "criterion": inside.criterion.keep(TOKEN2IND["<pad>"] if task == LANGUAGE else None),
         "device": inside.cpu.keep(),
         "token2ind": TOKEN2IND,
         "ind2token": dict(enumerate(WORDS)),
