@@ -11,6 +11,7 @@ import contextlib
 import functools
 import importlib.machinery
 import inspect
+import runpy
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +27,8 @@ from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["is", "was", "does", "can", "the", "a", "in", "of", "it", "not", "cat", "dog", "bird", "house", "city", "old"]
-ROWS = {"train": 40, "validation": 12}
-"""Of what stands for BoolQ."""
+ROWS = {"train": (40, 9427), "validation": (12, 3270)}
+"""How many stand for BoolQ, and how many BoolQ has."""
 
 
 # A tiny BERT under every name.
@@ -104,16 +105,26 @@ def _tokenizer(_cls: type, *_names: Any, **_given: Any) -> Any:
 
 def _encode_plus(self: Any, text: Any, text_pair: Any = None, **given: Any) -> Any:
     """What transformers 5 no longer has."""
-    if given.pop("pad_to_max_length", False):
-        given["padding"] = "max_length"
     return self(text, text_pair, **given)
 
 
 def _batch_encode_plus(self: Any, texts: Sequence[Any], **given: Any) -> Any:
     pairs = [text for text in texts if isinstance(text, (list, tuple)) and len(text) == 2]
     if len(pairs) == len(texts) and texts:
-        return _encode_plus(self, [a for a, _ in pairs], [b for _, b in pairs], **given)
-    return _encode_plus(self, list(texts), None, **given)
+        return self([a for a, _ in pairs], [b for _, b in pairs], **given)
+    return self(list(texts), **given)
+
+
+def _padding(encode: Callable[..., Any]) -> Callable[..., Any]:
+    """An encoding function that still takes `pad_to_max_length`, which version 4 took for long."""
+
+    @functools.wraps(encode)
+    def encoding(*texts: Any, **given: Any) -> Any:
+        if given.pop("pad_to_max_length", False):
+            given["padding"] = "max_length"
+        return encode(*texts, **given)
+
+    return encoding
 
 
 class _AdamW(torch.optim.AdamW):
@@ -166,10 +177,11 @@ def _load_metric(path: str, *_names: Any, **_given: Any) -> Accuracy:
 
 
 class Split:
-    """Rows of a data set, as columns of lists."""
+    """Rows of a data set, as columns of lists. Where the real data are longer, positions in them are scaled down."""
 
-    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[Any]], real_rows: int = 0) -> None:
         self._columns = {name: list(values) for name, values in columns.items()}
+        self._real_rows = real_rows
         self.column_names = list(self._columns)
 
     @property
@@ -186,21 +198,30 @@ class Split:
     def __getitem__(self, wanted: Any) -> Any:
         if isinstance(wanted, str):
             return self._columns[wanted]
-        if isinstance(wanted, slice) and (wanted.start or 0) >= len(self):
-            wanted = slice(-4, None)  # [8000:] of the real data is not empty
         if isinstance(wanted, (list, tuple, range)):
             return self.select(wanted)._columns
+        if isinstance(wanted, slice):
+            wanted = slice(self._here(wanted.start), self._here(wanted.stop), wanted.step)
         return {name: values[wanted] for name, values in self._columns.items()}
+
+    def _here(self, position: int | None) -> Any:
+        """A position in the real data, such as 8000, as one in these."""
+        if position is None or abs(position) <= len(self) or not self._real_rows:
+            return position
+        return int(position * len(self) / self._real_rows)
 
     def select(self, indices: Iterable[int]) -> Split:
         """Some rows; those that only the real data have are left out."""
-        kept = [index for index in map(int, indices) if index < len(self)] or list(range(len(self)))[-4:]
+        if isinstance(indices, range) and indices.step == 1:
+            indices = range(self._here(indices.start), self._here(indices.stop))
+        kept = [index for index in map(int, indices) if index < len(self)]
         return Split({name: [values[index] for index in kept] for name, values in self._columns.items()})
 
     def shuffle(self, seed: int | None = None, **_: Any) -> Split:
         """The rows in another order."""
         source = None if seed is None else torch.Generator().manual_seed(seed)
-        return self.select(torch.randperm(len(self), generator=source).tolist())
+        order = torch.randperm(len(self), generator=source).tolist()
+        return Split({name: [values[row] for row in order] for name, values in self._columns.items()}, self._real_rows)
 
     def train_test_split(self, test_size: float = 0.25, **_: Any) -> dict[str, Split]:
         """The rows in two parts."""
@@ -222,10 +243,10 @@ def _load_dataset(*_names: Any, split: Any = None, **_given: Any) -> Any:
         return [" ".join(WORDS[word] for word in row) for row in drawn]
 
     splits = _Splits()
-    for name, rows in ROWS.items():
+    for name, (rows, real_rows) in ROWS.items():
         passages, questions = column(rows, 12), column(rows, 5)
         answers = [passage < "i" for passage in passages]
-        splits[name] = Split({"question": questions, "answer": answers, "passage": passages})
+        splits[name] = Split({"question": questions, "answer": answers, "passage": passages}, real_rows)
     return splits[str(split).partition("[")[0]] if split in splits or "[" in str(split) else splits
 
 
@@ -247,9 +268,9 @@ def _stand_in() -> None:
         owner.from_pretrained = classmethod(_tokenizer)
     for owner in (library.AutoConfig, library.PretrainedConfig):
         owner.from_pretrained = classmethod(lambda _cls, *_names, **given: _config(**given))
-    for name, method in {"encode_plus": _encode_plus, "batch_encode_plus": _batch_encode_plus}.items():
-        if not hasattr(PreTrainedTokenizerBase, name):
-            setattr(PreTrainedTokenizerBase, name, method)
+    methods: dict[str, Any] = {"encode_plus": _encode_plus, "batch_encode_plus": _batch_encode_plus}
+    for name, method in methods.items():
+        setattr(PreTrainedTokenizerBase, name, _padding(getattr(PreTrainedTokenizerBase, name, method)))
     if not hasattr(library, "AdamW"):
         library.AdamW = _AdamW
     if "tqdm" in sys.modules:
@@ -463,19 +484,32 @@ def _train(train: Callable[..., Any], model: Any, epochs: int, loader: Batches, 
     return returned if isinstance(returned, nn.Module) else model
 
 
+class _Nothing:
+    """What a drawing function gives while nothing is drawn: takes every call, and is as many axes as are asked for."""
+
+    def __getattr__(self, name: str) -> _Nothing:
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> _Nothing:
+        return self
+
+    def __getitem__(self, _: Any) -> _Nothing:
+        return self
+
+    def __iter__(self) -> Iterator[_Nothing]:
+        return iter((self, self))
+
+
 @contextlib.contextmanager
 def _no_pictures() -> Iterator[None]:
-    """Curves of ten rows are not looked at, and writing them takes longer than training."""
-    figure = sys.modules.get("matplotlib.figure")
-    if figure is None:
-        yield
-        return
-    save = figure.Figure.savefig
-    figure.Figure.savefig = lambda *_, **__: None
+    """Curves of ten rows are not looked at, and drawing them takes longer than training."""
+    pyplot = vars(sys.modules.get("matplotlib.pyplot", types.ModuleType("none")))
+    drawing = {name: f for name, f in pyplot.items() if isinstance(f, types.FunctionType) and name[0] != "_"}
+    pyplot.update(dict.fromkeys(drawing, _Nothing()))
     try:
         yield
     finally:
-        figure.Figure.savefig = save
+        pyplot.update(drawing)
 
 
 @torch.no_grad()
@@ -492,3 +526,43 @@ def _logits_in(output: Any) -> torch.Tensor:
         return output
     logits: torch.Tensor = output["logits"] if isinstance(output, Mapping) else output.logits
     return logits
+
+
+# Whole programs.
+
+
+def loaded(pre_process: Callable[..., Any], small_subset: bool, kind: str | None = None) -> Any:
+    """The rows of the loaders that the student's `pre_process` makes, as texts of ids; and what its model answers.
+
+    Returns:
+        "rows": for training, dev and test data, one text for each row; "scores": the shape of the logits of a batch;
+        "type": what the model says it is, None if nobody asked; "train", "validation": how many rows these have in all.
+    """
+    takes_kind = kind is not None and len(_names(pre_process)) > 4
+    model, *loaders = pre_process("tiny", 4, "cpu", small_subset, *([kind] if takes_kind else []))
+    rows = [[" ".join(map(str, ids)) for batch in loader for ids in batch["input_ids"].tolist()] for loader in loaders]
+    scores = _logits(model, next(iter(loaders[1])))
+    made = getattr(model, "type", None) if takes_kind else None
+    return {"rows": rows, "scores": tuple(scores.shape), "type": made, **_sizes()}
+
+
+def _sizes() -> dict[str, int]:
+    return {name: rows for name, (rows, _) in ROWS.items()}
+
+
+def started(path: str, arguments: Sequence[str]) -> None:
+    """Run a file of the student's as the program that it is, in this process, which has the stand-ins."""
+    before, sys.argv = sys.argv, [path, *arguments]
+    try:
+        with _no_pictures():
+            runpy.run_path(path, run_name="__main__")
+    finally:
+        sys.argv = before
+
+
+def in_one_go(pre_process: Callable[..., Any], train: Callable[..., Any], evaluate_model: Callable[..., Any]) -> None:
+    """What a program does that starts in a notebook."""
+    model, *loaders = pre_process("tiny", 4, "cpu", True)
+    with _no_pictures():
+        train(model, 2, *loaders, "cpu", 1e-3, True)
+    print("DEV", evaluate_model(model, loaders[1], "cpu"))

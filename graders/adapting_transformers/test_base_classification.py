@@ -94,7 +94,7 @@ def test_accuracy_of_random_scores(submission: Any, student: Any, inside: Any, r
 
 
 @number("3.1.1")
-@weight(4)
+@weight(3)
 def test_steps(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Each step follows the gradient of the cross entropy on its own batch, and the model follows the steps."""
     check_steps(submission, program(submission, student, "train"), None, key, inside, rng)
@@ -110,7 +110,7 @@ def test_steps_of_full_tuning(submission: Any, student: Any, key: Any, inside: A
 
 
 @number("3.1.1")
-@weight(4)
+@weight(3)
 def test_ten_rows_are_learned(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Trained on ten rows, a small pretrained model gets at least nine of them right."""
     labels = np.array([0, 1] * 5)

@@ -45,7 +45,7 @@ def test_forward_with_a_prefix(submission: Any, student: Any, key: Any, inside: 
 
 
 @number("3.2.3")
-@weight(3)
+@weight(2)
 @visibility("after_published")
 def test_forward_of_random_models(
     submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator

@@ -5,6 +5,7 @@
 AdamW (Loshchilov and Hutter, 2019); the learning rate rises linearly over 50 steps, then falls linearly to 0.
 """
 
+import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -13,6 +14,10 @@ from torch import Tensor, nn
 
 WARM_UP: Final = 50
 """Steps until the learning rate has its full size. The first step has rate 0."""
+
+TRAIN_ROWS: Final = 8000
+"""Of BoolQ's 9,427 training rows; the others are the test data, for the answers of the real ones are not public."""
+SMALL, MAX_LEN = 10, 128
 
 Batch = Mapping[str, Tensor]
 
@@ -115,3 +120,40 @@ def logits_of(model: nn.Module, batch: Batch, device: str) -> Tensor:
         "logits"
     ]
     return logits
+
+
+def pre_process(
+    model_name: str, batch_size: int, device: str, small_subset: bool
+) -> tuple[nn.Module, Loader, Loader, Loader]:
+    """A pretrained classifier, and loaders of training, dev and test data; or of the same ten rows three times."""
+    from datasets import load_dataset
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    dataset = load_dataset("boolq")
+    train = dataset["train"].shuffle(seed=0)  # seeded, so that the test data are the same in every run
+    whole = (train[:TRAIN_ROWS], dataset["validation"][:], train[TRAIN_ROWS:])
+    parts = [train[:SMALL]] * 3 if small_subset else whole
+    tokenizer = AutoTokenizer.from_pretrained(model_name)
+    rows = [BoolQADataset(part["passage"], part["question"], part["answer"], tokenizer, MAX_LEN) for part in parts]
+    first, second, third = (torch.utils.data.DataLoader(part, batch_size=batch_size) for part in rows)
+    model: nn.Module = AutoModelForSequenceClassification.from_pretrained(model_name, num_labels=2)
+    return model.to(device), first, second, third
+
+
+def main() -> None:
+    """The course's command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small_subset", action="store_true")
+    parser.add_argument("--num_epochs", type=int, default=1)
+    parser.add_argument("--lr", type=float, default=5e-5)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--model", default="distilbert-base-uncased")
+    options = parser.parse_args()
+    small: bool = options.small_subset
+    model, first, second, third = pre_process(options.model, options.batch_size, options.device, small)
+    train(model, options.num_epochs, first, second, third, options.device, options.lr, small)
+
+
+if __name__ == "__main__":
+    main()

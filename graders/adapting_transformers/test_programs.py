@@ -1,0 +1,84 @@
+"""Questions 3.1.1 and 3.2: whole programs, from the data to the printed accuracies, on stand-ins for downloads."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from viva.grading import number, visibility, weight
+
+KINDS = ("full", "head", "prefix")
+ARGUMENTS = ["--small_subset", "--num_epochs", "2", "--lr", "0.001", "--batch_size", "4", "--device", "cpu"]
+ACCURACY = re.compile(r"(?<![\w.])(?:0?\.\d+|[01]\.0+|[01])(?![\w.])")
+
+
+@number("3.1.1")
+@weight(1)
+def test_data_of_the_program(submission: Any, student: Any, inside: Any) -> None:
+    """pre_process gives the model and three loaders: ten rows three times, or training, dev and test data apart."""
+    own = submission.module("base_classification")
+    pre_process = own.pre_process if "pre_process" in own else student.pre_process
+    inside.serve(None)
+    check_small(inside.loaded(pre_process, True))
+    found = inside.loaded(pre_process, False)
+    train, dev, test = three_loaders(found)
+    assert not set(train) & set(test), "Rows of the test data are in the training data as well."
+    assert not set(train) & set(dev), "Rows of the dev data are in the training data as well."
+    every = found["train"]
+    assert len(train) + len(test) == every and test, (
+        f"Training and test data have {len(train)} and {len(test)} rows; expected them to share all {every} of BoolQ's "
+        "training data, which are as many here."
+    )
+    assert len(dev) == found["validation"], (
+        f"The dev data have {len(dev)} rows; expected all {found['validation']} of BoolQ's validation data."
+    )
+
+
+@number("3.2")
+@weight(1)
+@visibility("after_published")
+def test_models_of_the_program(submission: Any, student: Any, inside: Any) -> None:
+    """pre_process of classification.py, if it has one of its own, makes a model of the type that it is asked for."""
+    own = submission.module("classification")
+    pre_process = own.pre_process if "pre_process" in own else student.pre_process
+    inside.serve(None)
+    submission.set(prefix_length=3, args=inside.arguments.keep(prefix_length=3))
+    for kind in KINDS if "pre_process" in own else KINDS[:1]:
+        found = inside.loaded(pre_process, True, kind)
+        check_small(found)
+        assert found["type"] in (kind, None), f"Asked for type {kind!r}, pre_process makes a {found['type']!r} model."
+
+
+@number("3.1.1")
+@weight(1)
+def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
+    """The program trains on ten rows and prints accuracies: started with its arguments, or cell after cell."""
+    path = next((p for p in submission.files if p.rsplit("/", 1)[-1] == "base_classification.py"), None)
+    inside.serve(None)
+    if path is None:
+        done = inside.in_one_go.call(student.pre_process, student.train, student.evaluate_model)
+    else:
+        done = inside.started.call(path, [*ARGUMENTS, "--model", "tiny"])
+    if done.raised is not None:
+        raise done.raised
+    shares = [float(text) for text in ACCURACY.findall(done.printed)]
+    assert any(abs(10 * share - round(10 * share)) < 1e-6 for share in shares), (
+        f"base_classification.py {' '.join(ARGUMENTS)} printed no accuracy of ten rows; a program that prints nothing "
+        'does no work when it is started: is there an `if __name__ == "__main__":` at its end?'
+    )
+
+
+def check_small(found: dict[str, Any]) -> None:
+    """Ten rows for training, and the same for dev and test."""
+    train, dev, test = three_loaders(found)
+    sizes = [len(part) for part in (train, dev, test)]
+    assert sizes == [10, 10, 10], f"With small_subset the three loaders have {sizes} rows; expected ten in each."
+    assert set(train) == set(dev) == set(test), "With small_subset training, dev and test data are the same ten rows."
+    assert tuple(found["scores"]) == (4, 2), (
+        f"For a batch of four rows the model's scores have the shape {found['scores']}; expected (4, 2)."
+    )
+
+
+def three_loaders(found: dict[str, Any]) -> Sequence[list[str]]:
+    rows: Sequence[list[str]] = found["rows"]
+    assert len(rows) == 3, f"pre_process gives a model and {len(rows)} loaders; expected three."
+    return rows
