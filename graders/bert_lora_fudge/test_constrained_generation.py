@@ -40,6 +40,8 @@ def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator
     assert set(counts) <= set(pool), (
         f"importance_resample returned {sorted(set(counts) - set(pool))[:2]}, not in the pool."
     )
+    again = student.importance_resample(["one", "other"], np.array([1.0, 0.0]), 3, source)
+    agree(again, ["one"] * 3, name="importance_resample of a pool with scores 1 and 0")
     weights = scores / scores.sum()
     mistakes = {
         "every sentence is as likely; use the scores": np.full(4, 0.25),

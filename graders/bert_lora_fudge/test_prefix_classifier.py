@@ -61,6 +61,9 @@ def test_a_trained_classifier_raises_the_rate(student: Any, key: Any, inside: An
         f"With your classifier the share of sentences with the attribute is {reached:.2f}, without one {base:.2f}; "
         f"expected at least {base + 0.25:.2f}.{because}"
     )
+    examples = [(["x"], 0), (["y"], 1)] * 20
+    low, high = inside.learned(student.train_prefix_classifier, examples, [["x"], ["y"]])
+    assert low < high, "Trained again, on other examples, the classifier does not tell them apart."
 
 
 def film_reviews() -> Nodes:

@@ -46,6 +46,10 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
         check_corrupted(inputs, labels, ids, special)
     chosen = {(labels != -100).tobytes() for _, labels in values}
     assert len(chosen) > 1, "mlm_corrupt selected the same tokens in 12 calls; select them by chance in each."
+    ids, special = text(rng, 800, special_every=8)
+    _, labels = pair(student.mlm_corrupt(ids, special, MASK, V), len(ids))
+    share = float((labels != -100)[~np.asarray(special, dtype=bool)].mean())
+    assert 0.05 < share < 0.25, f"Without p, mlm_corrupt selected {share:.0%} of 700 tokens; expected about 15 %."
 
 
 @number("1a.ii")
