@@ -34,10 +34,6 @@ QUESTIONS = {
     "003-3.2.5",
     "attention_theory": "004-a 004-b 004-c(i) 004-c(ii) 004-d 004-e 004-f 004-g 004-h 004-i",
 }  # fmt: skip
-LANDING = pytest.mark.xfail(
-    strict=True, reason="003-3.1.1, 3.2.2 and 3.2.3 ask about programs, whose graders come last"
-)
-AS_THEY_LAND = [pytest.param(a, marks=LANDING) if a == "adapting_transformers" else a for a in QUESTIONS]
 HALVES = {"½": Fraction(1, 2), "¼": Fraction(1, 4), "¾": Fraction(3, 4), "⅓": Fraction(1, 3), "⅔": Fraction(2, 3)}
 _TEST = re.compile(r"(?:\b([VHP]) )?`(test_\w+)`(?: (\d*[½¼¾⅓⅔]|\d+(?:/\d+)?))?")
 
@@ -118,7 +114,7 @@ def test_every_assignment_with_questions_is_graded() -> None:
     assert set(QUESTIONS) == set(load_course(ROOT).assignments)
 
 
-@pytest.mark.parametrize("assignment", AS_THEY_LAND)
+@pytest.mark.parametrize("assignment", QUESTIONS)
 def test_each_question_is_one_row(assignment: str) -> None:
     names = [row.name for row in rows(assignment)]
     assert Counter(names) == Counter(QUESTIONS[assignment].split())
@@ -138,7 +134,6 @@ def test_each_reference_exists_in_a_listed_file(assignment: str) -> None:
     assert not unknown
 
 
-@LANDING
 def test_the_first_table_lists_the_files() -> None:
     table = README.read_text("utf-8").partition("\n## ")[0]
     listed = re.findall(r"`(\w+/\w+\.py)`", "\n".join(line.split("|")[1] for line in table.splitlines() if "|" in line))
@@ -146,7 +141,7 @@ def test_the_first_table_lists_the_files() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assignment", AS_THEY_LAND)
+@pytest.mark.parametrize("assignment", QUESTIONS)
 def test_the_tests_and_their_points_are_those_of_the_graders(assignment: str) -> None:
     found = entries(assignment)
     kinds = {
@@ -161,7 +156,7 @@ def test_the_tests_and_their_points_are_those_of_the_graders(assignment: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assignment", AS_THEY_LAND)
+@pytest.mark.parametrize("assignment", QUESTIONS)
 def test_the_points_add_up(assignment: str) -> None:
     for row in rows(assignment):
         assert row.points == sum(p for _, _, p in row.tests), row.name
