@@ -102,7 +102,7 @@ class Pieces:
 
 
 class _Means(nn.Module):
-    """The base: at each position the mean of the embeddings that the mask lets it see."""
+    """The base: at each position a mean of the embeddings that the mask lets it see."""
 
     def __init__(self, embedding: Any) -> None:
         super().__init__()
@@ -158,12 +158,14 @@ class PrefixMean(nn.Module):
 
 
 def _weights(length: int, mask: Any) -> torch.Tensor:
+    """More for later positions, so that the order of the tokens matters."""
+    later = torch.arange(1, length + 1).float().log()
     if mask is None:
-        return torch.full((length, length), 1.0 / length)
+        return torch.softmax(later.expand(length, length), dim=-1)
     if mask.dtype is torch.bool:  # True = masked for nn.Transformer, True = visible for attention by hand
         hidden = ~mask if bool(mask.diagonal().all()) else mask
         mask = torch.zeros(mask.shape).masked_fill(hidden, float("-inf"))
-    return torch.softmax(mask.float(), dim=-1)
+    return torch.softmax(mask.float() + later, dim=-1)
 
 
 def plain_descent(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
@@ -226,6 +228,7 @@ def tensors(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[dict[s
 
 def positions_of(positional_encoding: Callable[..., Any], max_len: int, d: int) -> Any:
     """The table that a module for positions adds, shape (max_len, d)."""
+    positional_encoding(d).train()(torch.zeros(2, 1, d))  # with its defaults
     module = positional_encoding(d, 0.0, max_len).eval()
     return module(torch.zeros(max_len, 1, d))[:, 0]
 

@@ -93,7 +93,7 @@ def test_order_matters_through_positions_alone(student: Any, inside: Any, rng: n
 
 def leaks_of(student: Any, inside: Any, source: NDArray[np.int64], t: int) -> tuple[list[float], list[float]]:
     """How far outputs before and from position t change with the tokens from t on; by torch's mask, then their own."""
-    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2, 0.0)
+    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2)
     pairs = [np.asarray(pair) for pair in inside.outputs(base, [source, changed_after(source, t)], own_mask(student))]
     for before, _ in pairs:
         check_shape(before, (*source.shape, NHID), "TransformerModel")

@@ -1,9 +1,10 @@
-"""A model of sequences whose gradient fits on a page: each position reads the mean of the embeddings it may see.
+"""A model of sequences whose gradient fits on a page: each position reads a mean of the embeddings it may see.
 
-    h_t = Σ_s a_ts E[x_s]           a_ts = 1 / (t + 1) for s ≤ t, else 0        (without a mask: 1 / L for every s)
+    h_t = Σ_s a_ts E[x_s]           a_ts ∝ s + 1 for s ≤ t, else 0; Σ_s a_ts = 1        (without a mask: for every s)
     z_t = W h_t + b                 scores of the next token, or of the classes
 
-The continuous bag of words of Mikolov et al. (2013), section 3.1, over the past alone. It has what training a
+The continuous bag of words of Mikolov et al. (2013), section 3.1, over the past alone and with more weight on what came
+later, so that order matters. It has what training a
 transformer has (embedding, causal mask, head, cross entropy, clipping), so one step of it shows whether a training loop
 is right. Clipping is that of Pascanu et al. (2013), algorithm 1:  g ← g · min(1, max_norm / ‖g‖).
 """
@@ -118,5 +119,6 @@ def norm(gradient: PrefixMean) -> float:
 def _weights(length: int, causal: bool) -> Array:
     """a, shape (L, L); each row sums to 1."""
     visible = np.tril(np.ones((length, length))) if causal else np.ones((length, length))
-    weights: Array = visible / visible.sum(axis=1, keepdims=True)
+    weighted = visible * np.arange(1, length + 1)  # (L, L)
+    weights: Array = weighted / weighted.sum(axis=1, keepdims=True)
     return weights

@@ -35,7 +35,8 @@ class TorchPrefixMean(nn.Module):
 
     def forward(self, source: Tensor, mask: Tensor) -> Tensor:
         embedding, weight, bias = self.parts
-        means = torch.einsum("ts,snd->tnd", torch.softmax(mask.double(), dim=-1), embedding[source])
+        weights = torch.softmax(mask.double() + torch.arange(1, len(source) + 1).double().log(), dim=-1)
+        means = torch.einsum("ts,snd->tnd", weights, embedding[source])
         return means @ weight.T + bias
 
 

@@ -29,7 +29,8 @@ def in_torch(model: PrefixMean, source: NDArray[np.int64], causal: bool) -> tupl
     """The same model as a softmax over the mask, with parameters that autograd follows."""
     embedding, weight, bias = (torch.tensor(part, requires_grad=True) for part in model)
     mask = torch.triu(torch.full((L, L), -torch.inf, dtype=torch.float64), 1) if causal else torch.zeros(L, L).double()
-    means = torch.einsum("ts,snd->tnd", torch.softmax(mask, dim=-1), embedding[torch.from_numpy(source)])
+    weights = torch.softmax(mask + torch.arange(1, L + 1).double().log(), dim=-1)
+    means = torch.einsum("ts,snd->tnd", weights, embedding[torch.from_numpy(source)])
     return [embedding, weight, bias], means @ weight.T + bias
 
 
@@ -98,3 +99,10 @@ def test_the_past_alone_is_read() -> None:
     changed[4:] = (changed[4:] + 1) % V
     np.testing.assert_array_equal(hidden(model, source)[:4], hidden(model, changed)[:4])
     assert np.abs(hidden(model, source, causal=False)[:4] - hidden(model, changed, causal=False)[:4]).max() > 0.01
+
+
+def test_later_tokens_weigh_more_so_that_order_matters() -> None:
+    model, source = drawn(8, V)
+    expected = (np.arange(1, L + 1)[:, None] * model.embedding[source[:, 0]]).sum(axis=0) / (L * (L + 1) / 2)
+    np.testing.assert_allclose(hidden(model, source)[-1, 0], expected)
+    assert np.abs(hidden(model, source)[-1] - hidden(model, source[::-1])[-1]).max() > 0.01
