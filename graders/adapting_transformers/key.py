@@ -6,6 +6,9 @@ students give theirs; they need torch and are not imported here.
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from reference.adaptation import boolq
 from reference.adaptation.boolq import boolq_item, loss_gradient
 from reference.adaptation.model_selection import select_best
 from reference.adaptation.parameter_counts import head_params, prefix_params
@@ -16,6 +19,7 @@ from reference.attention.superposition import averaging_query, copy_query, extra
 from reference.bert.encoder import draw_weights, embed
 
 __all__ = [
+    "accuracy",
     "add_soft_prompt",
     "answers",
     "averaging_query",
@@ -32,9 +36,18 @@ __all__ = [
     "logits_from",
     "loss_gradient",
     "prefix_params",
+    "prepend_soft_prompt",
     "query_weights",
     "select_best",
 ]
+
+prepend_soft_prompt = add_soft_prompt
+
+
+def accuracy(logits: ArrayLike, labels: ArrayLike) -> float:
+    """The share of rows (n, class) whose largest logit stands at their label (n,)."""
+    return boolq.accuracy([(logits, labels)])
+
 
 answers: dict[str, Any] = {
     "1.1": "C",

@@ -1,5 +1,6 @@
 """The programs of reference/adaptation, and the classifier in numpy, against each other and transformers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,15 @@ from reference.bert.encoder import draw_weights
 V, D, LAYERS, D_FF, POSITIONS, HEADS, LENGTH = 11, 8, 2, 12, 20, 2, 3
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "is", "the", "river", "green", "old"]
 Batch = dict[str, torch.Tensor]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Several threads take longer than one for such small models, and far longer on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

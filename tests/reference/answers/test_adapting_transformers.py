@@ -191,7 +191,7 @@ def test_the_published_tuning_accuracies_are_those_of_ten_rows(accuracy: float) 
 def test_every_answer_is_asked_for_and_every_function_is_in_the_starter(key: ModuleType) -> None:
     starter = ASSIGNMENT / "starter"
     functions = re.findall(r"^def (\w+)", (starter / "solution.py").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(functions) == 7 and all(callable(getattr(key, name)) for name in functions)
+    assert len(functions) == 9 and all(callable(getattr(key, name)) for name in functions)
     assert all(f"`{name}(" in HANDOUT for name in functions)
     by_hand, in_words = (starter / "answers.yaml").read_text(encoding="utf-8").split("written:")
     assert re.findall(r'^  "(.+?)":', by_hand, re.MULTILINE) == list(key.answers)
