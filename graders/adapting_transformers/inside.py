@@ -7,10 +7,12 @@ installed and finds a tiny model and a tiny tokenizer under whatever name it ask
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import functools
 import importlib.machinery
 import inspect
+import pathlib
 import runpy
 import sys
 import types
@@ -550,9 +552,26 @@ def _sizes() -> dict[str, int]:
     return {name: rows for name, (rows, _) in ROWS.items()}
 
 
+def _write_as_utf_8(path: str) -> None:
+    """Put a file that an old editor wrote into the encoding that Python reads; one that declares its own stays."""
+    data = pathlib.Path(path).read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16")
+    elif b"coding" in data[:200]:
+        return
+    else:
+        try:
+            data.decode("utf-8")
+            return
+        except UnicodeDecodeError:
+            text = data.decode("latin-1")
+    pathlib.Path(path).write_text(text, encoding="utf-8")
+
+
 def started(path: str, arguments: Sequence[str]) -> None:
     """Run a file of the student's as the program that it is, in this process, which has the stand-ins."""
     before, sys.argv = sys.argv, [path, *arguments]
+    _write_as_utf_8(path)
     try:
         with _no_pictures():
             runpy.run_path(path, run_name="__main__")

@@ -75,6 +75,8 @@ def test_best_of_n_is_not_the_posterior(student: Any, key: Any) -> None:
     for n in (1, 4096):
         actual = np.asarray(student.best_of_n_distribution(P, P_A, n), dtype=float)
         agree(actual.shape, P.shape, name="the shape of best_of_n_distribution")
+        agree(actual.sum(), 1.0, name="the sum of best_of_n_distribution")
+        assert (actual >= 0).all(), f"No probability is negative; yours for n = {n} are {actual.tolist()}."
         distance = key.total_variation(actual, exact)
         assert distance > 0.2, (
             f"For n = {n} your distribution is {distance:.3f} (total variation) from p(x|a); expected more than 0.2: "

@@ -42,7 +42,19 @@ entries = st.builds(
 @given(st.lists(entries, max_size=4), st.text(max_size=20), st.floats(0, 1e6))
 def test_a_score_survives_the_way(made: list[Entry], note: str, wall_s: float) -> None:
     isolation = Isolation("T3", {"seccomp": "ok"}, {"network": "refused"}, ("cgroup",))
-    score = Score("a/b", "00", "x", 3, tuple(made), (note,), isolation, {"k": "v"}, (Leader("l", 1.5, "asc"),), wall_s)
+    score = Score(
+        submission="a/b",
+        content_hash="00",
+        assignment="x",
+        version=3,
+        entries=tuple(made),
+        notes=(note,),
+        isolation=isolation,
+        signature={"k": "v"},
+        leaderboard=(Leader("l", 1.5, "asc"),),
+        environment=("transformers 5 is here",),
+        wall_s=wall_s,
+    )
     left, right = socket.socketpair()
     with left, right:
         send(left, score_to_plain(score))
