@@ -94,6 +94,9 @@ def test_fudge_decode(student: Any, key: Any, inside: Any, rng: np.random.Genera
     """Sentences drawn token by token have the distribution p(x|a)."""
     p_a = {x: [0.05, 0.3, 0.6, 0.95][x.count("good")] for x in key.sentences(REVIEWS, 3)}
     check_decoding(student, key, inside, rng, REVIEWS, p_a)
+    # One word is much likelier than ten others: noise of another shape than the draw's shows with many words only.
+    likely = dict.fromkeys("bcdefghijk", 0.06) | {"a": 0.4}
+    check_decoding(student, key, inside, rng, [([], likely)], dict.fromkeys(itertools.product(likely), 0.3), 1)
 
 
 @number("3f")
@@ -140,22 +143,29 @@ def chi_square(counts: Any, expected: Array) -> float:
 
 
 def check_decoding(
-    student: Any, key: Any, inside: Any, rng: np.random.Generator, nodes: Nodes, p_a: dict[Prefix, float]
+    student: Any,
+    key: Any,
+    inside: Any,
+    rng: np.random.Generator,
+    nodes: Nodes,
+    p_a: dict[Prefix, float],
+    length: int = 3,
 ) -> None:
     """Draw sentences with the exact prefix classifier and compare their counts with p(x|a)."""
-    prefixes = key.prefix_probabilities(nodes, p_a, 3)
+    prefixes = key.prefix_probabilities(nodes, p_a, length)
     step = inside.step_function.keep(nodes)
     classifier = inside.classifier.keep([(list(prefix), p) for prefix, p in prefixes.items()])
     source = inside.generator.keep(int(rng.integers(2**32)))
-    drawn = inside.repeat(student.fudge_decode, DRAWS, step, classifier, 3, source)
+    drawn = inside.repeat(student.fudge_decode, DRAWS, step, classifier, length, source)
     sentences = [tuple(str(token) for token in tokens) for tokens in drawn]
-    unknown = next((x for x in sentences if x not in prefixes or len(x) != 3), None)
-    assert unknown is None, f"fudge_decode returned {list(unknown or ())}; expected 3 tokens of the model."
-    p_lm = key.sentences(nodes, 3)
+    unknown = next((x for x in sentences if x not in prefixes or len(x) != length), None)
+    assert unknown is None, f"fudge_decode returned {list(unknown or ())}; expected tokens of the model: {length}."
+    p_lm = key.sentences(nodes, length)
     counts = Counter(sentences)
     shown = ["".join(x) if len(x[0]) == 1 else " ".join(x) for x in p_lm]
-    expected = np.array(list(key.guided_sentences(nodes, prefixes, 3).values()))
-    check_counts([counts[x] for x in p_lm], expected, decoding_mistakes(key, nodes, prefixes), "fudge_decode", shown)
+    expected = np.array(list(key.guided_sentences(nodes, prefixes, length).values()))
+    mistakes = decoding_mistakes(key, nodes, prefixes, length)
+    check_counts([counts[x] for x in p_lm], expected, mistakes, "fudge_decode", shown)
 
 
 def is_telling(key: Any, nodes: Nodes, p_a: dict[Prefix, float]) -> bool:
@@ -175,15 +185,15 @@ def as_array(distribution: Mapping[Prefix, float]) -> Array:
 # What students get wrong, computed for the same question, so that a message can name it.
 
 
-def decoding_mistakes(key: Any, nodes: Nodes, prefixes: dict[Prefix, float]) -> dict[str, Array]:
+def decoding_mistakes(key: Any, nodes: Nodes, prefixes: dict[Prefix, float], length: int = 3) -> dict[str, Array]:
     """The distributions that known mistakes lead to."""
-    p_lm = key.sentences(nodes, 3)
-    last_only = key.guided_sentences(nodes, {x: p if len(x) == 3 else 1.0 for x, p in prefixes.items()}, 3)
-    squared = key.guided_sentences(nodes, {x: p**2 for x, p in prefixes.items()}, 3)
+    p_lm = key.sentences(nodes, length)
+    last_only = key.guided_sentences(nodes, {x: p if len(x) == length else 1.0 for x, p in prefixes.items()}, length)
+    squared = key.guided_sentences(nodes, {x: p**2 for x, p in prefixes.items()}, length)
     always = dict.fromkeys(prefixes, 1.0)
     table = {tuple(prefix): following for prefix, following in nodes}
     best: Prefix = ()
-    for _ in range(3):
+    for _ in range(length):
         best = max(((*best, t) for t in table[best]), key=lambda x: table[x[:-1]][x[-1]] * prefixes[x])
     uniform = [(prefix, dict.fromkeys(following, 1 / len(following))) for prefix, following in nodes]
     return {
@@ -192,7 +202,7 @@ def decoding_mistakes(key: Any, nodes: Nodes, prefixes: dict[Prefix, float]) -> 
         "the classifier's answer is used twice": as_array(squared),
         "the best token is always taken; draw it": np.array([float(x == best) for x in p_lm]),
         "the classifier alone decides; multiply by the language model": as_array(
-            key.guided_sentences(uniform, prefixes, 3)
+            key.guided_sentences(uniform, prefixes, length)
         ),
-        "every token is as likely": as_array(key.guided_sentences(uniform, always, 3)),
+        "every token is as likely": as_array(key.guided_sentences(uniform, always, length)),
     }
