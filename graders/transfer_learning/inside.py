@@ -162,6 +162,8 @@ def _weights(length: int, mask: Any) -> torch.Tensor:
     later = torch.arange(1, length + 1).float().log()
     if mask is None:
         return torch.softmax(later.expand(length, length), dim=-1)
+    if mask.shape[-2:] != (length, length):  # what torch's own layers say
+        raise RuntimeError(f"The shape of the 2D attn_mask is {tuple(mask.shape)}, but should be {(length, length)}.")
     if mask.dtype is torch.bool:  # True = masked for nn.Transformer, True = visible for attention by hand
         hidden = ~mask if bool(mask.diagonal().all()) else mask
         mask = torch.zeros(mask.shape).masked_fill(hidden, float("-inf"))

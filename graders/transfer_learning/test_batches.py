@@ -17,7 +17,11 @@ SHUFFLED = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "
 @weight(4)
 def test_language_model_items(student: Any, key: Any, submission: Any, inside: Any) -> None:
     """The source is <sos> and the tokens, the target the tokens and <eos>: what follows each token of the source."""
-    for lines, max_len in [(["le chat dort"], 512), (["le chien dort", "bien"], 512), (["le chat noir dort bien"], 4)]:
+    for lines, max_len in [
+        (["le chat dort"], 512),
+        (["le chien dort", "bien"], 512),
+        (["le chat noir dort bien", "le chat noir dort"], 4),
+    ]:
         documents = [line.split() for line in lines]
         found = items_of(student, submission, inside, documents, None, TOKEN2IND, max_len, "language_modeling")
         expected = key.items(documents, [], TOKEN2IND, max_len, "language_modeling")

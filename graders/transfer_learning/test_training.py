@@ -43,6 +43,15 @@ def test_classification_step(student: Any, key: Any, submission: Any, inside: An
     after = stepped(student, submission, inside, before, [batch], CLASSES)
     expected = key.training_step(before, source, target, positions=[3, 3, 3], learning_rate=RATE)
     compare(after, expected, classification_mistakes(key, before, source, target), "the classifier after one step")
+    before = drawn(key, rng, batch, CLASSES, is_long=False)
+    after = stepped(student, submission, inside, before, [batch], CLASSES)
+    expected = key.training_step(before, source, target, positions=[3, 3, 3], learning_rate=RATE)
+    hints = classification_mistakes(key, before, source, target) | {
+        "a gradient shorter than 0.5 is stretched; clipping leaves it as it is": lambda: key.training_step(
+            before, source, target, positions=[3, 3, 3], learning_rate=RATE * MAX_NORM / norm_of(before, expected)
+        )
+    }
+    compare(after, expected, hints, "the classifier after a step with a short gradient")
 
 
 @number("T3")
@@ -178,8 +187,8 @@ def batch_of(key: Any, lines: Sequence[str], labels: Sequence[int], task: str) -
     return batch
 
 
-def drawn(key: Any, rng: np.random.Generator, batch: Batch, task: str) -> Parts:
-    """Parameters with a gradient on this batch that is long enough to be clipped."""
+def drawn(key: Any, rng: np.random.Generator, batch: Batch, task: str, *, is_long: bool = True) -> Parts:
+    """Parameters with a gradient on this batch that is long enough to be clipped, or far too short."""
     source, target = batch
     n_out = V if task == LANGUAGE else 2
     positions = None if task == LANGUAGE else [len(source) - 1] * source.shape[1]
@@ -190,8 +199,14 @@ def drawn(key: Any, rng: np.random.Generator, batch: Batch, task: str) -> Parts:
         free = key.training_step(
             model, source, target, positions=positions, ignored=None, learning_rate=1, max_norm=1e9
         )
-        if np.sqrt(sum(float(np.square(old - new).sum()) for old, new in zip(model, free, strict=True))) > 1:
+        norm = np.sqrt(sum(float(np.square(old - new).sum()) for old, new in zip(model, free, strict=True)))
+        if norm > 2 * MAX_NORM if is_long else 0.05 < norm < MAX_NORM / 2.5:
             return model
+
+
+def norm_of(before: Parts, after: Parts) -> float:
+    """The length of the gradient that a step without clipping has followed."""
+    return float(np.sqrt(sum(float(np.square(o - n).sum()) for o, n in zip(before, after, strict=True)))) / RATE
 
 
 # What students get wrong, computed only for an answer that is wrong, so that a message can name it.

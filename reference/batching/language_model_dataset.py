@@ -10,14 +10,14 @@ Target t is the token after source t. `<eos>` is only ever predicted, so it stan
 from collections.abc import Mapping, Sequence
 
 
-def source_ids(tokens: Sequence[str], token2ind: Mapping[str, int], max_len: int = 512) -> list[int]:
+def source_ids(tokens: Sequence[str], token2ind: Mapping[str, int], max_len: int) -> list[int]:
     """`<sos>` and the first max_len - 1 tokens; an unknown token has the id of `<oov>`."""
     unknown = token2ind["<oov>"]
     return [token2ind["<sos>"], *(token2ind.get(token, unknown) for token in tokens[: max_len - 1])]
 
 
 def language_model_item(
-    tokens: Sequence[str], token2ind: Mapping[str, int], max_len: int = 512
+    tokens: Sequence[str], token2ind: Mapping[str, int], max_len: int
 ) -> tuple[list[int], list[int]]:
     """Source and target, equally long."""
     source = source_ids(tokens, token2ind, max_len)
@@ -25,7 +25,7 @@ def language_model_item(
 
 
 def classification_item(
-    tokens: Sequence[str], label: int, token2ind: Mapping[str, int], max_len: int = 512
+    tokens: Sequence[str], label: int, token2ind: Mapping[str, int], max_len: int
 ) -> tuple[list[int], list[int]]:
     """Source and the label as a target of length 1."""
     return source_ids(tokens, token2ind, max_len), [label]

@@ -11,7 +11,6 @@ import math
 import torch
 from torch import Tensor, nn
 
-from reference.transformer.causal_mask import causal_mask
 from reference.transformer.positional_encoding import positional_encoding
 
 
@@ -41,11 +40,6 @@ class TransformerModel(nn.Module):
         self.pos_encoder = PositionalEncoding(nhid, dropout)
         layer = nn.TransformerEncoderLayer(nhid, nhead, dim_feedforward=nhid, dropout=dropout)
         self.transformer_encoder = nn.TransformerEncoder(layer, nlayers, enable_nested_tensor=False)
-
-    @staticmethod
-    def generate_square_subsequent_mask(sz: int) -> Tensor:
-        """0 where a position may look, -∞ in the future; (sz, sz)."""
-        return torch.from_numpy(causal_mask(sz)).float()
 
     def forward(self, src: Tensor, src_mask: Tensor | None) -> Tensor:
         """Token ids (L, N), mask (L, L) -> (L, N, nhid)."""

@@ -11,10 +11,10 @@ TOKEN2IND = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "le": 4, "chat": 5,
 
 
 def test_target_is_the_source_one_step_ahead() -> None:
-    source, target = language_model_item(["le", "chat", "dort"], TOKEN2IND)
+    source, target = language_model_item(["le", "chat", "dort"], TOKEN2IND, 512)
     assert source == [0, 4, 5, 6]
     assert target == [4, 5, 6, 2]
-    assert language_model_item([], TOKEN2IND) == ([0], [2])
+    assert language_model_item([], TOKEN2IND, 512) == ([0], [2])
 
 
 def test_unknown_words_and_long_documents() -> None:
@@ -24,7 +24,7 @@ def test_unknown_words_and_long_documents() -> None:
 
 
 def test_a_classifier_s_target_is_the_label() -> None:
-    assert classification_item(["chat"], 1, TOKEN2IND) == ([0, 5], [1])
+    assert classification_item(["chat"], 1, TOKEN2IND, 512) == ([0, 5], [1])
 
 
 def test_batches_equal_those_of_torch_for_random_items() -> None:
