@@ -297,6 +297,10 @@ class Batches:
     def __len__(self) -> int:
         return len(self._batches)
 
+    def first_row(self) -> Batches:
+        """Other data than these, for dev and test: whoever trains on them does not take as many steps."""
+        return Batches([{name: value[:1] for name, value in self._batches[0].items()}])
+
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
         return ({name: value.clone() for name, value in batch.items()} for batch in self._batches)
 
@@ -348,15 +352,16 @@ def noted(
     batches: Sequence[Mapping[str, Any]],
     epochs: int,
     lr: float,
+    kind: str = "full",
 ) -> Any:
-    """What happens while a model is trained: the student's own of type full, or a pretrained classifier.
+    """What happens while a model is trained: the student's own of some type, or a pretrained classifier.
 
     Returns:
         "steps": for each forward pass with gradients, the mask that came in, the logits, the gradient that reached
         them, whether the model was in training mode, and what had gathered in the gradient of the head's bias;
         "moved": whether anything changed.
     """
-    model = _pretrained_classifier() if make is None else _custom(make, "full", 3)
+    model = _pretrained_classifier() if make is None else _custom(make, kind, 3)
     before = [parameter.detach().clone() for _, parameter in _walk(model)]
     steps = _note_steps(model)
     trained = _train(train, model, epochs, Batches(batches), lr)
@@ -475,7 +480,7 @@ def _names(function: Callable[..., Any]) -> list[str]:
 
 def _train(train: Callable[..., Any], model: Any, epochs: int, loader: Batches, lr: float) -> Any:
     """Call the student's `train`; returns the model that came back, or the one that was trained in place."""
-    given = [model, epochs, loader, loader, loader, "cpu", lr, "tiny"]
+    given = [model, epochs, loader, loader.first_row(), loader.first_row(), "cpu", lr, "tiny"]
     names = _names(train)
     if names and "small_subset" in names:
         given[-1] = True
@@ -538,14 +543,16 @@ def loaded(pre_process: Callable[..., Any], small_subset: bool, kind: str | None
 
     Returns:
         "rows": for training, dev and test data, one text for each row; "scores": the shape of the logits of a batch;
-        "type": what the model says it is, None if nobody asked; "train", "validation": how many rows these have in all.
+        "type": what the model says it is, None if nobody asked; "of_the_library": whether it is none of the student's
+        own; "train", "validation": how many rows these have in all.
     """
     takes_kind = kind is not None and len(_names(pre_process)) > 4
     model, *loaders = pre_process("tiny", 4, "cpu", small_subset, *([kind] if takes_kind else []))
     rows = [[" ".join(map(str, ids)) for batch in loader for ids in batch["input_ids"].tolist()] for loader in loaders]
     scores = _logits(model, next(iter(loaders[1])))
     made = getattr(model, "type", None) if takes_kind else None
-    return {"rows": rows, "scores": tuple(scores.shape), "type": made, **_sizes()}
+    of_the_library = isinstance(model, BertForSequenceClassification)
+    return {"rows": rows, "scores": tuple(scores.shape), "type": made, "of_the_library": of_the_library, **_sizes()}
 
 
 def _sizes() -> dict[str, int]:

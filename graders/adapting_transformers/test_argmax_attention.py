@@ -43,12 +43,14 @@ def test_argmax_attention_by_hand(submission: Any, key: Any) -> None:
 def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
     """The value of the key with the largest inner product; of several best keys the first."""
     tied = (np.array([1.0, 0.0]), np.array([[0.0, 3.0], [2.0, 1.0], [2.0, 5.0]]), np.array([[1.0], [10.0], [100.0]]))
+    first = (tied[0], tied[1][[1, 2, 0]], tied[2][[1, 2, 0]])
     long_key = (np.array([1.0, 0.0]), np.array([[1.0, 0.0], [2.0, 2.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
     misleading = (np.ones(3), np.array([[3.0, -2.0, -2.0], [1.0, 1.0, 1.0], [2.0, 0.0, 0.0]]), PRINTED[2][:3])
     for name, (q, K, V) in {
         "the output for the handout's vectors": PRINTED,
         "the output when the second key is best": (np.array([1.0, 0.0, 0.0]), *PRINTED[1:]),
         "the output when the second and the third key are equally good": tied,
+        "the output when the first and the second key are equally good": first,
         "the output when a longer key is less similar in direction": long_key,
         "the output when one large component misleads": misleading,
         "the output for 6 random keys": drawn(rng, 6, 4, 3),

@@ -88,9 +88,10 @@ def test_accuracy(submission: Any, student: Any, inside: Any, rng: np.random.Gen
 @visibility("after_published")
 def test_accuracy_of_random_scores(submission: Any, student: Any, inside: Any, rng: np.random.Generator) -> None:
     """Random scores and labels, in batches of random size."""
-    for size in rng.integers(2, 6, 2):
+    also = ["classification"] if "evaluate_model" in submission.module("classification") else []
+    for file, size in zip(["base_classification", "base_classification", *also], rng.integers(2, 6, 3), strict=False):
         labels, right = rng.integers(0, 2, (2, 11))
-        check_accuracy(submission, student, inside, labels.tolist(), right.tolist(), int(size))
+        check_accuracy(submission, student, inside, labels.tolist(), right.tolist(), int(size), file)
 
 
 @number("3.1.1")
@@ -103,10 +104,11 @@ def test_steps(submission: Any, student: Any, key: Any, inside: Any, rng: np.ran
 @number("3.2.1")
 @weight(2)
 def test_steps_of_full_tuning(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """The same holds for classification.py and your own model of type full."""
+    """The same holds for classification.py and your own model, of type full and of type head."""
     train = program(submission, student, "train", "classification")
     make = program(submission, student, "CustomModelforSequenceClassification", "classification")
-    check_steps(submission, train, make, key, inside, rng)
+    for kind in ("full", "head"):
+        check_steps(submission, train, make, key, inside, rng, kind)
 
 
 @number("3.1.1")
@@ -215,7 +217,15 @@ def shortened(text: str) -> str:
 # Accuracy.
 
 
-def check_accuracy(submission: Any, student: Any, inside: Any, labels: list[int], right: list[int], size: int) -> None:
+def check_accuracy(
+    submission: Any,
+    student: Any,
+    inside: Any,
+    labels: list[int],
+    right: list[int],
+    size: int,
+    file: str = "base_classification",
+) -> None:
     """Ask for the accuracy of scores that are right where `right` says so."""
     rows = len(labels)
     table = np.zeros((rows, 2))
@@ -249,7 +259,7 @@ def check_accuracy(submission: Any, student: Any, inside: Any, labels: list[int]
     if "evaluate_model" not in own and "evaluate_model" not in student and "accuracy" in student:
         agree(student.accuracy(table, list(labels)), share, hints=hints, name=name, atol=FEW)
         return
-    evaluate_model = program(submission, student, "evaluate_model")
+    evaluate_model = program(submission, student, "evaluate_model", file)
     agree(number_of(inside.evaluated(evaluate_model, table, batches)), share, hints=hints, name=name, atol=FEW)
 
 
@@ -264,21 +274,23 @@ def number_of(returned: Any) -> Any:
 # Training.
 
 
-def check_steps(submission: Any, train: Any, make: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def check_steps(
+    submission: Any, train: Any, make: Any, key: Any, inside: Any, rng: np.random.Generator, kind: str = "full"
+) -> None:
     """Two epochs over three batches of different rows; the gradient at the logits is known from the logits."""
     parts = [np.array(part) for part in ([1, 0], [0, 1], [1])]
     batches = [drawn_batch(rng, labels, 8) for labels in parts]
     inside.serve(key.draw_weights(rng, len(VOCABULARY), 8, 1, 8, 24))
     submission.set(
         test_dataloader=inside.Batches.keep(batches),
-        args=inside.arguments.keep(prefix_length=3),
+        args=inside.arguments.keep(type=kind, prefix_length=3),
         prefix_length=3,
     )
-    found = inside.noted(train, make, batches, 2, 0.05)
+    found = inside.noted(train, make, batches, 2, 0.05, kind)
     steps = [step for step in found["steps"] if step["gradient"] is not None]
     assert len(steps) == 6, (
         f"Two epochs over three batches gave {len(steps)} backward passes through the model's scores; expected 6, one "
-        "for each batch."
+        "for each batch of the training data."
     )
     before: Array = np.zeros(2)
     summed = False

@@ -167,17 +167,18 @@ def whole_embeddings(weights: Weights, words: Array) -> Array:
 
 def check_prepending(prepend_soft_prompt: Any, key: Any, rng: np.random.Generator) -> None:
     """The prefix as a function: embeddings (batch, n, d), mask (batch, n), prompt (l, d) -> both, longer by l."""
-    embeddings, prompt = rng.standard_normal((3, 5, 4)), rng.standard_normal((2, 4))
     mask = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1], [1, 0, 0, 0, 0]])
-    found = prepend_soft_prompt(embeddings, mask, prompt)
-    words, read = key.add_soft_prompt(embeddings, mask, prompt)
-    agree(found[0], words, name="the embeddings with the prompt before them")
-    hints = {
-        "the mask is not extended": mask,
-        "the mask leaves the prompt out": np.concatenate([np.zeros((3, 2), dtype=int), mask], axis=1),
-        "the ones stand at the end": np.concatenate([mask, np.ones((3, 2), dtype=int)], axis=1),
-    }
-    agree(np.asarray(found[1]) * 1, read, hints=hints, name="the attention mask with the prompt")
+    for length in (2, 3):
+        embeddings, prompt = rng.standard_normal((3, 5, 4)), rng.standard_normal((length, 4))
+        found = prepend_soft_prompt(embeddings, mask, prompt)
+        words, read = key.add_soft_prompt(embeddings, mask, prompt)
+        agree(found[0], words, name=f"the embeddings with a prompt of {length} before them")
+        hints = {
+            "the mask is not extended": mask,
+            "the mask leaves the prompt out": np.concatenate([np.zeros((3, length), dtype=int), mask], axis=1),
+            "the ones stand at the end": np.concatenate([mask, np.ones((3, length), dtype=int)], axis=1),
+        }
+        agree(np.asarray(found[1]) * 1, read, hints=hints, name=f"the attention mask with a prompt of {length}")
 
 
 def check_changes(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator, kind: str) -> None:

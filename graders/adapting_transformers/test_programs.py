@@ -4,10 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from viva.grading import number, visibility, weight
 
 KINDS = ("full", "head", "prefix")
 ARGUMENTS = ["--small_subset", "--num_epochs", "2", "--lr", "0.001", "--batch_size", "4", "--device", "cpu"]
+SEP, PASSAGE = "3", 12
+"""The id of [SEP], and how many tokens a passage of the stand-in for BoolQ has."""
 ACCURACY = re.compile(r"(?<![\w.])(?:0?\.\d+|[01]\.0+|[01])(?![\w.])")
 
 
@@ -20,17 +24,13 @@ def test_data_of_the_program(submission: Any, student: Any, inside: Any) -> None
     inside.serve(None)
     check_small(inside.loaded(pre_process, True))
     found = inside.loaded(pre_process, False)
-    train, dev, test = three_loaders(found)
-    assert not set(train) & set(test), "Rows of the test data are in the training data as well."
-    assert not set(train) & set(dev), "Rows of the dev data are in the training data as well."
-    every = found["train"]
-    assert len(train) + len(test) == every and test, (
-        f"Training and test data have {len(train)} and {len(test)} rows; expected them to share all {every} of BoolQ's "
-        "training data, which are as many here."
-    )
-    assert len(dev) == found["validation"], (
-        f"The dev data have {len(dev)} rows; expected all {found['validation']} of BoolQ's validation data."
-    )
+    check_whole(found)
+    if begins_with_the_question(own.BoolQADataset if "BoolQADataset" in own else student.BoolQADataset, inside):
+        swapped = [ids for ids in found["rows"][0] if ids.split()[1 + PASSAGE : 2 + PASSAGE] == [SEP]]
+        assert not swapped, (
+            "In the rows of the training data the passage stands where the question belongs: BoolQADataset takes the "
+            "passages first, then the questions."
+        )
 
 
 @number("3.2")
@@ -46,6 +46,11 @@ def test_models_of_the_program(submission: Any, student: Any, inside: Any) -> No
         found = inside.loaded(pre_process, True, kind)
         check_small(found)
         assert found["type"] in (kind, None), f"Asked for type {kind!r}, pre_process makes a {found['type']!r} model."
+        assert found["type"] is None or not found["of_the_library"], (
+            f"Asked for type {kind!r}, pre_process makes a model of the library, not your own."
+        )
+    if "pre_process" in own:
+        check_whole(inside.loaded(pre_process, False, "full"))
 
 
 @number("3.1.1")
@@ -67,6 +72,14 @@ def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
     )
 
 
+def begins_with_the_question(dataset: Any, inside: Any) -> bool:
+    """Whether the student's own data set puts the question first; if not, that is said elsewhere."""
+    words = [f"word{i}" for i in range(PASSAGE + 3)]
+    row = (" ".join(words[PASSAGE:]), " ".join(words[:PASSAGE]), True)
+    [item] = inside.items(dataset, words, [row], 2 * len(words))["items"]
+    return str(np.asarray(item["input_ids"]).reshape(-1)[4]) == SEP
+
+
 def check_small(found: dict[str, Any]) -> None:
     """Ten rows for training, and the same for dev and test."""
     train, dev, test = three_loaders(found)
@@ -75,6 +88,21 @@ def check_small(found: dict[str, Any]) -> None:
     assert set(train) == set(dev) == set(test), "With small_subset training, dev and test data are the same ten rows."
     assert tuple(found["scores"]) == (4, 2), (
         f"For a batch of four rows the model's scores have the shape {found['scores']}; expected (4, 2)."
+    )
+
+
+def check_whole(found: dict[str, Any]) -> None:
+    """All rows: BoolQ's training data shared by training and test data, its validation data as dev data."""
+    train, dev, test = three_loaders(found)
+    assert not set(train) & set(test), "Rows of the test data are in the training data as well."
+    assert not set(train) & set(dev), "Rows of the dev data are in the training data as well."
+    every = found["train"]
+    assert len(train) + len(test) == every and test, (
+        f"Training and test data have {len(train)} and {len(test)} rows; expected them to share all {every} of BoolQ's "
+        "training data, which are as many here."
+    )
+    assert len(dev) == found["validation"], (
+        f"The dev data have {len(dev)} rows; expected all {found['validation']} of BoolQ's validation data."
     )
 
 
