@@ -234,6 +234,21 @@ def test_magics_and_shell_lines(shell_worker: Worker, source: str, printed: str)
     assert cell["status"] == ("raised" if source.startswith("raise") else "ok"), cell
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["!pip install -q it", "%pip install it", "! pip3 -q install it==1 'that>2'", "!python -m pip install -r it.txt"],
+)
+def test_nothing_is_installed(shell_worker: Worker, line: str) -> None:
+    [cell] = shell_worker.notebook(line + "\nprint(_exit_code)")
+    assert "Nothing is installed while a notebook is graded" in text_of(cell) and text_of(cell).endswith("1\n")
+
+
+@pytest.mark.parametrize("line", ["!echo pip install it", "!pip --version", "!pip install it --no-such-option; echo x"])
+def test_other_commands_run(shell_worker: Worker, line: str) -> None:
+    [cell] = shell_worker.notebook(line)
+    assert "Nothing is installed" not in text_of(cell)
+
+
 def test_displays(shell_worker: Worker) -> None:
     cells = shell_worker.notebook(
         "from IPython.display import HTML, Markdown\ndisplay(HTML('<i>h</i>'), Markdown('*m*'))\nHTML('<b>r</b>')",

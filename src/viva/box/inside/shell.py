@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import re
 import subprocess
 import sys
 import tokenize
@@ -22,6 +23,11 @@ from traitlets.config import Config
 
 from . import figures, sources
 from .outputs import Outputs, Streams
+
+
+_INSTALLS = re.compile(r"""\s*(?:\S*python[\d.]*["']?\s+-m\s+)?pip[\d.]*\s+(?:-\S+\s+)*install\b[^;&|]*$""")
+"""Half of all notebooks begin with it: starting pip, only to fail without a network, costs more than to grade them."""
+NOT_INSTALLED = "Nothing is installed while a notebook is graded: the course's libraries are here already.\n"
 
 
 class _Publisher(DisplayPublisher):
@@ -105,6 +111,10 @@ class _Interactive(InteractiveShell):
     def system(self, cmd: str) -> None:
         """`!command`: what it writes goes to the cell, line by line; standard input is empty."""
         command: str = self.var_expand(cmd, depth=1)  # type: ignore[no-untyped-call]
+        if _INSTALLS.match(command):
+            sys.stdout.write(NOT_INSTALLED)
+            self.user_ns["_exit_code"] = 1
+            return
         process = subprocess.Popen(
             command,
             shell=True,
