@@ -25,12 +25,7 @@ def test_data_of_the_program(submission: Any, student: Any, inside: Any) -> None
     check_small(inside.loaded(pre_process, True))
     found = inside.loaded(pre_process, False)
     check_whole(found)
-    if begins_with_the_question(own.BoolQADataset if "BoolQADataset" in own else student.BoolQADataset, inside):
-        swapped = [ids for ids in found["rows"][0] if ids.split()[1 + PASSAGE : 2 + PASSAGE] == [SEP]]
-        assert not swapped, (
-            "In the rows of the training data the passage stands where the question belongs: BoolQADataset takes the "
-            "passages first, then the questions."
-        )
+    check_order(found, own.BoolQADataset if "BoolQADataset" in own else student.BoolQADataset, inside)
 
 
 @number("3.2")
@@ -50,7 +45,9 @@ def test_models_of_the_program(submission: Any, student: Any, inside: Any) -> No
             f"Asked for type {kind!r}, pre_process makes a model of the library, not your own."
         )
     if "pre_process" in own:
-        check_whole(inside.loaded(pre_process, False, "full"))
+        found = inside.loaded(pre_process, False, "full")
+        check_whole(found)
+        check_order(found, own.BoolQADataset if "BoolQADataset" in own else student.BoolQADataset, inside)
 
 
 @number("3.1.1")
@@ -72,12 +69,17 @@ def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
     )
 
 
-def begins_with_the_question(dataset: Any, inside: Any) -> bool:
-    """Whether the student's own data set puts the question first; if not, that is said elsewhere."""
+def check_order(found: dict[str, Any], dataset: Any, inside: Any) -> None:
+    """The question stands before the passage, unless the data set itself turns them round: said there."""
     words = [f"word{i}" for i in range(PASSAGE + 3)]
     row = (" ".join(words[PASSAGE:]), " ".join(words[:PASSAGE]), True)
     [item] = inside.items(dataset, words, [row], 2 * len(words))["items"]
-    return str(np.asarray(item["input_ids"]).reshape(-1)[4]) == SEP
+    if str(np.asarray(item["input_ids"]).reshape(-1)[4]) != SEP:
+        return
+    assert not any(ids.split()[1 + PASSAGE : 2 + PASSAGE] == [SEP] for ids in found["rows"][0]), (
+        "In the rows of the training data the passage stands where the question belongs: BoolQADataset takes the "
+        "passages first, then the questions."
+    )
 
 
 def check_small(found: dict[str, Any]) -> None:

@@ -24,7 +24,6 @@ from traitlets.config import Config
 from . import figures, sources
 from .outputs import Outputs, Streams
 
-
 _INSTALLS = re.compile(r"""\s*(?:\S*python[\d.]*["']?\s+-m\s+)?pip[\d.]*\s+(?:-\S+\s+)*install\b[^;&|]*$""")
 """Half of all notebooks begin with it: starting pip, only to fail without a network, costs more than to grade them."""
 NOT_INSTALLED = "Nothing is installed while a notebook is graded: the course's libraries are here already.\n"
