@@ -117,6 +117,7 @@ def test_ten_rows_are_learned(submission: Any, student: Any, key: Any, inside: A
     """Trained on ten rows, a small pretrained model gets at least nine of them right."""
     labels = np.array([0, 1] * 5)
     batch = drawn_batch(rng, labels, 12)
+    batch["attention_mask"] = np.ones_like(batch["attention_mask"])  # whether the mask is used is asked step by step
     submission.set(args=inside.arguments.keep())
     train = program(submission, student, "train")
     inside.serve(key.draw_weights(rng, len(VOCABULARY), 16, 1, 32, 24))

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from reference.transformer.causal_mask import causal_mask
 from reference.transformer.language_model import Model, PositionalEncoding, TransformerModel
 from reference.transformer.positional_encoding import positional_encoding
 
@@ -17,6 +18,10 @@ V, D = 11, 8
 def base() -> TransformerModel:
     torch.manual_seed(1)
     return TransformerModel(V, 2, D, 2).eval()
+
+
+def mask_of(size: int) -> Tensor:
+    return torch.from_numpy(causal_mask(size)).float()
 
 
 def tokens(length: int, batch: int, seed: int = 0) -> Tensor:
@@ -38,7 +43,7 @@ def attention_layer(layer: nn.TransformerEncoderLayer, x: Tensor, mask: Tensor) 
 
 
 def test_the_base_is_scaled_embedding_plus_positions_through_the_layers(base: TransformerModel) -> None:
-    source, mask = tokens(5, 3), base.generate_square_subsequent_mask(5)
+    source, mask = tokens(5, 3), mask_of(5)
     x = base.encoder.weight[source] * math.sqrt(D) + torch.from_numpy(positional_encoding(5, D)).float()[:, None]
     for layer in base.transformer_encoder.layers:
         assert isinstance(layer, nn.TransformerEncoderLayer)
@@ -47,7 +52,7 @@ def test_the_base_is_scaled_embedding_plus_positions_through_the_layers(base: Tr
 
 
 def test_gradients_of_every_parameter_equal_those_of_the_layers_by_einsum(base: TransformerModel) -> None:
-    source, mask = tokens(4, 2), base.generate_square_subsequent_mask(4)
+    source, mask = tokens(4, 2), mask_of(4)
     parameters = list(base.parameters())
     wanted = torch.autograd.grad(base(source, mask).pow(2).mean() + base(source, mask)[-1, 0, 0], parameters)
     x = base.encoder(source) * math.sqrt(D) + base.pos_encoder.table[:4]
@@ -64,7 +69,7 @@ def test_with_the_mask_the_future_changes_nothing_without_it_everything(base: Tr
     source = tokens(6, 2)
     changed = source.clone()
     changed[4:] = (changed[4:] + 1) % V
-    mask = base.generate_square_subsequent_mask(6)
+    mask = mask_of(6)
     torch.testing.assert_close(base(source, mask)[:4], base(changed, mask)[:4], atol=1e-6, rtol=0)
     assert (base(source, torch.zeros(6, 6))[:4] - base(changed, torch.zeros(6, 6))[:4]).abs().max() > 1e-3
 
@@ -75,7 +80,7 @@ def test_without_positions_the_base_is_permutation_equivariant_and_with_them_not
     assert (base(source[order], mask) - base(source, mask)[order]).abs().max() > 1e-2
     base.pos_encoder.table.zero_()
     torch.testing.assert_close(base(source[order], mask), base(source, mask)[order], atol=1e-5, rtol=1e-5)
-    causal = base.generate_square_subsequent_mask(6)
+    causal = mask_of(6)
     assert (base(source[order], causal) - base(source, causal)[order]).abs().max() > 1e-2
 
 
@@ -88,7 +93,7 @@ def test_positional_encoding_adds_the_table_and_has_no_parameters() -> None:
 
 def test_head_and_base() -> None:
     model = Model(V, 2, D, 1, 3, dropout=0.0)
-    source, mask = tokens(4, 2), model.base.generate_square_subsequent_mask(4)
+    source, mask = tokens(4, 2), mask_of(4)
     scores = model(source, mask)
     assert scores.shape == (4, 2, 3)
     assert (scores.exp().sum(-1) - 1).abs().max() > 0.1 and (scores.sum(-1) - 1).abs().max() > 0.1
