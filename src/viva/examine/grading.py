@@ -22,6 +22,7 @@ from viva.examine.notes import notes_for_student
 from viva.examine.outcome import Outcome, judge
 from viva.examine.seeds import Seeds
 from viva.examine.session import BoxSession, BoxSource
+from viva.examine.telling import Listener, listening
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.score import Leader
 
@@ -66,6 +67,7 @@ class Grader:
         record: bool = False,
         until_loss: bool = False,
         call_s: float | None = None,
+        on_progress: Callable[[str], None] = lambda _: None,
     ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
         """Grade one submission; nothing of it is left in this process afterwards.
 
@@ -75,6 +77,7 @@ class Grader:
             record: keep what was asked and answered, test by test.
             until_loss: stop after the first test that loses points.
             call_s: a limit for each call and each test instead of the assignment's and the test's own.
+            on_progress: called with a line whenever a test that trains says how far it is.
 
         Returns:
             The score, and by test what was asked and answered, as texts (empty unless `record`).
@@ -85,7 +88,7 @@ class Grader:
         session.recording = record
         context = Context(submission, session, self.key, self.seeds)
         self.config.stash[CONTEXT] = context
-        run = _Run(self, context, started + assignment.limits.submission_s, call_s)
+        run = _Run(self, context, started + assignment.limits.submission_s, Listener(on_progress), call_s)
         chosen = self._with_prerequisites([f for f in self.functions if wanted(f)])
         try:
             items = [item for function in chosen for item in function.items]
@@ -132,12 +135,13 @@ class Grader:
             assignment=self.assignment.name,
             version=self.assignment.version,
             entries=tuple(run.entries.values()),
-            notes=(*notes_for_student(submission, session.report), *self._foreign(session)),
+            notes=(*notes_for_student(submission, session.report), *self._foreign(session), *run.listener.notes),
             isolation=isolation,
             signature=signature(self.assignment, self.seeds, hello),
             leaderboard=tuple(run.leaders),
             environment=session.environment,
             wall_s=wall_s,
+            curves=run.listener.curves,
         )
 
 
@@ -163,7 +167,9 @@ def _in_a_hurry(assignment: Assignment, call_s: float) -> Assignment:
 class _Run:
     """One submission on its way through the tests."""
 
-    def __init__(self, grader: Grader, context: Context, deadline: float, call_s: float | None = None) -> None:
+    def __init__(
+        self, grader: Grader, context: Context, deadline: float, listener: Listener, call_s: float | None = None
+    ) -> None:
         self._grader = grader
         self._context = context
         self._deadline = deadline
@@ -171,6 +177,7 @@ class _Run:
         self.entries: dict[str, Entry] = {}
         self.questions: list[tuple[str, list[list[str]]]] = []
         self.leaders: list[Leader] = []
+        self.listener = listener
         self._epoch = context.session.epoch
 
     def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
@@ -223,7 +230,9 @@ class _Run:
             # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.
             item.session._setupstate.teardown_exact(None)
             self._epoch = session.epoch
-        error = run_item(fresh(item), following)
+        self.listener.begin_test(function.test_id, hidden=function.hidden)
+        with listening(self.listener):
+            error = run_item(fresh(item), following)
         try:
             self._take_gradescopes(item.obj, case_id)
         except ValueError as fault:

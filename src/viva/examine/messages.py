@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgpack
 
 from viva.model import Case, Entry, File, Isolation, Score, Status, Submission
-from viva.model.score import Leader
+from viva.model.score import Curve, Leader
 
 _LENGTH: Final = struct.Struct(">I")
 _SURROGATES: Final = "surrogatepass"
@@ -130,6 +130,7 @@ def score_to_plain(score: Score) -> dict[str, Any]:
         "environment": list(score.environment),
         "leaderboard": [[x.name, x.value, x.order] for x in score.leaderboard],
         "wall_s": score.wall_s,
+        "curves": [[c.test_id, c.name, list(c.values), [list(t) for t in c.thresholds]] for c in score.curves],
     }
 
 
@@ -144,5 +145,9 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
             isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])
         ),
         "leaderboard": tuple(Leader(*x) for x in plain["leaderboard"]),
+        "curves": tuple(
+            Curve(test_id, name, tuple(values), tuple((epoch, value) for epoch, value in thresholds))
+            for test_id, name, values, thresholds in plain["curves"]
+        ),
     }
     return Score(**{**plain, **rebuilt})

@@ -14,6 +14,7 @@ from viva.formats import gates
 from viva.formats.points import UNIT, decimal, scores_and_maxima, show
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
+from viva.model.score import Curve
 
 FORMAT: Final = 1
 """Version of what stands under `extra_data`."""
@@ -100,6 +101,23 @@ class IsolationData(_Strict):
     missing: list[str]
 
 
+class ThresholdData(_Strict):
+    """What is asked for after an epoch."""
+
+    epoch: int
+    value: float
+
+
+class CurveData(_Strict):
+    """One quantity over the epochs of a training."""
+
+    test_id: str
+    name: str
+    values: list[float]
+    """After each epoch, from the first."""
+    thresholds: list[ThresholdData] = Field(default_factory=list)
+
+
 class Provenance(_Strict):
     """`extra_data` of the whole result: enough to say how it came about."""
 
@@ -115,6 +133,8 @@ class Provenance(_Strict):
     still_open: Exact
     environment: list[str] = Field(default_factory=list)
     """Each thing that the code asked in vain of the libraries installed, or not, where it was graded."""
+    curves: list[CurveData] | None = None
+    """What visible tests measured while they trained; missing where none did."""
     isolation: IsolationData
     signature: dict[str, str]
 
@@ -243,6 +263,15 @@ def _leader(name: str, value: float | str, order: str) -> LeaderboardEntry:
     )
 
 
+def _curve(curve: Curve) -> CurveData:
+    return CurveData(
+        test_id=gates.line(curve.test_id),
+        name=gates.line(curve.name, characters=100),
+        values=[round(value, 6) for value in curve.values],
+        thresholds=[ThresholdData(epoch=epoch, value=round(value, 6)) for epoch, value in curve.thresholds],
+    )
+
+
 def _summary(score: Score, complete: bool) -> str:
     """What stands above the tests."""
     lines = list(score.notes)
@@ -266,6 +295,7 @@ def _provenance(score: Score, complete: bool) -> Provenance:
         points=str(score.points),
         still_open=str(score.still_open),
         environment=[gates.line(difference) for difference in score.environment],
+        curves=[_curve(curve) for curve in score.curves] or None,
         isolation=IsolationData(
             tier=score.isolation.tier,
             layers=dict(score.isolation.layers),

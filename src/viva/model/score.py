@@ -80,6 +80,19 @@ class Leader:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """One quantity over the epochs of a training, as the examiner measured it in a visible test."""
+
+    test_id: str
+    name: str
+    """What is shown, in the author's words: "pretrained, accuracy"."""
+    values: tuple[float, ...]
+    """After each epoch, from the first."""
+    thresholds: tuple[tuple[int, float], ...] = ()
+    """(epoch from 1, the value that is asked for after it)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """Everything known about one graded submission; plain data, safe to send between machines."""
 
@@ -97,6 +110,7 @@ class Score:
     environment: tuple[str, ...] = ()
     """What the code asked of its libraries in vain, for a count over a class: transformers 5.23.0 lacks encode_plus."""
     wall_s: float = 0.0
+    curves: tuple[Curve, ...] = ()
 
     @property
     def earned(self) -> Fraction:

@@ -1,0 +1,60 @@
+"""One run decides where it is enough; a miss is run again, so that bad luck costs nobody a point."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from viva.examine.telling import listener
+from viva.grading.training.thresholds import Threshold
+
+SEEDS: Final = (1, 2, 3)
+
+
+def judge(run: Callable[[int], Any], threshold: Threshold, seeds: Sequence[int] = SEEDS, *, help: str = "") -> float:
+    """Run once; if that misses the threshold, run with two more seeds, and the median of the three decides.
+
+    Args:
+        run: seed -> what the examiner measures, such as an accuracy. The same seed must give the same value.
+        threshold: what is asked for.
+        seeds: three, in the order in which they are used.
+        help: a sentence for the student who misses it: where to look.
+
+    Returns:
+        The value that decided.
+
+    Raises:
+        AssertionError: the threshold is missed; says the values, the threshold, and what right implementations reach.
+        ValueError: there are not three different seeds.
+    """
+    if len(set(seeds)) != 3 or len(seeds) != 3:
+        raise ValueError(f"judge(seeds={tuple(seeds)!r}): expected three different seeds.")
+    first = _number(run(seeds[0]), threshold)
+    if threshold.met_by(first):
+        return first
+    listener().progress(f"{threshold.name} is {_shown(first)}: run again with two more seeds")
+    values = [first, *(_number(run(seed), threshold) for seed in seeds[1:])]
+    median = statistics.median(values)
+    if threshold.met_by(median):
+        return median
+    raise AssertionError(" ".join(part for part in (_missed(threshold, median, values), help) if part))
+
+
+def _number(value: Any, threshold: Threshold) -> float:
+    """The value; NaN, which has no place in an order, as the worst there can be."""
+    number = float(value)
+    worst = -math.inf if threshold.direction == "at least" else math.inf
+    return worst if math.isnan(number) else number
+
+
+def _missed(threshold: Threshold, median: float, values: Sequence[float]) -> str:
+    low, high = min(threshold.right), max(threshold.right)
+    runs = ", ".join(map(_shown, values))
+    return (
+        f"{threshold.name}: {_shown(median)}, the median of three runs ({runs}); expected {threshold.direction} "
+        f"{threshold.value:g}. Right implementations reach {low:.3f} to {high:.3f}."
+    )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3f}" if math.isfinite(value) else "no number"

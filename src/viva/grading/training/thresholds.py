@@ -1,0 +1,133 @@
+"""Thresholds that were measured: what right and wrong implementations reach is stored beside them.
+
+A threshold lies at least 4.3 sample deviations from the mean of 20 right runs: the factor of the one-sided tolerance
+interval that holds 99.9 % of a normal distribution with 95 % confidence, for n = 20 (the noncentral t distribution's
+quantile t(.95; 19, z(.999)√20) / √20 = 4.32). From the mean of each wrong one it lies at least 3.3 deviations, the
+99.95 % quantile of a normal distribution; the median of three seeds leaves less.
+"""
+
+import json
+import math
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from viva.model.errors import CourseError
+
+RIGHT_RUNS: Final = 20
+WRONG_RUNS: Final = 8
+RIGHT_DEVIATIONS: Final = 4.3
+WRONG_DEVIATIONS: Final = 3.3
+DIRECTIONS: Final = ("at least", "at most")
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A value that separates right from wrong implementations, with the runs that say so."""
+
+    name: str
+    """What is measured, as the student reads it: "the gap after one epoch"."""
+    value: float
+    direction: str
+    """"at least" or "at most"."""
+    right: tuple[float, ...]
+    """What right implementations reached, one value for each seed."""
+    wrong: Mapping[str, tuple[float, ...]]
+    """The same of each wrong one that this threshold must tell."""
+    script: str
+    """What measured them, from the course's folder."""
+
+    def met_by(self, value: float) -> bool:
+        """Whether the value is on the right side; never for NaN."""
+        return value >= self.value if self.direction == "at least" else value <= self.value
+
+    @property
+    def distances(self) -> dict[str, float]:
+        """Sample deviations from the threshold to the mean of the right runs ("right") and of each wrong one's.
+
+        Negative on the other side than it should be; infinite where the runs do not differ.
+        """
+        sign = 1 if self.direction == "at least" else -1
+        found = {"right": _deviations(sign * (statistics.fmean(self.right) - self.value), self.right)}
+        for name, values in self.wrong.items():
+            found[name] = _deviations(sign * (self.value - statistics.fmean(values)), values)
+        return found
+
+    def complaints(self) -> list[str]:
+        """What keeps this from being a threshold that means something, a sentence each; empty if nothing does."""
+        found = []
+        runs = {"right": (self.right, RIGHT_RUNS), **{n: (v, WRONG_RUNS) for n, v in self.wrong.items()}}
+        for name, distance in self.distances.items():
+            values, least = runs[name]
+            wanted = RIGHT_DEVIATIONS if name == "right" else WRONG_DEVIATIONS
+            if len(values) < least:
+                found.append(f"{self.name}: {name} has {len(values)} runs; expected at least {least}.")
+            if distance < wanted:
+                found.append(
+                    f"{self.name}: {self.value:g} is {distance:.2f} deviations from {name!r}; expected {wanted:g}."
+                )
+        return found
+
+
+def thresholds(file: str) -> dict[str, Threshold]:
+    """The thresholds of a file in the folder `thresholds` beside the calling grader, by name.
+
+    Raises:
+        CourseError: it is missing or not as `read_thresholds` wants it.
+    """
+    caller = Path(sys._getframe(1).f_globals["__file__"])
+    return read_thresholds(caller.parent / "thresholds" / file)
+
+
+def read_thresholds(path: Path) -> dict[str, Threshold]:
+    """Read `{"script": …, "thresholds": {name: {"value", "direction", "right": […], "wrong": {name: […]}}}}`.
+
+    Raises:
+        CourseError: it cannot be read, or something in it is not as expected; says what and where.
+    """
+    try:
+        written = json.loads(path.read_text("utf-8"), parse_constant=lambda name: None)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise CourseError(f"{path} is no JSON: {error}.") from None
+    stated = written.get("thresholds") if isinstance(written, dict) else None
+    if not isinstance(stated, dict) or not isinstance(written.get("script"), str):
+        raise CourseError(f'{path}: expected {{"script": "…", "thresholds": {{name: {{…}}}}}}.')
+    return {name: _threshold(path, name, entry, written["script"]) for name, entry in stated.items()}
+
+
+def _threshold(path: Path, name: str, entry: Any, script: str) -> Threshold:
+    where = f"{path}: {name}"
+    fields = entry if isinstance(entry, dict) else {}
+    if fields.get("direction") not in DIRECTIONS:
+        raise CourseError(f"{where}: direction is {fields.get('direction')!r}; expected {' or '.join(DIRECTIONS)}.")
+    wrong = fields.get("wrong")
+    if not isinstance(wrong, dict) or not wrong:
+        raise CourseError(f"{where}: expected wrong: {{name: [values]}} with at least one wrong implementation.")
+    return Threshold(
+        name=name,
+        value=_values([fields.get("value")], f"{where}: value", least=1)[0],
+        direction=fields["direction"],
+        right=_values(fields.get("right"), f"{where}: right"),
+        wrong={n: _values(values, f"{where}: wrong: {n}") for n, values in wrong.items()},
+        script=script,
+    )
+
+
+def _values(written: Any, where: str, *, least: int = 2) -> tuple[float, ...]:
+    if not isinstance(written, list) or len(written) < least or not all(_is_number(value) for value in written):
+        raise CourseError(f"{where} is {written!r}; expected {'a list of ' * (least > 1)}finite numbers.")
+    return tuple(float(value) for value in written)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _deviations(distance: float, values: Sequence[float]) -> float:
+    deviation = statistics.stdev(values)
+    return distance / deviation if deviation else math.copysign(math.inf, distance)

@@ -1,0 +1,222 @@
+"""What authors of training tests use: thresholds that were measured, the median of three, epochs on a budget."""
+
+import json
+import math
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.examine.telling import Listener, listening
+from viva.grading import training
+from viva.model.errors import CourseError
+
+RIGHT = tuple(0.90 + 0.001 * k for k in range(20))
+WRONG = tuple(0.50 + 0.01 * k for k in range(8))
+
+
+def threshold(value: float = 0.8, direction: str = "at least", **more: Any) -> training.Threshold:
+    fields = {"right": RIGHT, "wrong": {"frozen": WRONG}} | more
+    return training.Threshold("accuracy", value, direction, script="measure.py", **fields)
+
+
+class Told:
+    """A listener and the lines of progress that it heard."""
+
+    def __init__(self, *, hidden: bool = False) -> None:
+        self.lines: list[str] = []
+        self.listener = Listener(self.lines.append)
+        self.listener.begin_test("test_it.py::test_it", hidden=hidden)
+
+
+def clock(*seconds: float) -> Callable[[], float]:
+    times = iter(seconds)
+    return lambda: next(times)
+
+
+# --- thresholds
+
+
+def test_distances_are_in_sample_deviations_of_each_sample() -> None:
+    found = threshold().distances
+    assert found["right"] == pytest.approx((statistics.fmean(RIGHT) - 0.8) / statistics.stdev(RIGHT))
+    assert found["frozen"] == pytest.approx((0.8 - statistics.fmean(WRONG)) / statistics.stdev(WRONG))
+    assert threshold().complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (threshold(0.89), "'right'; expected 4.3"),
+        (threshold(0.55), "'frozen'; expected 3.3"),
+        (threshold(0.95), "'right'"),
+        (threshold(right=RIGHT[:19]), "right has 19 runs; expected at least 20"),
+        (threshold(wrong={"few": WRONG[:7]}), "few has 7 runs; expected at least 8"),
+        (threshold(wrong={"the same": RIGHT}), "'the same'"),
+        (threshold(direction="at most"), "'right'"),
+    ],
+)
+def test_what_separates_nothing_is_said(given: training.Threshold, says: str) -> None:
+    assert any(says in complaint for complaint in given.complaints()), given.complaints()
+
+
+def test_runs_that_do_not_differ_lie_infinitely_far_on_their_side() -> None:
+    assert threshold(wrong={"constant": (0.5,) * 8}).distances["constant"] == math.inf
+    assert threshold(wrong={"constant": (0.9,) * 8}).distances["constant"] == -math.inf
+
+
+def test_lower_may_be_better() -> None:
+    loss = threshold(0.7, "at most", right=WRONG, wrong={"untrained": RIGHT})
+    assert loss.met_by(0.7) and not loss.met_by(0.71) and not loss.met_by(math.nan)
+    assert all(distance > 0 for distance in loss.distances.values())
+
+
+def write(path: Path, **entry: Any) -> Path:
+    fields = {"value": 0.8, "direction": "at least", "right": list(RIGHT), "wrong": {"frozen": list(WRONG)}} | entry
+    path.write_text(json.dumps({"script": "measure.py", "thresholds": {"accuracy": fields}}), "utf-8")
+    return path
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    assert training.read_thresholds(write(tmp_path / "t.json")) == {"accuracy": threshold()}
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"direction": "above"}, "accuracy: direction is 'above'; expected at least or at most"),
+        ({"right": [0.9, "0.8"]}, "accuracy: right is"),
+        ({"right": [0.9, float("nan")]}, "accuracy: right is"),
+        ({"value": True}, "accuracy: value is"),
+        ({"wrong": {}}, "at least one wrong implementation"),
+        ({"wrong": {"frozen": 3}}, "accuracy: wrong: frozen is 3"),
+    ],
+)
+def test_a_wrong_file_is_said_in_one_sentence(tmp_path: Path, entry: dict[str, Any], says: str) -> None:
+    path = write(tmp_path / "t.json", **entry)
+    with pytest.raises(CourseError, match=str(path)) as error:
+        training.read_thresholds(path)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"thresholds": {}}', '{"script": "a"}'])
+def test_no_thresholds_at_all(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(CourseError, match=r"t\.json"):
+        training.read_thresholds(path)
+    with pytest.raises(CourseError, match=r"cannot be read"):
+        training.thresholds("there_is_no_such_file.json")
+
+
+# --- the median of three
+
+
+def test_one_run_is_enough_where_it_meets_the_threshold() -> None:
+    asked: list[int] = []
+    assert training.judge(lambda seed: asked.append(seed) or 0.9, threshold()) == 0.9
+    assert len(asked) == 1
+
+
+@given(st.permutations([0.7, 0.85, 0.9]), st.permutations([0.6, 0.7, 0.9]))
+def test_a_miss_is_run_twice_more_and_the_median_decides(lucky: list[float], unlucky: list[float]) -> None:
+    by_seed = dict(zip((5, 6, 7), lucky, strict=True))
+    assert training.judge(by_seed.__getitem__, threshold(), (5, 6, 7)) >= 0.8
+    if unlucky[0] < 0.8:
+        by_seed = dict(zip((5, 6, 7), unlucky, strict=True))
+        with pytest.raises(AssertionError, match=r"accuracy: 0\.700, the median of three runs"):
+            training.judge(by_seed.__getitem__, threshold(), (5, 6, 7))
+
+
+def test_a_miss_says_values_threshold_what_is_right_and_where_to_look() -> None:
+    with pytest.raises(AssertionError) as error:
+        training.judge({1: 0.1, 2: math.nan, 3: 0.2}.__getitem__, threshold(), help="Are the weights loaded?")
+    assert str(error.value) == (
+        "accuracy: 0.100, the median of three runs (0.100, no number, 0.200); expected at least 0.8. "
+        "Right implementations reach 0.900 to 0.919. Are the weights loaded?"
+    )
+
+
+def test_no_number_misses_in_either_direction() -> None:
+    for direction in ("at least", "at most"):
+        with pytest.raises(AssertionError, match="no number"):
+            training.judge(lambda _: math.nan, threshold(direction=direction))
+
+
+@pytest.mark.parametrize("seeds", [(1, 2), (1, 2, 2), (1, 2, 3, 4)])
+def test_three_different_seeds_are_needed(seeds: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="three different seeds"):
+        training.judge(lambda _: 1.0, threshold(), seeds)
+
+
+# --- epochs
+
+
+def test_epochs_report_and_draw() -> None:
+    told = Told()
+    with listening(told.listener):
+        run = training.epochs(3, budget_s=100, name="pretrained", clock=clock(0, 2, 4, 6))
+        for epoch in run:
+            epoch.tell(loss=1 / epoch.number, words="no number")
+            epoch.record(accuracy=0.5 + epoch.number / 10)
+    assert run.complete and run.values("accuracy") == (0.6, 0.7, 0.8) and run.last("accuracy") == 0.8
+    assert told.lines == [
+        "pretrained, epoch 1 of 3, accuracy 0.6, loss 1, 4 s left",
+        "pretrained, epoch 2 of 3, accuracy 0.7, loss 0.5, 2 s left",
+        "pretrained, epoch 3 of 3, accuracy 0.8, loss 0.3333, 0 s left",
+    ]
+    [curve] = told.listener.curves
+    assert (curve.name, curve.values) == ("pretrained, accuracy", (0.6, 0.7, 0.8))
+    assert told.listener.notes == ()
+
+
+def test_past_the_budget_what_was_reached_counts() -> None:
+    told = Told()
+    with listening(told.listener):
+        run = training.epochs(9, budget_s=5, name="scratch", clock=clock(0, 3, 6))
+        for epoch in run:
+            epoch.record(accuracy=epoch.number / 10)
+    assert (run.reached, run.complete, run.last("accuracy")) == (2, False, 0.2)
+    [note] = told.listener.notes
+    assert "(scratch) was stopped after 2 of 9 epochs" in note and "graded on what was reached" in note
+    assert told.lines[0].endswith("2 s left")  # not what nine epochs would take
+
+
+def test_the_first_epoch_is_always_run() -> None:
+    run = training.epochs(2, budget_s=0.1, clock=clock(0, 50))
+    assert [epoch.number for epoch in run] == [1]
+
+
+def test_a_hidden_test_draws_nothing_notes_nothing_and_tells_no_number() -> None:
+    told = Told(hidden=True)
+    with listening(told.listener):
+        for epoch in training.epochs(2, budget_s=1, name="x", clock=clock(0, 3)):
+            epoch.tell(loss=0.123)
+            epoch.record(accuracy=0.456)
+        training.draw("gap", [0.789])
+    assert (told.listener.curves, told.listener.notes) == ((), ())
+    assert told.lines == ["x, epoch 1 of 2, 0 s left"]
+
+
+def test_a_curve_drawn_again_takes_the_place_of_the_earlier_one() -> None:
+    told = Told()
+    with listening(told.listener):
+        training.draw("gap", [0.1], {2: 0.3, 1: 0.2})
+        training.draw("gap", [0.1, 0.4], {1: 0.2})
+    [curve] = told.listener.curves
+    assert (curve.values, curve.thresholds) == ((0.1, 0.4), ((1, 0.2),))
+
+
+def test_numbers_that_are_none_are_the_authors_fault() -> None:
+    for bad in (math.inf, math.nan, "text", None):
+        with pytest.raises((TypeError, ValueError)):
+            training.draw("gap", [bad])
+    with pytest.raises(LookupError, match="recorded are: none"):
+        training.epochs(1, budget_s=1).last("accuracy")
+    for n, budget_s in ((0, 1), (1, 0)):
+        with pytest.raises(ValueError, match="at least one epoch and a budget"):
+            training.epochs(n, budget_s=budget_s)
