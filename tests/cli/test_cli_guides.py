@@ -131,7 +131,7 @@ def test_the_example_is_a_result_that_viva_could_have_written(tmp_path: Path) ->
 
 def test_every_key_of_the_file_is_explained() -> None:
     named = set(code(re.sub(r"^```.*?^```$", "", RESULTS, flags=re.M | re.S)))
-    for model in ("Results", "TestResult", "TestData", "Provenance", "IsolationData", "LeaderboardEntry"):
+    for model in ("Results", "TestResult", "TestData", "Provenance", "IsolationData", "LeaderboardEntry", "CurveData"):
         fields = set(getattr(results_json, model).model_fields)
         assert fields <= named, (model, fields - named)
 
