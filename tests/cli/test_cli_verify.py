@@ -14,6 +14,9 @@ HALF = RIGHT.split("\n\n\n")[0]
 @pytest.fixture
 def proved(own_course: Path) -> Path:
     """A course whose known verdicts all hold."""
+    tests = own_course / "graders/words/test_words.py"
+    asked = "    agree(student.total([1, 2, 3.5]), key.total([1, 2, 3.5]))\n"
+    tests.write_text(tests.read_text("utf-8").replace(asked, asked + asked.replace("[1, 2, 3.5]", "[2]")), "utf-8")
     for name, source in {
         "accepted/plain": RIGHT,
         "partial/half": HALF,
