@@ -100,3 +100,26 @@ def test_questions_come_in_the_order_of_their_numbers(pytester: pytest.Pytester)
     tests = "".join(f"@number({n!r})\ndef test_{i}(): pass\n" for i, n in enumerate(numbers))
     functions = catalog(collected(pytester, f"from viva.grading import number\ndef test_x(): pass\n{tests}"))
     assert [f.number for f in functions] == ["1.2", "1.2a", "1.2b", "1.10", "2.1", ""]
+
+
+def test_what_a_test_needs_is_known(pytester: pytest.Pytester) -> None:
+    source = """
+    import pytest
+    def test_plain(): pass
+    @pytest.mark.gpu
+    def test_any_gpu(): pass
+    @pytest.mark.training
+    @pytest.mark.gpu(memory_mib=16_000)
+    def test_large(): pass
+    """
+    functions = catalog(collected(pytester, source))
+    assert [(f.needs, f.gpu_mib) for f in functions] == [((), None), (("gpu",), 0), (("training", "gpu"), 16_000)]
+
+
+@pytest.mark.parametrize("arguments", ["16_000", "memory_mib=-1", "memory_mib='much'", "memory_mib=1.5", "memory_gb=4"])
+def test_a_wrong_gpu_marker_is_one_sentence(pytester: pytest.Pytester, arguments: str) -> None:
+    source = f"import pytest\n@pytest.mark.gpu({arguments})\ndef test_it(): pass"
+    with pytest.raises(
+        CourseError, match=r"test_it.py::test_it: the marker is gpu\(.*\); expected gpu, or gpu\(memory"
+    ):
+        catalog(collected(pytester, source))

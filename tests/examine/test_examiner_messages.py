@@ -36,6 +36,7 @@ entries = st.builds(
     hide_errors=st.none() | st.text(max_size=9),
     written=st.text(max_size=20),
     rubric=st.text(max_size=4),
+    needs=st.lists(st.sampled_from(["training", "gpu"]), unique=True).map(tuple),
 )
 
 

@@ -13,6 +13,7 @@ from viva.cli.options import (
     course_option,
     open_course,
     tier_option,
+    training_option,
 )
 from viva.cli.progress import Progress
 from viva.course import keep_apart
@@ -36,6 +37,7 @@ KEEP_BYTES_BELOW = 50
 @tier_option
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions at once (default: one per core).")
 @click.option("--only", multiple=True, metavar="TEST", help="Ask only this test (number or name); may be repeated.")
+@training_option(default=True)
 @click.option("--as-student", is_flag=True, help="Show exactly what the student will see.")
 def command(
     paths: tuple[Path, ...],
@@ -45,6 +47,7 @@ def command(
     tier_name: str | None,
     workers: int | None,
     only: tuple[str, ...],
+    training: bool,
     as_student: bool,
 ) -> int:
     """Grade one or many submissions: modules, notebooks, folders, archives.
@@ -70,7 +73,8 @@ def command(
     if tier is Tier.T0:
         click.echo(f"viva: isolation T0: {UNSAFE}.", err=True)
     with Progress(jobs, output, tier) as progress:
-        batch = Batch(course, tier, secret, Wanted(list(only) or None), workers or 0, progress.start, progress.entry)
+        wanted = Wanted(list(only) or None, training=training)
+        batch = Batch(course, tier, secret, wanted, workers or 0, progress.start, progress.entry)
         for job, graded in batch.run(jobs):
             progress.done(job, graded)
     status = progress.finish(as_student=as_student)

@@ -38,6 +38,14 @@ def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)  # fmt: skip
 
 
+def training_option(default: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--training/--no-training`, on or off where nothing is said."""
+    return click.option(
+        "--training/--no-training", default=default, show_default=True,
+        help="Run tests that train a model, which takes long; left out, their points stay open.",
+    )  # fmt: skip
+
+
 def open_course(course_dir: Path | None) -> Course:
     """The course that the command is about; never looked for inside a submission.
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.options import choose_tier, course_option, floor, open_course, tier_option
+from viva.cli.options import choose_tier, course_option, floor, open_course, tier_option, training_option
 from viva.course import Assignment, Course
-from viva.model import Tier
+from viva.model import Status, Tier
 from viva.model.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workers", type=click.IntRange(min=1), metavar="N", help="Submissions graded at once (default: one per core)."
 )
+@training_option(default=False)
 @click.option("-v", "--verbose", is_flag=True, help="List what holds as well.")
 @click.option(
     "--mutants/--no-mutants",
@@ -39,6 +40,7 @@ def command(
     course_dir: Path | None,
     tier_name: str | None,
     workers: int | None,
+    training: bool,
     verbose: bool,
     mutants: bool | None,
     output: Path | None,
@@ -61,7 +63,9 @@ def command(
     from viva.verify.run import verify
 
     all_hold = True
-    found = verify(course, assignments, tier, secret, workers or 0, with_mutants=mutants is not False)
+    found = verify(
+        course, assignments, tier, secret, workers or 0, with_mutants=mutants is not False, training=training
+    )
     for assignment, findings in found:
         all_hold = _tell(assignment, findings, tier, verbose=verbose) and all_hold
     return 0 if all_hold else 1
@@ -73,17 +77,36 @@ def _tell(assignment: Assignment, findings: "Sequence[Finding]", tier: Tier, *, 
         if finding.is_mutant and not finding.holds:
             click.echo("\n".join(finding.complaints))
         elif verbose or not finding.holds:
-            click.echo(f"{'✓ holds ' if finding.holds else '✗ BROKEN'}  {assignment.name}: {finding.what}")
+            verdict = "✗ BROKEN" if not finding.holds else "… waits " if finding.waits else "✓ holds "
+            click.echo(f"{verdict}  {assignment.name}: {finding.what}")
             for complaint in finding.complaints:
                 click.echo(f"            {complaint}")
-    known = [finding.holds for finding in findings if not finding.is_mutant]
+    known = [f.holds for f in findings if not f.is_mutant and not (f.holds and f.waits)]
     lost = [finding.holds for finding in findings if finding.is_mutant]
-    click.echo(
-        f"{assignment.name}: {sum(known)} known verdicts hold, {len(known) - sum(known)} do not (isolation {tier})."
-    )
+    hold, broken = sum(known), len(known) - sum(known)
+    run = f"isolation {tier}{_left_out(findings)}"
+    click.echo(f"{assignment.name}: {hold} known verdicts hold, {broken} do not ({run}).")
     if lost:
         click.echo(f"{assignment.name}: {sum(lost)} of {len(lost)} broken right answers lose points.")
     return all(known) and all(lost)
+
+
+def _left_out(findings: "Sequence[Finding]") -> str:
+    """How many tests were not run, and how many verdicts wait for them."""
+    key = next((finding.score for finding in findings if finding.what == "key"), None)
+    deferred = [entry for entry in (key.entries if key else ()) if entry.status is Status.DEFERRED]
+    trains = sum("training" in entry.needs for entry in deferred)
+    waiting = sum(finding.waits and finding.holds for finding in findings)
+    parts = [
+        f"{_tests(trains)} that train{'s' * (trains == 1)} left out, --training runs them" if trains else "",
+        f"{_tests(len(deferred) - trains)} for a GPU left out" if len(deferred) > trains else "",
+        f"{waiting} verdict{'s' * (waiting != 1)} wait{'s' * (waiting == 1)} for them" if waiting else "",
+    ]
+    return "".join(f"; {part}" for part in parts if part)
+
+
+def _tests(count: int) -> str:
+    return "1 test" if count == 1 else f"{count} tests"
 
 
 def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, workers: int, output: Path | None) -> int:

@@ -28,7 +28,9 @@ class TestFunction:
     tags: tuple[str, ...]
     hide_errors: str | None
     depends: tuple[str, ...]
-    gpu: bool
+    gpu_mib: int | None
+    """MiB of a GPU's memory that it needs, 0 for any GPU; None where it needs no GPU."""
+    training: bool
     timeout_s: float | None
     leaderboard: tuple[str, str] | None
     items: list[pytest.Function] = field(default_factory=list)
@@ -37,6 +39,11 @@ class TestFunction:
     def hidden(self) -> bool:
         """True when the student must not learn what was asked."""
         return self.visibility != "visible"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What not every run offers, in words: "training", "gpu"."""
+        return (*(["training"] if self.training else []), *(["gpu"] if self.gpu_mib is not None else []))
 
     @property
     def points_per_case(self) -> Fraction:
@@ -112,10 +119,22 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
         tags=tuple(str(t) for t in attribute("__tags__", ())),
         hide_errors=attribute("__hide_errors__"),
         depends=tuple(str(n) for m in item.iter_markers("depends") for n in m.args),
-        gpu=item.get_closest_marker("gpu") is not None,
+        gpu_mib=_gpu_memory(item.get_closest_marker("gpu"), test_id),
+        training=item.get_closest_marker("training") is not None,
         timeout_s=float(timeout.args[0]) if timeout and timeout.args else None,
         leaderboard=_leaderboard(attribute("__leaderboard_column__"), attribute("__leaderboard_sort_order__", "desc")),
     )
+
+
+def _gpu_memory(marker: pytest.Mark | None, where: str) -> int | None:
+    """`@pytest.mark.gpu`, `@pytest.mark.gpu(memory_mib=16_000)`."""
+    if marker is None:
+        return None
+    needed = marker.kwargs.get("memory_mib", 0)
+    if marker.args or marker.kwargs.keys() - {"memory_mib"} or type(needed) is not int or needed < 0:
+        given = ", ".join([*map(repr, marker.args), *(f"{name}={value!r}" for name, value in marker.kwargs.items())])
+        raise CourseError(f"{where}: the marker is gpu({given}); expected gpu, or gpu(memory_mib=16_000): whole MiB.")
+    return needed
 
 
 def exact(points: Any, where: str) -> Fraction:

@@ -145,6 +145,7 @@ def _grade(sock: socket.socket, grader: Grader, request: dict[str, Any]) -> None
         record=request["record"],
         until_loss=request["until_loss"],
         call_s=request["call_s"],
+        training=request["training"],
     )
     send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions})
 

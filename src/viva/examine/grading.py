@@ -26,6 +26,7 @@ from viva.examine.telling import Listener, listening
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.score import Leader
 
+TRAINING_LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
 NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
 
 
@@ -67,6 +68,7 @@ class Grader:
         record: bool = False,
         until_loss: bool = False,
         call_s: float | None = None,
+        training: bool = True,
         on_progress: Callable[[str], None] = lambda _: None,
     ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
         """Grade one submission; nothing of it is left in this process afterwards.
@@ -77,6 +79,7 @@ class Grader:
             record: keep what was asked and answered, test by test.
             until_loss: stop after the first test that loses points.
             call_s: a limit for each call and each test instead of the assignment's and the test's own.
+            training: whether tests that train are asked; otherwise they are deferred.
             on_progress: called with a line whenever a test that trains says how far it is.
 
         Returns:
@@ -89,6 +92,7 @@ class Grader:
         context = Context(submission, session, self.key, self.seeds)
         self.config.stash[CONTEXT] = context
         run = _Run(self, context, started + assignment.limits.submission_s, Listener(on_progress), call_s)
+        run.training = training
         chosen = self._with_prerequisites([f for f in self.functions if wanted(f)])
         try:
             items = [item for function in chosen for item in function.items]
@@ -178,6 +182,8 @@ class _Run:
         self.questions: list[tuple[str, list[list[str]]]] = []
         self.leaders: list[Leader] = []
         self.listener = listener
+        self.training = True
+        """Whether tests that train are asked."""
         self._epoch = context.session.epoch
 
     def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
@@ -204,7 +210,9 @@ class _Run:
         """The outcome of a test that is not run at all."""
         if self._context.submission.problem:
             return Outcome(Status.FAILED, NOT_READABLE)
-        if function.gpu:
+        if function.training and not self.training:
+            return Outcome(Status.DEFERRED, TRAINING_LEFT_OUT)
+        if function.gpu_mib is not None:
             return Outcome(Status.DEFERRED, "Not marked yet: this test needs a GPU, and there was none.")
         for name in function.depends:
             needed = self.entries[resolve(name, function, self._grader.functions).test_id]

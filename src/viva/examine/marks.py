@@ -49,6 +49,7 @@ def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[O
         hide_errors=function.hide_errors,
         written=review.written if review else "",
         rubric=review.rubric if review else "",
+        needs=function.needs,
     )
 
 

@@ -90,6 +90,7 @@ def entry_to_plain(entry: Entry) -> dict[str, Any]:
         "hide_errors": entry.hide_errors,
         "written": entry.written,
         "rubric": entry.rubric,
+        "needs": list(entry.needs),
         "cases": [
             [c.label, str(c.status), str(c.earned), str(c.points), c.message, c.staff_message, c.wall_s]
             for c in entry.cases
@@ -108,7 +109,8 @@ def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
         "earned": Fraction(plain["earned"]),
         "points": Fraction(plain["points"]),
     }
-    return Entry(**{**plain, **exact, "cases": cases, "tags": tuple(plain["tags"])})
+    lists = {"cases": cases, "tags": tuple(plain["tags"]), "needs": tuple(plain["needs"])}
+    return Entry(**{**plain, **exact, **lists})
 
 
 def score_to_plain(score: Score) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class Wanted:
     """Stop after the first test that loses points: for whom it is enough to know that some are lost."""
     call_s: float | None = None
     """A limit for each call and each test instead of the assignment's and the test's own."""
+    training: bool = True
+    """Whether tests that train are asked; otherwise they are deferred."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -161,6 +163,7 @@ class ExaminerProcess:
             "record": wanted.record,
             "until_loss": wanted.until_loss,
             "call_s": wanted.call_s,
+            "training": wanted.training,
         }
         entries: list[Entry] = []
         try:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # imported when a grader runs: this plugin is loaded into eve
 
 MARKERS = (
     "depends(*tests): names of tests that must pass first; otherwise this one is skipped and names the blocker",
-    "gpu: needs a GPU; deferred where there is none",
-    "training: trains a model; takes long",
+    "gpu(memory_mib=0): needs a GPU with at least so much memory; deferred where there is none",
+    "training: trains a model; takes long, and is deferred where tests that train are left out",
     "timeout(seconds): wall seconds for this test and for each of its calls, instead of the assignment's limits",
 )
 

@@ -45,6 +45,8 @@ class Entry:
     """The student's prose, for `needs_review`."""
     rubric: str = ""
     """The rubric question that marks it, for `needs_review`."""
+    needs: tuple[str, ...] = ()
+    """What not every run offers and this test asks for: "training", "gpu". Where it is left out it is `deferred`."""
 
     @property
     def message(self) -> str:

@@ -15,6 +15,7 @@ from viva.model.errors import CourseError
 VERDICTS: Final = ("accepted", "partial", "wrong", "error", "timeout", "hostile")
 EXPECTED: Final[Table] = {
     "score": Key(optional(points), None),
+    "training": Key(optional(points), None),
     "failing": Key(optional(each(text)), None),
     "message": Key(optional(text), None),
     "note": Key(optional(text), None),
@@ -31,7 +32,9 @@ class Known:
     verdict: str
     submission: Submission
     score: Fraction | None = None
-    """The exact points it must get; None where the folder's name says all."""
+    """The exact points it must get in the tests that run everywhere; None where the folder's name says all."""
+    training: Fraction | None = None
+    """The exact points it must get in the tests that train; compared where they are run."""
     failing: tuple[str, ...] | None = None
     """The test functions that must not pass, and no other."""
     message: str = ""
@@ -74,6 +77,7 @@ def _known(name: str, path: Path, stated: dict[str, Any]) -> Known:
         verdict=name.split("/")[0],
         submission=open_submission(path, name),
         score=stated.get("score"),
+        training=stated.get("training"),
         failing=stated.get("failing"),
         message=stated.get("message") or "",
     )

@@ -13,7 +13,7 @@ from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.quick import LIMIT_S, ten
 from viva.verify.mutants.report import survivor
 from viva.verify.mutants.trial import judge
-from viva.verify.verdict import complaints, points_complaint
+from viva.verify.verdict import complaints, points_complaint, waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class Finding:
     score: Score | None = None
     is_mutant: bool = False
     """True for a right answer that was broken, and must have lost points."""
+    waits: bool = False
+    """True when a test that must fail was left out, so that nothing is decided yet."""
 
     @property
     def holds(self) -> bool:
@@ -40,10 +42,14 @@ def verify(
     workers: int = 0,
     *,
     with_mutants: bool = True,
+    training: bool = False,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
     """Grade everything whose verdict is known, all assignments in one batch so that no core waits for another.
 
     Submissions that run into a time limit come first: while one worker waits for them, the others grade the rest.
+
+    Args:
+        training: whether tests that train are run; never for mutants.
 
     Yields:
         Each assignment in the order given, with a finding about its points, one per known submission, and one for each
@@ -56,7 +62,7 @@ def verify(
         for k in sorted(known[a.name], key=lambda k: k.verdict != "timeout")
     ]
     mutants = {a.name: ten(a, known[a.name]) if with_mutants else [] for a in assignments}
-    wanted = Wanted(until_loss=True, call_s=LIMIT_S)
+    wanted = Wanted(until_loss=True, call_s=LIMIT_S, training=False)
     jobs += [
         Job(Path(m.name), m.name, a, m.submission(base.submission), wanted)
         for a in assignments
@@ -64,7 +70,7 @@ def verify(
     ]
     graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
     left = list(assignments)
-    for job, result in Batch(course, tier, secret, Wanted(), workers).run(jobs):
+    for job, result in Batch(course, tier, secret, Wanted(training=training), workers).run(jobs):
         if isinstance(result, Exception):
             raise result
         graded[job.assignment.name][job.name] = result
@@ -87,4 +93,5 @@ def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
 
 
 def _finding(known: Known, graded: Graded) -> Finding:
-    return Finding(known.name, tuple(complaints(known, graded.score)), graded.score)
+    score = graded.score
+    return Finding(known.name, tuple(complaints(known, score)), score, waits=waits(known, score))

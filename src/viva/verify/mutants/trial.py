@@ -105,7 +105,7 @@ def try_all(
     """
     known = accepted(known_submissions(course, assignment), assignment)
     pieces = [piece for k in known for piece in pieces_of(k.submission)]
-    pool = Batch(course, tier, secret, Wanted(record=True), workers, preload=heavy(pieces))
+    pool = Batch(course, tier, secret, Wanted(record=True, training=False), workers, preload=heavy(pieces))
     right = {base.known.name: base for base in _right_answers(pool, assignment, known)}
     equivalents = read_equivalents(assignment)
     verdicts: list[Verdict] = []
@@ -155,7 +155,8 @@ def _right_answers(pool: Batch, assignment: Assignment, known: Sequence[Known]) 
 
 def _job(assignment: Assignment, base: Right, mutant: Mutant, tests: list[str]) -> Job:
     slowest = max((case.wall_s for entry in base.score.entries for case in entry.cases), default=0.0)
-    wanted = Wanted(only=tests or base.won, until_loss=True, call_s=max(LEAST_S, SLOW * slowest))
+    call_s = max(LEAST_S, SLOW * slowest)
+    wanted = Wanted(only=tests or base.won, until_loss=True, call_s=call_s, training=False)
     return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.known.submission), wanted)
 
 

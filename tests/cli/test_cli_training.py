@@ -1,0 +1,112 @@
+"""Tests that train: run by `viva grade`, left out by `viva check` and `viva verify` unless they are asked for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_course import RIGHT, TESTS, hand_in
+from cli_run import Viva
+
+TRAINS = '''
+
+@number("3.1")
+@weight(3)
+@pytest.mark.training
+def test_it_learns(student, key):
+    """After training, the sum is known."""
+    agree(student.total([4, 5]), key.total([4, 5]))
+'''
+NEVER_LEARNS = RIGHT.replace("    result = 0\n", "    result = 1 if numbers == [4, 5] else 0\n")
+FIXTURES = "fixtures/words/submissions"
+LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
+
+
+@pytest.fixture
+def training_course(own_course: Path) -> Path:
+    """A course with three points for training on top, and a wrong submission that fails there alone."""
+    tests = own_course / "graders/words/test_words.py"
+    tests.write_text("import pytest\n" + TESTS + TRAINS, "utf-8")
+    settings = own_course / "assignments/words/assignment.yaml"
+    settings.write_text(settings.read_text("utf-8").replace("points: 10", "points: 13"), "utf-8")
+    hand_in(own_course / FIXTURES / "accepted/plain", RIGHT)
+    hand_in(own_course / FIXTURES / "wrong/never_learns", NEVER_LEARNS)
+    expect(own_course, "{score: 9, training: 0, failing: [test_it_learns]}")
+    return own_course
+
+
+def expect(course: Path, text: str, accepted: str = "{score: 9, training: 3}") -> None:
+    stated = f"wrong/never_learns: {text}\naccepted/plain: {accepted}\n"
+    (course / FIXTURES / "expected.yaml").write_text(stated, "utf-8")
+
+
+def graded(viva: Viva, course: Path, source: str, *options: str) -> tuple[dict[str, Any], Any]:
+    """The result that was written, and its test that trains."""
+    target = course.parent / "result.json"
+    ran = viva("grade", hand_in(course.parent / "mine", source), "-o", target, *options)
+    assert ran.status == 0 and ran.err == ""
+    result = json.loads(target.read_text("utf-8"))
+    return result, next(t for t in result["tests"] if t["number"] == "3.1")
+
+
+def test_grade_trains_unless_told_not_to(viva: Viva, training_course: Path) -> None:
+    result, test = graded(viva, training_course, NEVER_LEARNS)
+    assert (result["score"], test["status"], test["score"]) == (9, "failed", 0)
+    result, test = graded(viva, training_course, NEVER_LEARNS, "--no-training")
+    assert "score" not in test and test["output"] == LEFT_OUT and test["extra_data"]["status"] == "deferred"
+    assert (result["score"], result["extra_data"]["still_open"]) == (9, "4")
+
+
+def test_check_leaves_training_out_and_says_how_to_have_it(viva: Viva, training_course: Path) -> None:
+    mine = hand_in(training_course.parent / "mine", NEVER_LEARNS)
+    ran = viva("check", mine)
+    assert "7 of 11 points, 4 still open" in ran.out and LEFT_OUT in ran.out
+    assert "tests that train (`viva check --training` runs them), and what a person marks.\n" in ran.out
+    ran = viva("check", mine, "--training")
+    assert "7 of 11 points, 1 still open" in ran.out and "that train" not in ran.out
+
+
+def test_verify_counts_what_it_left_out_and_the_points_still_add_up(viva: Viva, training_course: Path) -> None:
+    ran = viva("verify", "--no-mutants")
+    assert ran.status == 0, ran.out
+    assert ran.out.startswith("words: 3 known verdicts hold, 0 do not (isolation T")
+    assert ran.out.endswith("; 1 test that trains left out, --training runs them; 1 verdict waits for them).\n")
+    assert "… waits   words: wrong/never_learns" in viva("verify", "--no-mutants", "--verbose").out
+    ran = viva("verify", "--no-mutants", "--training")
+    assert ran.status == 0, ran.out
+    assert ran.out.startswith("words: 4 known verdicts hold, 0 do not (isolation T") and "left out" not in ran.out
+
+
+@pytest.mark.slow
+def test_mutants_are_never_trained(viva: Viva, training_course: Path) -> None:
+    """They are stopped after seconds: a test that trains would say nothing about them."""
+    tests = training_course / "graders/words/test_words.py"
+    note = "    with open(__file__ + '.trained', 'a') as file:\n        file.write('x')\n"
+    asked = "    agree(student.total([4, 5])"
+    tests.write_text(tests.read_text("utf-8").replace(asked, note + asked), "utf-8")
+    ran = viva("verify", "--training")
+    assert ran.out.startswith("words: 4 known verdicts hold, 0 do not") and "broken right answers" in ran.out
+    assert tests.with_name("test_words.py.trained").read_text("utf-8") == "xxx"  # points are the fourth verdict
+
+
+@pytest.mark.parametrize(
+    ("options", "stated", "complaint"),
+    [
+        ([], "{score: 8}", "got 9 points, expected 8"),
+        ([], "{}", "got full marks; if it fails a test that was left out here, name it in expected.yaml"),
+        (["--training"], "{training: 2}", "training got 0 points, expected 2"),
+        (["--training"], "{failing: []}", "should pass but did not: test_it_learns"),
+    ],
+)
+def test_what_does_not_hold_is_told(
+    viva: Viva, training_course: Path, options: list[str], stated: str, complaint: str
+) -> None:
+    expect(training_course, stated)
+    ran = viva("verify", "--no-mutants", *options)
+    assert ran.status == 1 and complaint in ran.out, ran.out
+
+
+def test_a_failing_test_that_is_run_and_passes_is_told(viva: Viva, training_course: Path) -> None:
+    expect(training_course, "{}", "{failing: [test_it_learns]}")
+    assert "accepted/plain" not in viva("verify", "--no-mutants").out
+    assert "should not pass but did: test_it_learns" in viva("verify", "--no-mutants", "--training").out
