@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from viva.cli.folders import results_below
 from viva.formats.points import show
 from viva.formats.results_json import Results, TestResult, load_results
 from viva.model.errors import UsageError
@@ -40,8 +41,8 @@ def _pairs(before: Path, after: Path) -> dict[str, tuple[Results | None, Results
         raise UsageError(f"{before} and {after}: one is a folder and the other a file; give two of one kind.")
     if not before.is_dir():
         return {str(after): (load_results(before), load_results(after))}
-    old, new = _below(before), _below(after)
-    names = sorted(old.keys() | new.keys())
+    old, new = results_below(before), results_below(after)
+    names = sorted({*old, *new})
     return {
         str(name): (
             load_results(before / name) if name in old else None,
@@ -49,15 +50,6 @@ def _pairs(before: Path, after: Path) -> dict[str, tuple[Results | None, Results
         )
         for name in map(Path, names)
     }
-
-
-def _below(folder: Path) -> dict[Path, None]:
-    if not folder.exists():
-        raise UsageError(f"{folder}: no such file or folder.")
-    found = {path.relative_to(folder): None for path in sorted(folder.rglob("results.json"))}
-    if not found:
-        raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")
-    return found
 
 
 def _lines(old: Results | None, new: Results | None, *, verbose: bool) -> list[str]:

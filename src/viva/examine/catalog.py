@@ -2,7 +2,6 @@
 
 import inspect
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from viva.formats.question_numbers import in_order
 from viva.model.errors import CourseError
 from viva.model.score import VISIBILITIES
 
@@ -160,12 +160,6 @@ def _first_sentence(doc: str | None) -> str:
     return " ".join((doc or "").strip().split("\n\n", 1)[0].split())
 
 
-def _in_order(number: str) -> tuple[bool, list[tuple[int, str]]]:
-    """Sorts question numbers as people do: 1.2 before 1.10, 3.2a before 3.2b, those without a number last."""
-    parts = re.findall(r"\d+|[^\W\d_]+", number)
-    return not parts, [(int(p), "") if p.isdigit() else (0, p) for p in parts]
-
-
 def _ordered(functions: list[TestFunction]) -> list[TestFunction]:
     ordered: list[TestFunction] = []
     under_way: list[TestFunction] = []
@@ -182,6 +176,6 @@ def _ordered(functions: list[TestFunction]) -> list[TestFunction]:
         under_way.pop()
         ordered.append(function)
 
-    for function in sorted(functions, key=lambda f: (f.hidden, _in_order(f.number))):
+    for function in sorted(functions, key=lambda f: (f.hidden, in_order(f.number))):
         visit(function)
     return ordered

@@ -4,6 +4,7 @@ Source of the keys: docs/specs.md of gradescope/autograder_samples. What is open
 has a maximum and no score, so that it never reads as lost.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -23,7 +24,8 @@ MOST_BYTES: Final = 64 << 20
 Visibility = Literal["visible", "hidden", "after_due_date", "after_published"]
 TextFormat = Literal["text", "html", "simple_format", "md", "ansi"]
 Points = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Exact = Annotated[str, Field(pattern=r"^\d+(/\d+)?$")]
+Exact = Annotated[str, Field(pattern=r"^[0-9]{1,200}(/[1-9][0-9]{0,199})?$")]
+NOT_FINISHED: Final = "Grading is not finished: this result is not complete."
 
 
 class _Strict(BaseModel):
@@ -81,6 +83,11 @@ class TestResult(_Strict):
         is_open = Status(self.extra_data.status).is_open
         if is_open != (self.score is None) or is_open != (self.status is None):
             raise ValueError("a test has a score and a status exactly when it is decided")
+        won, most = Fraction(self.extra_data.earned), Fraction(self.extra_data.points)
+        if won > most:
+            raise ValueError("extra_data.earned is more than extra_data.points")
+        if self.score is not None and abs(Fraction(str(self.score)) - won) > Fraction(1, UNIT):
+            raise ValueError("score and extra_data.earned do not agree")
         return self
 
 
@@ -159,6 +166,9 @@ class Results(_Strict):
         total = sum(round(test.score * UNIT) for test in self.tests if test.score is not None)
         if total != round(self.score * UNIT):
             raise ValueError(f"score is {self.score}, and the tests add up to {decimal(total)}")
+        exact = self.extra_data
+        if (Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open)) != totals(self.tests):
+            raise ValueError("earned, points and still_open of extra_data are not what the tests add up to")
         return self
 
 
@@ -187,8 +197,32 @@ def results_of(
 
 def to_json(score: Score, *, complete: bool = True, hidden_as: str = "after_published", staff: bool = False) -> bytes:
     """The bytes of results.json: no NaN, keys without a value left out. Arguments as `results_of`."""
-    results = results_of(score, complete=complete, hidden_as=hidden_as, staff=staff)
+    return to_bytes(results_of(score, complete=complete, hidden_as=hidden_as, staff=staff))
+
+
+def to_bytes(results: Results) -> bytes:
+    """The file as it is written."""
     return results.model_dump_json(indent=1, exclude_none=True).encode("utf-8") + b"\n"
+
+
+def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
+    """Exact points of some tests: won so far, possible, still open."""
+    earned = points = still_open = Fraction(0)
+    for test in tests:
+        most = Fraction(test.extra_data.points)
+        points += most
+        if test.score is None:
+            still_open += most
+        else:
+            earned += Fraction(test.extra_data.earned)
+    return earned, points, still_open
+
+
+def open_points(still_open: Fraction, points: Fraction) -> list[str]:
+    """The line above the tests that says how much nobody has decided yet; none where all is decided."""
+    if not still_open:
+        return []
+    return [f"Still open: {show(still_open)} of {show(points)} points are not marked yet; none of them is lost."]
 
 
 def load_results(path: Path) -> Results:
@@ -208,7 +242,7 @@ def load_results(path: Path) -> Results:
         return Results.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
+        where = gates.line(".".join(str(step) for step in first["loc"]))
         raise UsageError(f"{path} is no results.json of viva: {where + ': ' if where else ''}{first['msg']}.") from None
 
 
@@ -276,11 +310,8 @@ def _summary(score: Score, complete: bool) -> str:
     """What stands above the tests."""
     lines = list(score.notes)
     if not complete:
-        lines.append("Grading is not finished: this result is not complete.")
-    if score.still_open:
-        points = f"{show(score.still_open)} of {show(score.points)} points"
-        lines.append(f"Still open: {points} are not marked yet; none of them is lost.")
-    return gates.terminal("\n".join(lines))
+        lines.append(NOT_FINISHED)
+    return gates.terminal("\n".join([*lines, *open_points(score.still_open, score.points)]))
 
 
 def _provenance(score: Score, complete: bool) -> Provenance:

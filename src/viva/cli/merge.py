@@ -1,0 +1,143 @@
+"""`viva merge BASE OTHER…`: join the results of several passes, such as one on a GPU with an earlier one without."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from viva.cli.folders import results_below
+from viva.formats.gates import line, terminal
+from viva.formats.points import show
+from viva.formats.write import write_atomically
+from viva.model.errors import UsageError
+
+if TYPE_CHECKING:  # imported when there is something to merge
+    from viva.formats.results_json import Results
+
+
+@click.command("merge")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="BASE OTHER…")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE|DIR",
+    help="Where to write (default: BASE, which then holds what was in it and what the others have decided).",
+)  # fmt: skip
+def command(paths: tuple[Path, ...], output: Path | None) -> int:
+    """Join results of the same submissions: files, or folders that `viva grade -o` wrote.
+
+    A test that was left out takes the mark of the pass that has one; where two passes have marked a test, the earlier
+    one's mark is kept, and a difference is said. Merging again changes nothing.
+
+    Exit status: 0 merged, 1 something does not belong together (said in a sentence, and left as it was).
+    """
+    if len(paths) < 2:
+        raise UsageError("merge joins two results or more; give BASE and what is to be joined with it.")
+    if len({path.is_dir() for path in paths if path.exists()}) > 1:
+        raise UsageError("Some of these are folders and others files; give results of one kind.")
+    base = output or paths[0]
+    if not any(path.is_dir() for path in paths):
+        click.echo(_tell(base, _Result(list(paths)).write(base)))
+        return 0
+    below = {path: set(results_below(path)) for path in paths}
+    merged, broken = 0, 0
+    for name in sorted(set().union(*below.values())):
+        result = _Result([path / name for path in paths if name in below[path]])
+        try:
+            told = result.write(base / name)
+        except UsageError as error:
+            broken += 1
+            click.echo(f"viva: {line(str(error), characters=1000)}", err=True)
+            result.rescue(base / name)
+            continue
+        merged += 1
+        click.echo(_tell(base / name, told))
+    results = "1 result" if merged == 1 else f"{merged} results"
+    click.echo(f"{results} merged" + (f", {broken} could not be." if broken else "."))
+    return 1 if broken else 0
+
+
+@dataclass(slots=True)
+class _Told:
+    """What there is to say about one result."""
+
+    results: "Results"
+    taken: int = 0
+    differing: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Result:
+    """The passes over one submission, the first one's file first."""
+
+    paths: Sequence[Path]
+
+    def write(self, target: Path) -> _Told:
+        """Merge all passes into `target`.
+
+        Raises:
+            UsageError: they do not belong together, or `target` holds something that would be lost.
+        """
+        from viva.formats.merge import merge
+        from viva.formats.results_json import load_results, to_bytes
+
+        told = _Told(load_results(self.paths[0]))
+
+        def join(name: str, path: Path) -> str:
+            merged = merge(told.results, load_results(path), (name, str(path)))
+            told.results = merged.results
+            told.taken += len(merged.taken)
+            told.differing += merged.differing
+            return name
+
+        reduce(join, self.paths[1:], str(self.paths[0]))
+        data = to_bytes(told.results)
+        if _holds(target) != data:
+            self._check(target, told.results)
+            write_atomically(target, data)
+        return told
+
+    def rescue(self, target: Path) -> None:
+        """Where the passes do not belong together, a new folder still gets the first one, as it is."""
+        from viva.formats.results_json import load_results
+
+        if not target.exists():
+            try:
+                load_results(self.paths[0])
+            except UsageError:
+                return
+            write_atomically(target, self.paths[0].read_bytes())
+
+    def _check(self, target: Path, merged: "Results") -> None:
+        """What `target` holds, if it is none of the passes, must be in what takes its place."""
+        from viva.formats.results_json import load_results
+
+        if not target.is_file() or any(path.exists() and path.samefile(target) for path in self.paths):
+            return
+        there, now = load_results(target), {t.extra_data.test_id for t in merged.tests if t.score is not None}
+        if there.extra_data.content_hash != merged.extra_data.content_hash:
+            raise UsageError(f"{target} is there already, with the result of another submission; say another place.")
+        lost = [t.extra_data.test_id for t in there.tests if t.score is not None and t.extra_data.test_id not in now]
+        if lost:
+            raise UsageError(
+                f"{target} has a mark for {lost[0]} that would be lost; give it as one of the results too."
+            )
+
+
+def _holds(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _tell(target: Path, told: _Told) -> str:
+    from fractions import Fraction
+
+    exact = told.results.extra_data
+    points = f"{show(Fraction(exact.earned))} of {show(Fraction(exact.points))} points"
+    still_open = f", {show(Fraction(exact.still_open))} still open" if Fraction(exact.still_open) else ""
+    took = f"{told.taken} {'mark' if told.taken == 1 else 'marks'} taken"
+    lines = [f"{target}: {took}, {points}{still_open}", *(f"  {sentence}" for sentence in told.differing)]
+    return "\n".join(terminal(text) for text in lines)

@@ -1,0 +1,275 @@
+"""Joining the results of several passes over one submission: what one pass left out, another has marked.
+
+Merging is idempotent (what was merged already changes nothing) and, where no mark differs, commutative. The files were
+written by viva and handed around by people: they are read as data, and what does not belong together is refused.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, TypeVar
+
+from viva.formats import gates
+from viva.formats.points import decimal, scores_and_maxima, show
+from viva.formats.question_numbers import in_order
+from viva.formats.results_json import (
+    CurveData,
+    IsolationData,
+    LeaderboardEntry,
+    Provenance,
+    Results,
+    TestResult,
+    open_points,
+    totals,
+)
+from viva.model import Status
+from viva.model.errors import UsageError
+
+_SEVERAL: Final = " | "
+"""Between the values of a signature's key that two passes were made with."""
+_OPEN_LINE: Final = ("Still open: ", " points are not marked yet; none of them is lost.")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Two results as one."""
+
+    results: Results
+    taken: tuple[str, ...]
+    """Tests that took the mark of the second result."""
+    differing: tuple[str, ...]
+    """What both results have and do not agree about, a sentence each; the first one's was kept."""
+
+
+def merge(first: Results, second: Results, names: tuple[str, str] = ("the first", "the second")) -> Merged:
+    """Join two results of the same submission.
+
+    A test that is open in one takes the mark of the other; one that both have marked keeps the first one's.
+
+    Args:
+        names: what the two are called in sentences.
+
+    Raises:
+        UsageError: they do not belong together; says why.
+    """
+    _check(first, second, names)
+    ours, theirs = _by_id(first), _by_id(second)
+    order = _united([t.extra_data.test_id for t in first.tests], [t.extra_data.test_id for t in second.tests])
+    if order is None:
+        order = [t.extra_data.test_id for t in sorted({**theirs, **ours}.values(), key=_place)]
+    chosen: list[TestResult] = []
+    taken: list[str] = []
+    differing: list[str] = []
+    for test_id in order:
+        one, two = ours.get(test_id), theirs.get(test_id)
+        chosen.append(_chosen(one, two))
+        if two is not None and chosen[-1] is two and (one is None or _rank(two) < _rank(one)):
+            taken.append(test_id)
+        elif one is not None and two is not None and _rank(one) == _rank(two) and _mark(one) != _mark(two):
+            differing.append(
+                f"{gates.line(test_id)}: {_said(one)} in {names[0]}, {_said(two)} in {names[1]}; {names[0]}'s was kept."
+            )
+    leaders, more = _leaders(first.leaderboard, second.leaderboard, names)
+    joined = _joined(first, second, chosen, leaders, _curves(first, second, chosen))
+    return Merged(joined, tuple(taken), (*differing, *more))
+
+
+def _check(first: Results, second: Results, names: tuple[str, str]) -> None:
+    """Refuse what does not belong together, in one sentence."""
+    for result, name in zip((first, second), names, strict=True):
+        if not result.extra_data.complete:
+            raise UsageError(f"{name} is not complete: grading was ended in the middle; grade that submission again.")
+        if len(_by_id(result)) != len(result.tests):
+            raise UsageError(f"{name} is no result of viva: it names a test twice.")
+    ours, theirs = first.extra_data, second.extra_data
+    for what, one, two in (
+        ("submissions (by their content)", ours.content_hash, theirs.content_hash),
+        ("assignments", ours.assignment, theirs.assignment),
+        ("versions of the assignment", str(ours.version), str(theirs.version)),
+        ("seeds", ours.signature.get("seed", "none"), theirs.signature.get("seed", "none")),
+    ):
+        if one != two:
+            raise UsageError(
+                f"{names[0]} and {names[1]} are results of different {what}: {_short(one)} and {_short(two)}; "
+                "only passes over the same submission can be merged."
+            )
+    known = _by_id(first)
+    for test in second.tests:
+        exact = test.extra_data
+        before = known[exact.test_id].extra_data.points if exact.test_id in known else exact.points
+        if Fraction(before) != Fraction(exact.points):
+            raise UsageError(
+                f"{names[0]} and {names[1]}: {gates.line(exact.test_id)} is worth {before} points in one and "
+                f"{exact.points} in the other; the assignment has changed: grade both again."
+            )
+
+
+def _joined(
+    first: Results,
+    second: Results,
+    tests: Sequence[TestResult],
+    leaders: list[LeaderboardEntry],
+    curves: list[CurveData],
+) -> Results:
+    """One result of the tests chosen, every total made anew."""
+    earned, points, still_open = totals(tests)
+    won = [Fraction(t.extra_data.earned) if t.score is not None else Fraction(0) for t in tests]
+    units = scores_and_maxima(won, [Fraction(t.extra_data.points) for t in tests])
+    return first.model_copy(
+        update={
+            "score": decimal(sum(score for score, _ in units)),
+            "execution_time": max(first.execution_time, second.execution_time),
+            "output": "\n".join([*_lines(first.output, second.output), *open_points(still_open, points)]),
+            "tests": [
+                test.model_copy(
+                    update={"score": None if test.score is None else decimal(score), "max_score": decimal(most)}
+                )
+                for test, (score, most) in zip(tests, units, strict=True)
+            ],
+            "leaderboard": leaders,
+            "extra_data": _provenance(first.extra_data, second.extra_data).model_copy(
+                update={
+                    "earned": str(earned),
+                    "points": str(points),
+                    "still_open": str(still_open),
+                    "curves": curves or None,
+                }
+            ),
+        }
+    )
+
+
+def _provenance(first: Provenance, second: Provenance) -> Provenance:
+    """What both passes were made with."""
+    environment = _united(first.environment, second.environment)
+    return first.model_copy(
+        update={
+            "environment": environment or sorted({*first.environment, *second.environment}),
+            "isolation": min(first.isolation, second.isolation, key=_strength),
+            "signature": {
+                key: _both(first.signature.get(key, ""), second.signature.get(key, ""))
+                for key in _united(list(first.signature), list(second.signature))
+                or sorted({*first.signature, *second.signature})
+            },
+        }
+    )
+
+
+# --- tests
+
+
+def _by_id(results: Results) -> dict[str, TestResult]:
+    return {test.extra_data.test_id: test for test in results.tests}
+
+
+def _place(test: TestResult) -> tuple[bool, tuple[bool, list[tuple[int, str]]], str]:
+    """Where a test stands among those of other results."""
+    return test.visibility != "visible", in_order(test.number or ""), test.extra_data.test_id
+
+
+def _rank(test: TestResult) -> int:
+    """How much is decided: a mark, what a person marks, what went wrong on our side, what was left out."""
+    status = Status(test.extra_data.status)
+    order = (Status.NEEDS_REVIEW, Status.GRADER_ERROR, Status.DEFERRED)
+    return 1 + order.index(status) if status in order else 0
+
+
+def _chosen(one: TestResult | None, two: TestResult | None) -> TestResult:
+    """The one with the better rank; of two marks the first, of two open ones neither one's order counts."""
+    if one is None or two is None:
+        found = one or two
+        assert found is not None  # one of the two results has it
+        return found
+    if _rank(one) != _rank(two):
+        return min(one, two, key=_rank)
+    timeless, other = _timeless(one), _timeless(two)
+    if timeless == other:
+        return min(one, two, key=lambda test: test.extra_data.wall_s)
+    return one if _rank(one) == 0 or timeless < other else two
+
+
+def _timeless(test: TestResult) -> str:
+    """A test as text, but for what differs from run to run."""
+    data = test.extra_data.model_copy(update={"wall_s": 0.0})
+    # Decimals are shares of a total, so that they too may differ by a unit; the exact points stand beside them.
+    return test.model_copy(update={"extra_data": data, "score": None, "max_score": 0.0}).model_dump_json()
+
+
+def _mark(test: TestResult) -> tuple[str, Fraction]:
+    return test.extra_data.status, Fraction(test.extra_data.earned)
+
+
+def _said(test: TestResult) -> str:
+    exact = test.extra_data
+    return f"{exact.status.replace('_', ' ')} {show(Fraction(exact.earned))} / {show(Fraction(exact.points))}"
+
+
+# --- what stands beside the tests
+
+
+def _united(first: list[str], second: list[str]) -> list[str] | None:
+    """The longer of two lists where it holds all of the other; None where each has something of its own."""
+    if set(first) == set(second):
+        return min(first, second)  # whichever came first on the command line
+    if set(second) < set(first):
+        return first
+    return second if set(first) < set(second) else None
+
+
+def _both(one: str, two: str) -> str:
+    """A value of the signature; where the passes were made with different ones, all of them."""
+    return _SEVERAL.join(sorted({*one.split(_SEVERAL), *two.split(_SEVERAL)} - {""}))
+
+
+def _strength(isolation: IsolationData) -> tuple[str, int, str]:
+    """The weaker isolation comes first; "none" (no box was needed) last."""
+    return isolation.tier, -len(isolation.missing), isolation.model_dump_json()
+
+
+def _lines(first: str, second: str) -> list[str]:
+    """What stands above the tests, without what is said about points that were open."""
+    bodies = [
+        [line for line in text.splitlines() if not (line.startswith(_OPEN_LINE[0]) and line.endswith(_OPEN_LINE[1]))]
+        for text in (first, second)
+    ]
+    longer, shorter = sorted(bodies, key=lambda lines: (-len(lines), lines))
+    return [*longer, *(line for line in shorter if line not in longer)]
+
+
+def _leaders(
+    first: Sequence[LeaderboardEntry], second: Sequence[LeaderboardEntry], names: tuple[str, str]
+) -> tuple[list[LeaderboardEntry], list[str]]:
+    """The values of both, and a sentence for each name that has another value in the second."""
+    ours, theirs = _grouped(first, lambda x: x.name), _grouped(second, lambda x: x.name)
+    order = _united(list(ours), list(theirs)) or sorted({*ours, *theirs})
+    differing = [
+        f"the leaderboard's {gates.line(name)!r} differs; {names[0]}'s was kept."
+        for name in order
+        if name in ours and name in theirs and ours[name] != theirs[name]
+    ]
+    return [entry for name in order for entry in (ours.get(name) or theirs[name])], differing
+
+
+def _curves(first: Results, second: Results, chosen: Sequence[TestResult]) -> list[CurveData]:
+    """Each test's curves from the result whose mark it took, else from the other."""
+    ours = _grouped(first.extra_data.curves or (), lambda curve: curve.test_id)
+    theirs = _grouped(second.extra_data.curves or (), lambda curve: curve.test_id)
+    from_second = {t.extra_data.test_id for t in chosen if not any(t is own for own in first.tests)}
+    found: list[CurveData] = []
+    for test_id in dict.fromkeys([*(t.extra_data.test_id for t in chosen), *sorted({*ours, *theirs})]):
+        pair = (theirs, ours) if test_id in from_second else (ours, theirs)
+        found += pair[0].get(test_id) or pair[1].get(test_id) or []
+    return found
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], str]) -> dict[str, list[T]]:
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def _short(text: str) -> str:
+    text = gates.line(text)
+    return text if len(text) <= 40 else f"{text[:12]}…"
