@@ -268,20 +268,20 @@ def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
         ask("put", timeout_s=timeout_s, path=path, data=data[start : start + PART], more=True)
 
 
-def read_file(ask: Ask, timeout_s: float, path: str) -> bytes:
-    """The beginning of a file in the box, at most READ_CAP bytes; what it says is a claim.
+def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> bytes:
+    """The beginning of a file in the box, at most `cap` bytes; what it says is a claim.
 
     Raises:
         StudentRaised: it cannot be read.
         BoxError: the box ended.
     """
     parts: list[bytes] = []
-    for start in range(0, READ_CAP, PART):
+    for start in range(0, cap, PART):
         part = ask("read", timeout_s=timeout_s, path=path, limit=PART, start=start)
         parts.append(part[:PART] if type(part) is bytes else b"")
         if len(parts[-1]) < PART:
             break
-    return b"".join(parts)
+    return b"".join(parts)[:cap]
 
 
 def helpers_of(assignment: Assignment) -> tuple[str, str] | None:

@@ -177,6 +177,11 @@ class BoxSession:
         """Changes whenever objects in the box are lost: a box ended, or another took its place."""
         return self.generation if self._box is not None and self._box.alive else self.generation + 1
 
+    @property
+    def disk_mib(self) -> int:
+        """The largest file that the box may hold."""
+        return self._limits.disk_mib
+
     def begin_test(self, *, seed: int, test_s: float, call_s: float | None, hidden: bool) -> None:
         """Reset what belongs to one test; the seed travels with the next request."""
         if self.tainted and not hidden:

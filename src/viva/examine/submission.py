@@ -1,12 +1,12 @@
 """The `submission` fixture: what was handed in, beside the names it defines."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
 from viva.examine.handles import to_box
-from viva.examine.load import put_file
+from viva.examine.load import put_file, read_file
 from viva.examine.names import Names
 from viva.examine.session import BoxSession, Question
 from viva.intake.answers import AnswerSheet, read_answers, written_in
@@ -72,11 +72,32 @@ class SubmissionView:
         return dict(report.files) if report else {}
 
     def source(self, name: str) -> str:
-        """The text of a file of the submission (never executed here)."""
-        for path, data in self._all_files():
-            if name in (path, path.rsplit("/", 1)[-1]):
-                return data.decode("utf-8", "replace")
-        raise MissingName(name)
+        """The text of a file of the submission (never executed here).
+
+        Raises:
+            MissingName: there is no such file.
+        """
+        return self.read(name).decode("utf-8", "replace")
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file of the submission, by its path or its name alone, in whichever folder it lies.
+
+        A file that came out of an archive is read in the box, where the student's program may have changed it: it is a
+        claim, of at most the box's `disk_mib`.
+
+        Raises:
+            MissingName: there is no such file.
+        """
+        own = {f.path: f.data for f in self._submission.files}
+        if (path := _find(own, name)) is not None:
+            return own[path]
+        if not any(path.lower().endswith(ARCHIVES) for path in own):
+            raise MissingName(name)
+        if (path := _find(self.files, name)) is None:
+            raise MissingName(name)
+        return read_file(
+            lambda op, timeout_s, **fields: self._session.ask(op, **fields), 0.0, path, self._session.disk_mib << 20
+        )
 
     def module(self, name: str) -> Names:
         """The names of one file: `submission.module("solution").bleu`."""
@@ -94,6 +115,17 @@ class SubmissionView:
         """Run a command in the box: {"returncode", "stdout", "stderr"}, all claims."""
         reply = self._session.ask("run", argv=argv, stdin=stdin, limit_s=timeout_s)
         return dict(reply) if isinstance(reply, dict) else {}
+
+
+def _find(paths: Iterable[str], name: str) -> str | None:
+    """The path that a name means: itself, or one that ends with it; the shallowest, whatever the case if need be."""
+    ordered = sorted(paths, key=lambda path: (path.count("/"), path))
+    for fold in (str, str.casefold):
+        wanted = fold(name)
+        for path in ordered:
+            if fold(path) == wanted or fold(path).endswith(f"/{wanted}"):
+                return path
+    return None
 
 
 class Answers(Mapping[str, Any]):

@@ -1,0 +1,106 @@
+"""Files handed in beside code, from the bytes of a submission to the sentence that its author reads."""
+
+import io
+import pickle
+import zipfile
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from examined import Examined, by_name, write_course
+from safetensors.numpy import save
+
+TESTS = '''
+from fractions import Fraction
+
+from viva.grading import artifacts, set_score, weight
+
+LABELS = [1, 0, 0, 1]
+
+
+@weight(2)
+def test_predictions(submission):
+    """Three of four rows or more."""
+    given = artifacts.predictions(submission, "predictions.csv", len(LABELS), classes=["no", "yes"])
+    assert artifacts.accuracy(given, LABELS) >= Fraction(3, 4), "Fewer than three of four rows are right."
+
+
+@weight(1)
+def test_checkpoint(submission):
+    """A head of two rows."""
+    weights = artifacts.checkpoint(submission, "model.safetensors", shapes={"head": (2, 3)})
+    assert weights["head"].sum() == 6, "The weights add up to something else."
+
+
+@weight(1)
+def test_bytes(submission):
+    """As they were handed in."""
+    assert submission.read("model.safetensors")[8:9] == b"{"
+'''.replace("artifacts, set_score, weight", "artifacts, weight")
+
+RIGHT = b"id,answer\n3,yes\n1,no\n0,yes\n2,no\n"
+WEIGHTS = save({"head": np.ones((2, 3), np.float32)})
+CODE = "print('trained')\n"
+
+
+@pytest.fixture(scope="module")
+def examiner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    course = write_course(tmp_path_factory.mktemp("artifacts"), tests=TESTS, key="")
+    examined = Examined(course)
+    yield examined
+    examined.process.close()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+BOTH = {"predictions.csv": RIGHT, "model.safetensors": WEIGHTS}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"solution.py": CODE, **BOTH},
+        {"solution.py": CODE, "hw/out/Predictions.CSV": RIGHT, "hw/model.safetensors": WEIGHTS},
+        {"solution.py": "while True: pass", **BOTH},
+        {"hw.zip": zipped({"hw/solution.py": CODE.encode(), **{f"hw/{name}": data for name, data in BOTH.items()}})},
+    ],
+    ids=["beside the code", "in folders", "beside code that never ends", "in an archive"],
+)
+def test_right_files_get_all_points(examiner: Examined, files: dict[str, str | bytes]) -> None:
+    score = examiner.score(files)
+    assert score.earned == 4, [entry.message for entry in score.entries]
+
+
+def test_another_ending_is_found(examiner: Examined) -> None:
+    files = {"solution.py": CODE, "predictions.json": b'["yes", "no", "no", "yes"]'}
+    assert examiner.entry(files, "test_predictions").earned == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({}, "No file predictions.csv was found: hand in your predictions for the 4 rows under this name"),
+        ({"predictions.csv": b"1\n0\n"}, "predictions.csv holds 2 predictions; expected 4"),
+        ({"predictions.csv": b"0\n1\n1\n0\n"}, "Fewer than three of four rows are right."),
+        (
+            {"predictions.csv": pickle.dumps([1, 0, 0, 1])},
+            "predictions.csv is pickled, and pickled files are never opened",
+        ),
+        (
+            {"predictions.pkl": pickle.dumps([1, 0, 0, 1])},
+            "predictions.pkl is pickled, and pickled files are never opened",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_costs_this_test_and_says_why(
+    examiner: Examined, files: dict[str, bytes], says: str
+) -> None:
+    score = by_name(examiner.score({"solution.py": CODE, "model.safetensors": WEIGHTS, **files}))
+    assert str(score["test_predictions"].status) == "failed" and says in score["test_predictions"].message
+    assert score["test_checkpoint"].earned == 1
