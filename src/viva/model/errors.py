@@ -9,6 +9,7 @@ VivaError
 │   ├── BoxDied           the student's process ended: exit, signal, memory, output
 │   ├── ProtocolViolation the reply was no message of ours; the box was killed
 │   └── LoadFailed        loading the submission ended its box, twice; nothing can be asked
+├── GpuUnavailable        the GPU cannot be used now; the test is deferred
 ├── StudentRaised         the student's code raised an exception
 ├── MissingName           the submission does not define what the test asks for
 └── GraderError           our own fault or the course author's: unscored until retried, exit status 2
@@ -63,6 +64,14 @@ class LoadFailed(BoxError):
     def __init__(self, cause: BoxError) -> None:
         super().__init__(str(cause))
         self.cause = cause
+
+
+class GpuUnavailable(VivaError):
+    """The GPU is in use, or not as the last box found it; `reason` is for staff, `str()` for the student."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

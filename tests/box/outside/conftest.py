@@ -1,7 +1,10 @@
 """Every promise of the sandbox is tested in every tier that this host offers; see hosts.py for the other tiers."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from programs import Program
@@ -34,6 +37,15 @@ def zygote(request: pytest.FixtureRequest) -> Iterator[Zygote]:
     """One fork server for each tier."""
     with Zygote.start(request.param, preload=["numpy"]) as started:
         yield started
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """A folder that every user may enter, as the users of boxes must where there are no mounts."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
 
 
 @pytest.fixture

@@ -16,7 +16,14 @@ from viva.model import Tier
 from viva.model.errors import BoxUnavailable
 
 HERE = Path(__file__).parent
-PROMISES = ["test_escapes.py", "test_bombs.py", "test_endings.py", "test_lifecycle.py", "test_libraries.py"]
+PROMISES = [
+    "test_escapes.py",
+    "test_bombs.py",
+    "test_endings.py",
+    "test_lifecycle.py",
+    "test_libraries.py",
+    "test_gpu_box.py",
+]
 HOSTS = [
     # kind, tier, what is run there, how many tests must pass at least: fewer would mean that they were not put to it
     ("unprivileged", "T2", PROMISES, 100),

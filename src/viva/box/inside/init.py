@@ -64,7 +64,7 @@ def _prepare(plan: BoxPlan, wires: Wires, jail: Optional[Jail]) -> None:
         return
     kernel.unshare(namespaces.NEWNS | namespaces.NEWIPC | namespaces.NEWNET)
     owner = plan.uid if plan.tier == "T3" else 0
-    layers["proc"] = jail.furnish(owner, int(plan.policy["disk_mib"]))
+    layers["proc"] = jail.furnish(owner, int(plan.policy["disk_mib"]), plan.devices)
     layers["namespaces"] = "pid, mnt, ipc, net, uts, cgroup" + (", user" if plan.tier == "T2" else "")
     identity.set_dumpable(False)
 

@@ -7,6 +7,7 @@ from typing import Dict, List, Sequence
 
 from . import view
 from .lockdown import kernel, mounts, namespaces
+from .plan import in_box
 
 WORK, SCRATCH, SHARED, ENGINE = "/box", "/tmp", "/dev/shm", "/box-engine"
 """Places inside: the work directory, temporary files, shared memory, the folder of this file."""
@@ -27,18 +28,22 @@ _INODES_OF_A_BOX = 4096
 class Jail:
     """After `build`, this process sees the new root; `furnish` then gives each box its private places."""
 
-    def __init__(self, engine: str, readable: Sequence[str], hidden: Sequence[str]) -> None:
+    def __init__(
+        self, engine: str, readable: Sequence[str], hidden: Sequence[str], devices: Sequence[str] = ()
+    ) -> None:
         """Decide what is shown.
 
         Args:
             engine: the folder of this package on the host.
             readable: extra paths to show.
             hidden: paths that stay invisible even where they lie below something shown.
+            devices: device files of GPUs; each box keeps those that it is given.
 
         Raises:
             OSError: something that must be visible lies where the box has its own mounts, or does not exist.
         """
         self._engine = engine
+        self._devices = list(devices)
         self._view = view.View([*view.system_paths(), *view.interpreter_paths(), *readable])
         self._needed = view.interpreter_paths()
         self._hidden = [path for path in map(os.path.realpath, hidden) if self._view.covers(path)]
@@ -67,8 +72,14 @@ class Jail:
         self._check_visible()
         return proc
 
-    def furnish(self, owner: int, disk_mib: int) -> str:
-        """Give this mount namespace (a copy of the zygote's) its own work directory, /tmp, /dev/shm and /proc."""
+    def furnish(self, owner: int, disk_mib: int, devices: Sequence[str] = ()) -> str:
+        """Give this mount namespace (a copy of the zygote's) its own work directory, /tmp, /dev/shm and /proc.
+
+        Of the GPUs' device files only `devices` stay.
+        """
+        for path in map(in_box, self._devices):
+            if path not in devices:
+                mounts.uncover(path)
         for place in _PRIVATE:
             self._cover_with_room(place, size=f"{disk_mib}m", owner=owner)
         return mounts.processes("/proc")
@@ -99,6 +110,9 @@ class Jail:
         for name in _DEVICES:
             os.close(os.open(f"{root}/dev/{name}", os.O_CREAT | os.O_CLOEXEC, 0o644))
             mounts.bind_device(f"/dev/{name}", f"{root}/dev/{name}")
+        for path in self._devices:
+            os.close(os.open(root + in_box(path), os.O_CREAT | os.O_CLOEXEC, 0o600))
+            mounts.bind_device(path, root + in_box(path))
         _write(root, _FILES)
         _link(root, {f"/dev/{name}": target for name, target in _DEVICE_LINKS.items()})
         _link(root, self._view.own_links())

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any, Dict, List
 
 MISSING_IN_T0 = ("namespaces", "a user of its own", "Landlock", "seccomp")
 ROOM_FOR_IMPORTS = (256 << 20, 1 << 30)
 """Private and reserved bytes that a fresh interpreter may need beyond the student's share, for the libraries."""
+
+
+def in_box(device: str) -> str:
+    """Where a device file of the host is shown in a box that has mounts of its own."""
+    return "/dev/" + os.path.basename(device)
 
 
 @dataclasses.dataclass
@@ -16,7 +22,7 @@ class BoxPlan:
 
     tier: str
     policy: Dict[str, Any]
-    """Fields of viva.model.Limits, and `seed`."""
+    """Fields of viva.model.Limits, and `seed`; with a GPU also `gpu`: `devices`, `visible`."""
     uid: int
     """The user to become in T3 and T1; ignored elsewhere."""
     engine: str
@@ -41,6 +47,12 @@ class BoxPlan:
     def jailed(self) -> bool:
         """Whether the box has namespaces of its own."""
         return self.tier in ("T2", "T3")
+
+    @property
+    def devices(self) -> List[str]:
+        """The device files of the GPU that this box has, as it names them; empty in almost every box."""
+        paths = self.policy.get("gpu", {}).get("devices", [])
+        return [in_box(path) for path in paths] if self.jailed else list(paths)
 
     @property
     def fork(self) -> bool:

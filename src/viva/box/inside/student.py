@@ -14,6 +14,11 @@ from .plan import BoxPlan
 
 Step = Tuple[str, Callable[[BoxPlan, int], str]]
 EXIT_NOT_LOCKED = 70
+_FOR_CUDA: List[landlock.Rule] = [
+    # cuInit writes the names of its threads (error 304 where it may not); /proc/self is this process, not its children.
+    ("/proc/self/task", landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE),
+    *[(path, landlock.READ) for path in ("/proc/driver/nvidia", "/proc/devices", "/sys/bus/pci", "/sys/devices")],
+]
 _STUDENT_ID = 60001
 """The user inside a user namespace; outside it is the one who grades."""
 
@@ -99,12 +104,17 @@ def _descriptors(plan: BoxPlan, rpc: int) -> str:
 
 
 def _environment(plan: BoxPlan, rpc: int) -> str:
-    return environment.replace(plan.work, plan.scratch)
+    gpu = plan.policy.get("gpu")
+    return environment.replace(plan.work, plan.scratch, environment.for_gpu(gpu["visible"]) if gpu else None)
 
 
 def _rlimits(plan: BoxPlan, rpc: int) -> str:
     _volunteer_for_the_oom_killer()
-    return rlimits.apply(rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes))
+    limits = rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes)
+    said = rlimits.apply(limits)
+    if plan.devices:
+        rlimits.lift_locked_memory(dict(limits)["RLIMIT_DATA"])
+    return said
 
 
 def _processes(plan: BoxPlan, rpc: int) -> str:
@@ -135,6 +145,12 @@ def _landlock(plan: BoxPlan, rpc: int) -> str:
     if not plan.has_landlock:
         plan.missing.append("Landlock (Linux 5.13 or newer, enabled at boot)")
         return "missing"
+    rules, optional = _rules(plan)
+    return landlock.Ruleset(rules, optional=optional).apply()
+
+
+def _rules(plan: BoxPlan) -> Tuple[List[landlock.Rule], List[landlock.Rule]]:
+    """What the box may touch: paths that must exist, and paths that may be absent on this host."""
     shared = landlock.CHANGE if plan.jailed else landlock.SHARED_MEMORY
     rules: List[landlock.Rule] = [(plan.work, landlock.CHANGE), (plan.scratch, landlock.CHANGE)]
     for path in [*plan.view, plan.engine]:
@@ -143,7 +159,10 @@ def _landlock(plan: BoxPlan, rpc: int) -> str:
     optional += [(f"/proc/{name}", landlock.READ) for name in ("self", "cpuinfo", "meminfo", "stat")]
     if plan.fork or plan.jailed:
         optional.append(("/dev/shm", shared))
-    return landlock.Ruleset(rules, optional=optional).apply()
+    if plan.devices:
+        rules += [(path, landlock.GPU) for path in plan.devices]
+        optional += _FOR_CUDA
+    return rules, optional
 
 
 def _seccomp(plan: BoxPlan, rpc: int) -> str:

@@ -60,7 +60,7 @@ class Zygote:
         view.forget_editable_installs(readable)
         if self._tier in ("T2", "T3"):
             self._pid_namespace = namespaces.PidNamespace()
-            self._jail = Jail(self._engine, readable, self._settings["hidden"])
+            self._jail = Jail(self._engine, readable, self._settings["hidden"], self._settings.get("devices", ()))
             proc = self._jail.build()
             sys.modules["viva_box"].__path__ = [ENGINE]
             self._shown = ["/"]

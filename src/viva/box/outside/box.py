@@ -5,6 +5,7 @@ import dataclasses
 import os
 import socket
 import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import viva.box.inside.wire as wire
@@ -40,10 +41,23 @@ class Box:
         self.polled_peak_mib = 0.0
         """The most the watchdog has seen."""
         self._cgroup_peak_mib = 0.0
+        self.afterwards: Callable[[], None] = lambda: None
+        """Called once, when nothing of the box is left."""
 
     @classmethod
-    def born(cls, zygote: "Zygote", server: "Server", handle: Handle, limits: Limits, seed: int) -> Self:
+    def born(
+        cls,
+        zygote: "Zygote",
+        server: "Server",
+        handle: Handle,
+        limits: Limits,
+        seed: int,
+        gpu: Mapping[str, Any] | None = None,
+    ) -> Self:
         """Ask the server of the zygote for a box and wait for its hello.
+
+        Args:
+            gpu: device files (`devices`) and the UUID for CUDA (`visible`) of the GPU that it is given.
 
         Raises:
             BoxUnavailable: it could not be made, a wall did not stand, or an attempt to get out succeeded.
@@ -54,7 +68,7 @@ class Box:
         box = cls(zygote, handle, sock, Output(reading, limits.output_kib), report)
         cgroups = handle.cgroup.descriptors if handle.cgroup else []
         try:
-            policy = {**dataclasses.asdict(limits), "seed": seed}
+            policy = {**dataclasses.asdict(limits), "seed": seed, **({"gpu": dict(gpu)} if gpu else {})}
             descriptors = [theirs.fileno(), writing, reporting, *cgroups]
             server.request(handle, policy, descriptors)
         except BaseException:
@@ -176,6 +190,7 @@ class Box:
         self._socket.close()
         os.close(self._report)
         self._handle.free()
+        self.afterwards()
 
     def __enter__(self) -> Self:
         return self

@@ -20,6 +20,7 @@ from viva.box.outside.uids import FIRST_UID, BorrowedUid
 from viva.box.outside.watchdog import Watchdog
 from viva.model import Limits, Tier
 from viva.model.errors import BoxUnavailable
+from viva.model.gpu import Gpu
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
 _FORKING_IS_SAFE: Final = sys.platform == "linux"
@@ -76,6 +77,7 @@ class Zygote:
         python: str = sys.executable,
         readable: Sequence[Path] = (),
         hidden: Sequence[Path] = (),
+        devices: Sequence[str] = (),
         fresh: bool = False,
         fork_server: bool = _FORKING_IS_SAFE,
     ) -> Self:
@@ -88,6 +90,7 @@ class Zygote:
             python: the interpreter of the boxes.
             readable: extra paths that boxes may read.
             hidden: paths that boxes must not see even where they lie below something they need.
+            devices: device files of GPUs; a box sees those that `spawn` names, and no other.
             fresh: never fork a warm interpreter.
             fork_server: False starts every box as a program of its own, in tier T0 alone; the only way on macOS.
 
@@ -104,6 +107,7 @@ class Zygote:
             "hidden": [str(Path(viva.__file__).parent.resolve()), *(str(path.resolve()) for path in hidden)],
             "fresh": fresh,
             "trial_uid": FIRST_UID,
+            **({"devices": list(devices)} if devices else {}),
         }
         zygote = cls(tier, settings, python, fork_server)
         if zygote.ready.get("threads"):
@@ -127,8 +131,11 @@ class Zygote:
         """The process that keeps the fork server; this one where there is none."""
         return self._server.pid if isinstance(self._server, ForkServer) else os.getpid()
 
-    def spawn(self, limits: Limits, *, seed: int = 0) -> Box:
-        """A locked box that has said hello; raises BoxUnavailable when none can be made."""
+    def spawn(self, limits: Limits, *, seed: int = 0, gpu: Gpu | None = None) -> Box:
+        """A locked box that has said hello, with a GPU where one is given; raises BoxUnavailable when none can be made.
+
+        The zygote must have been started with the device files of the GPU.
+        """
         if self._closed or self._server is None:
             raise BoxUnavailable("the fork server is closed")
         number = next(self._numbers)
@@ -139,7 +146,8 @@ class Zygote:
             if uid:
                 uid.give_back()
             raise BoxUnavailable(f"a cgroup for the box could not be made: {error}") from error
-        return Box.born(self, self._server, Handle(number, uid, cgroup), limits, seed)
+        given = {"devices": [*gpu.shared, gpu.device], "visible": gpu.uuid} if gpu else None
+        return Box.born(self, self._server, Handle(number, uid, cgroup), limits, seed, given)
 
     def close(self) -> None:
         """End every box and the fork server; waits until nothing of them is left. May be called again."""

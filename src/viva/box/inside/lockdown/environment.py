@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
-from typing import Dict
+from typing import Dict, Optional
 
 _KEPT_FROM_LAUNCH = ("LD_LIBRARY_PATH",)
 """Some interpreters do not start without it; it is the operator's, not the student's."""
@@ -36,9 +36,15 @@ def variables(work: str, scratch: str) -> Dict[str, str]:
     }
 
 
-def replace(work: str, scratch: str) -> str:
+def for_gpu(visible: str) -> Dict[str, str]:
+    """Variables of a box that has a GPU: which one CUDA is to use (a UUID, or nothing), and repeatable sums."""
+    chosen = {"CUDA_VISIBLE_DEVICES": visible} if visible else {}
+    return {**chosen, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+
+
+def replace(work: str, scratch: str, more: Optional[Dict[str, str]] = None) -> str:
     """Clear and refill os.environ; the work directory becomes the current one."""
-    fresh = variables(work, scratch)
+    fresh = {**variables(work, scratch), **(more or {})}
     os.environ.clear()
     os.environ.update(fresh)
     os.umask(0o022)

@@ -20,6 +20,8 @@ CHANGE = ((1 << 15) - 1) & ~MAKE_CHAR & ~MAKE_BLOCK
 SHARED_MEMORY = CHANGE & ~READ_DIR & ~EXECUTE
 """What /dev/shm needs where it cannot be private: names can be used, not listed."""
 DEVICE = READ_FILE | WRITE_FILE
+GPU = DEVICE | IOCTL_DEV
+"""A GPU is asked by ioctl; kernels before ABI 5 do not tell these from reading and writing."""
 _FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
 _ALL_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}

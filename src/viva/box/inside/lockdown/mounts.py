@@ -56,6 +56,11 @@ def cover(path: str) -> None:
         kernel.mount("/dev/null", path, "", BIND)
 
 
+def uncover(path: str) -> None:
+    """Take off what is mounted on a path, in this mount namespace."""
+    kernel.umount(path, _DETACH)
+
+
 def change_root(root: str) -> None:
     """Make `root` (a mount) the root directory and let go of the old one."""
     os.chdir(root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from typing import Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 _MIB = 1 << 20
 _MEMORY = ("RLIMIT_DATA", "RLIMIT_AS")
@@ -13,17 +13,17 @@ _ROOM_FOR_MAPPINGS = 4 << 30
 """Address space that is reserved, not used: allocator arenas and thread stacks."""
 
 
-def limits_for(policy: Dict[str, float], data_bytes: int, address_bytes: int) -> List[Tuple[str, int]]:
+def limits_for(policy: Dict[str, Any], data_bytes: int, address_bytes: int) -> List[Tuple[str, int]]:
     """The limits of one process as (name, value).
 
     Args:
-        policy: fields of viva.model.Limits.
+        policy: fields of viva.model.Limits, and `gpu` where the box has one.
         data_bytes: private writable memory that the libraries loaded beforehand take; not the student's.
         address_bytes: the same for address space.
     """
     memory = int(policy["memory_mib"]) * _MIB
     cpu_s = int(2 * policy["submission_s"]) + 1
-    return [
+    limits = [
         ("RLIMIT_CORE", 0),
         ("RLIMIT_MSGQUEUE", 0),
         ("RLIMIT_MEMLOCK", 8 * _MIB),
@@ -34,6 +34,9 @@ def limits_for(policy: Dict[str, float], data_bytes: int, address_bytes: int) ->
         # Shared mappings escape RLIMIT_DATA; address space bounds them loosely.
         ("RLIMIT_AS", address_bytes + 2 * memory + _ROOM_FOR_MAPPINGS),
     ]
+    if policy.get("gpu"):  # CUDA reserves address space for the memory of every GPU; memory itself stays limited
+        return [(name, value) for name, value in limits if name != "RLIMIT_AS"]
+    return limits
 
 
 def apply(limits: List[Tuple[str, int]]) -> str:
@@ -49,6 +52,14 @@ def apply(limits: List[Tuple[str, int]]) -> str:
         soft = bounded - 1 if name == "RLIMIT_CPU" and bounded > 1 else bounded
         resource.setrlimit(kind, (soft, bounded))
     return "set" if linux else "set, but none on memory"
+
+
+def lift_locked_memory(value: int) -> None:
+    """Let a process lock so much memory, as what is copied to a GPU is; where only root may, what there is must do."""
+    try:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (value, value))
+    except (ValueError, OSError):
+        return
 
 
 def limit_processes(count: int) -> str:
