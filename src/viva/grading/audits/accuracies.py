@@ -1,38 +1,19 @@
-"""Audits of reported results: what the arithmetic of stated accuracies says about the runs behind them.
-
-An accuracy on n rows is k/n for a whole k. A finding is a sentence with its arithmetic, for the student and for whoever
-marks the report (`needs_review(..., findings=[f.text for f in audit_runs(...)])`); it never takes a point by itself.
-"""
+"""Stated accuracies: an accuracy on n rows is k/n for a whole k, and what that says about the run behind it."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal, final
+from typing import Any, Final
 
 from viva.examine.answers.number_text import read_number
 from viva.examine.answers.unreadable import Unreadable
-
-Kind = Literal[
-    "unreadable", "missing", "count", "few_digits", "no_count", "small_subset", "majority", "not_above_majority",
-    "same_splits", "repeated", "tie", "none_learned", "not_reported", "not_asked",
-]  # fmt: skip
+from viva.grading.audits.finding import Finding, begin, show
 
 SINGLE_PRECISION: Final = Fraction(1, 10**7)
 """An accuracy that went through float32 is k/n up to this much."""
 ROUNDED: Final = Fraction(1, 1000)
 """With fewer than three decimals, an accuracy is not said to equal another one."""
 SIGMAS: Final = 3
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that the numbers say."""
-
-    kind: Kind
-    text: str
-    """A sentence with its arithmetic."""
 
 
 def audit_accuracy(
@@ -55,7 +36,7 @@ def audit_accuracy(
     try:
         accuracy = read_accuracy(value)
     except ValueError as why:
-        return [Finding("unreadable", f"{_begin(name)} {why}.")]
+        return [Finding("unreadable", f"{begin(name)} {why}.")]
     findings = [_count(accuracy, n, name)]
     if n != small and 0 < accuracy < 1 and (accuracy * small).denominator == 1:
         findings.append(_small_subset(accuracy, n, small, name))
@@ -90,7 +71,7 @@ def audit_runs(
         for split, n in sizes.items():
             name = f"{label}: {split} accuracy"
             if run.get(split) is None:
-                findings.append(Finding("missing", f"{_begin(name)} is not stated."))
+                findings.append(Finding("missing", f"{begin(name)} is not stated."))
             else:
                 findings += audit_accuracy(run[split], n, majority=majority.get(split), name=name)
     for split in sizes:
@@ -120,7 +101,7 @@ def audit_grid(runs: Mapping[str, Mapping[str, Any]], grid: Mapping[str, Sequenc
         if setting not in reported.values()
     ]
     return findings + [
-        Finding("not_asked", f"{_begin(label)} has {_setting(setting)}, which is not in the grid that was asked for.")
+        Finding("not_asked", f"{begin(label)} has {_setting(setting)}, which is not in the grid that was asked for.")
         for label, setting in reported.items()
         if setting not in wanted
     ]
@@ -132,7 +113,7 @@ def right_answers(value: Any, n: int) -> int | None:
         accuracy = read_accuracy(value)
     except ValueError:
         return None
-    k, unit = round(accuracy * n), _unit(accuracy)
+    k, unit = round(accuracy * n), unit_of(accuracy)
     distance = abs(Fraction(k, n) - accuracy)
     return k if distance <= SINGLE_PRECISION or (distance <= unit and 2 * unit < Fraction(1, n)) else None
 
@@ -162,41 +143,41 @@ def read_accuracy(value: Any) -> Fraction:
     if 1 < accuracy <= 100:
         accuracy /= 100
     if not 0 <= accuracy <= 1:
-        raise ValueError(f"is {_show(accuracy)}, no share between 0 and 1")
+        raise ValueError(f"is {show(accuracy)}, no share between 0 and 1")
     return accuracy
 
 
 def _count(accuracy: Fraction, n: int, name: str) -> Finding:
     if (k := right_answers(accuracy, n)) is not None:
-        return Finding("count", f"{_begin(name)} {_show(accuracy)} = {k}/{n}, to the digits given.")
-    if 2 * _unit(accuracy) >= Fraction(1, n):
+        return Finding("count", f"{begin(name)} {show(accuracy)} = {k}/{n}, to the digits given.")
+    if 2 * unit_of(accuracy) >= Fraction(1, n):
         about = f"about {round(accuracy * n)}"
         return Finding(
-            "few_digits", f"{_begin(name)} {_show(accuracy)} has too few digits to tell which k/{n} it is ({about})."
+            "few_digits", f"{begin(name)} {show(accuracy)} has too few digits to tell which k/{n} it is ({about})."
         )
     below = math.floor(accuracy * n)
     text = (
-        f"{_begin(name)} {_show(accuracy)} is no k/{n}: {_show(accuracy)} · {n} = {_show(accuracy * n)}, and the "
-        f"nearest are {below}/{n} = {_show(Fraction(below, n))} and {below + 1}/{n} = {_show(Fraction(below + 1, n))}."
+        f"{begin(name)} {show(accuracy)} is no k/{n}: {show(accuracy)} · {n} = {show(accuracy * n)}, and the "
+        f"nearest are {below}/{n} = {show(Fraction(below, n))} and {below + 1}/{n} = {show(Fraction(below + 1, n))}."
     )
     return Finding("no_count", text)
 
 
 def _small_subset(accuracy: Fraction, n: int, small: int, name: str) -> Finding:
     rows = accuracy * n
-    on_all = f"{_show(accuracy)} · {n} = {_show(rows)} is {'a' if rows.denominator == 1 else 'no'} whole number"
-    text = f"{_begin(name)} {_show(accuracy)} = {accuracy * small}/{small}: measured on {small} rows only? ({on_all})"
+    on_all = f"{show(accuracy)} · {n} = {show(rows)} is {'a' if rows.denominator == 1 else 'no'} whole number"
+    text = f"{begin(name)} {show(accuracy)} = {accuracy * small}/{small}: measured on {small} rows only? ({on_all})"
     return Finding("small_subset", text)
 
 
 def _against_majority(accuracy: Fraction, n: int, majority: Fraction, name: str) -> list[Finding]:
     k, bound = majority * n, _learned(majority, n)
-    if k.denominator == 1 and abs(accuracy - majority) <= max(_unit(accuracy), SINGLE_PRECISION) <= ROUNDED:
-        text = f"{_begin(name)} {_show(accuracy)} = {k}/{n}: the majority class, one answer for every row."
+    if k.denominator == 1 and abs(accuracy - majority) <= max(unit_of(accuracy), SINGLE_PRECISION) <= ROUNDED:
+        text = f"{begin(name)} {show(accuracy)} = {k}/{n}: the majority class, one answer for every row."
         return [Finding("majority", text)]
     if accuracy < bound:
         text = (
-            f"{_begin(name)} {_show(accuracy)} is below {_show(bound)}, the majority class plus {SIGMAS} standard "
+            f"{begin(name)} {show(accuracy)} is below {show(bound)}, the majority class plus {SIGMAS} standard "
             f"deviations of {n} rows: no sign of learning."
         )
         return [Finding("not_above_majority", text)]
@@ -207,8 +188,8 @@ def _same_splits(runs: Mapping[str, Mapping[str, Any]], splits: list[str]) -> It
     for label, run in runs.items():
         read = {s: a for s in splits if (a := _accuracy_or_none(run.get(s))) is not None}
         if len(read) > 1 and len(set(read.values())) == 1:
-            names, value = " and ".join(read), _show(next(iter(read.values())))
-            text = f"{_begin(label)}: {names} have the same accuracy {value}: were they the same rows?"
+            names, value = " and ".join(read), show(next(iter(read.values())))
+            text = f"{begin(label)}: {names} have the same accuracy {value}: were they the same rows?"
             yield Finding("same_splits", text)
 
 
@@ -216,7 +197,7 @@ def _repeated(column: Mapping[str, Fraction], split: str) -> Iterator[Finding]:
     for value in dict.fromkeys(column.values()):
         labels = [label for label, accuracy in column.items() if accuracy == value]
         if len(labels) > 1:
-            together = f"{_begin(', '.join(labels))} have the same {split} accuracy {_show(value)}"
+            together = f"{begin(', '.join(labels))} have the same {split} accuracy {show(value)}"
             text = f"{together}: one constant answer, or a copied number?"
             yield Finding("repeated", text)
 
@@ -225,16 +206,16 @@ def _best(column: Mapping[str, Fraction], by: str) -> Iterator[Finding]:
     labels = list(column)
     best = select_best([{by: accuracy} for accuracy in column.values()], by)
     if len(best) > 1:
-        tied, value = ", ".join(labels[i] for i in best), _show(column[labels[best[0]]])
-        yield Finding("tie", f"{_begin(tied)} tie for the best {by} accuracy, {value}: no setting is the best one.")
+        tied, value = ", ".join(labels[i] for i in best), show(column[labels[best[0]]])
+        yield Finding("tie", f"{begin(tied)} tie for the best {by} accuracy, {value}: no setting is the best one.")
 
 
 def _none_learned(column: Mapping[str, Fraction], n: int, majority: Fraction, by: str) -> Iterator[Finding]:
     bound = _learned(majority, n)
     if all(accuracy < bound for accuracy in column.values()):
         text = (
-            f"No {by} accuracy reaches {_show(bound)} = {_show(majority)} + {SIGMAS} · "
-            f"√({_show(majority)} · {_show(1 - majority)} / {n}): which setting is best cannot be told."
+            f"No {by} accuracy reaches {show(bound)} = {show(majority)} + {SIGMAS} · "
+            f"√({show(majority)} · {show(1 - majority)} / {n}): which setting is best cannot be told."
         )
         yield Finding("none_learned", text)
 
@@ -244,7 +225,7 @@ def _learned(majority: Fraction, n: int) -> Fraction:
     return majority + SIGMAS * Fraction(math.sqrt(majority * (1 - majority) / n))
 
 
-def _unit(accuracy: Fraction) -> Fraction:
+def unit_of(accuracy: Fraction) -> Fraction:
     """One unit in the last decimal that was written: as far as rounding or cutting off can have moved the value."""
     return next((u for d in range(1, 8) if (accuracy / (u := Fraction(1, 10**d))).denominator == 1), SINGLE_PRECISION)
 
@@ -272,15 +253,4 @@ def _number_or_none(value: Any) -> Fraction | None:
 
 
 def _setting(setting: Mapping[str, Fraction | None]) -> str:
-    return ", ".join(f"{name} {'unstated' if value is None else _show(value)}" for name, value in setting.items())
-
-
-def _show(value: Fraction) -> str:
-    try:
-        return f"{float(value):.6g}"
-    except OverflowError:
-        return "a number beyond all bounds"
-
-
-def _begin(name: str) -> str:
-    return name[:1].upper() + name[1:]
+    return ", ".join(f"{name} {'unstated' if value is None else show(value)}" for name, value in setting.items())

@@ -1,0 +1,35 @@
+"""Audits of what students report: stated accuracies, logs of training, predictions handed in, the splitting of data.
+
+A finding is a sentence with its arithmetic, for the student and for whoever marks the report
+(`needs_review(..., findings=[f.text for f in audit_runs(...)])`); it never takes a point by itself: a person decides.
+"""
+
+from viva.grading.audits.accuracies import (
+    audit_accuracy,
+    audit_grid,
+    audit_runs,
+    read_accuracy,
+    right_answers,
+    select_best,
+)
+from viva.grading.audits.finding import Finding
+from viva.grading.audits.log import audit_log
+from viva.grading.audits.log_rows import LogRow, read_log
+from viva.grading.audits.predictions import audit_predictions, audit_same_predictions
+from viva.grading.audits.seeds import audit_seeds
+
+__all__ = [
+    "Finding",
+    "LogRow",
+    "audit_accuracy",
+    "audit_grid",
+    "audit_log",
+    "audit_predictions",
+    "audit_runs",
+    "audit_same_predictions",
+    "audit_seeds",
+    "read_accuracy",
+    "read_log",
+    "right_answers",
+    "select_best",
+]
