@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from viva.grading import agree, needs_review, number, visibility, weight
-from viva.grading.audits import Finding, audit_grid, audit_runs, right_answers
+from viva.grading.audits import Finding, audit_grid, audit_log, audit_runs, audit_seeds, right_answers
+from viva.model.errors import VivaError
 
 SIZES = {"dev": 3270, "test": 1427}
 """BoolQ's own development set, and the last 1,427 of its 9,427 training rows."""
@@ -19,6 +20,8 @@ MAJORITY = Fraction(2033, 3270)
 GRID: dict[str, list[float]] = {"lr": [1e-4, 5e-4, 1e-3], "epochs": [7, 9]}
 OTHER = " of 3.1.3"
 """What a run of the sweep is called beside the other models."""
+LOG = "log"
+"""The key of a run under which its log may stand."""
 SHOWN = 20
 """More runs, and more findings, are not read out."""
 
@@ -30,7 +33,8 @@ Run = Mapping[str, Any]
 def test_full_run(submission: Any) -> None:
     """One full run, its accuracies and its curves."""
     runs = reported(submission, "3.1.2")
-    needs_review(submission.written["3.1.2"], rubric="3.1.2", findings=findings_about(runs))
+    more = unseeded(submission, "base_classification.py")
+    needs_review(submission.written["3.1.2"], rubric="3.1.2", findings=findings_about(runs, more))
 
 
 @number("3.1.3")
@@ -58,7 +62,8 @@ def test_other_models(submission: Any) -> None:
 def test_ways_of_tuning(submission: Any) -> None:
     """Full, head and prefix tuning compared on the whole data."""
     runs = reported(submission, "3.2")
-    needs_review(submission.written["3.2"], rubric="3.2", findings=findings_about(runs))
+    more = unseeded(submission, "classification.py")
+    needs_review(submission.written["3.2"], rubric="3.2", findings=findings_about(runs, more))
 
 
 @number("3.1.3")
@@ -97,15 +102,45 @@ def reported(submission: Any, question: str) -> dict[str, Run]:
     return {f"run {i}": row for i, row in enumerate(rows[:SHOWN], 1) if isinstance(row, dict)}
 
 
+def unseeded(submission: Any, file: str) -> list[Finding]:
+    """What a program of theirs draws without a seed; nothing where it cannot be read, since no score hangs on it."""
+    try:
+        return audit_seeds({file: submission.source(file)})
+    except VivaError:
+        return []
+
+
 def findings_about(runs: Mapping[str, Run], more: list[Finding] | None = None) -> list[str]:
     """The runs as they were read, and what the audit says of them, a line each; what concerns several comes first."""
     if not runs:
-        return ["No runs were found: state them as a list of mappings with the keys lr, epochs, dev and test."]
-    lines = [f"{label}: {', '.join(as_text(*item) for item in list(run.items())[:8])}" for label, run in runs.items()]
+        nothing = "No runs were found: state them as a list of mappings with the keys lr, epochs, dev and test."
+        return [nothing, *[finding.text for finding in more or []]]
+    lines = [f"{label}: {', '.join(as_text(*item) for item in shown(run))}" for label, run in runs.items()]
     audited = [f for f in audit_runs(runs, SIZES, majority={"dev": MAJORITY}) if f.kind not in ("count", "few_digits")]
     alone = {"unreadable", "missing", "no_count", "small_subset", "majority", "not_above_majority"}
     ordered = sorted([*audited, *(more or [])], key=lambda f: f.kind in alone)
-    return [*lines, *[finding.text for finding in ordered[:SHOWN]]]
+    return [*lines, *[finding.text for finding in [*about_logs(runs), *ordered][:SHOWN]]]
+
+
+def about_logs(runs: Mapping[str, Run]) -> list[Finding]:
+    """What the logs say that some runs come with, and whether they are the logs of these runs."""
+    return [
+        finding
+        for label, run in runs.items()
+        if run.get(LOG) is not None
+        for finding in audit_log(
+            run[LOG],
+            reported={split: run[split] for split in SIZES if split in run},
+            lr=run.get("lr"),
+            epochs=run.get("epochs"),
+            name=f"the log of {label}",
+        )
+    ]
+
+
+def shown(run: Run) -> list[tuple[Any, Any]]:
+    """The first entries of a run, without its log."""
+    return [(name, value) for name, value in run.items() if name != LOG][:8]
 
 
 def as_text(name: Any, value: Any) -> str:

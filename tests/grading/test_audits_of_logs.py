@@ -82,7 +82,7 @@ def with_(**changes: Any) -> list[dict[str, Any]]:
         ),
         (with_(loss=[0.6, 0.5, float("nan"), "nan"]), {}, "The log: the loss is nan at epoch 3: training diverged."),
         (ROWS[:2] + ROWS[3:], {}, "Epoch 3 is missing: the log has 1, 2, 4."),
-        (ROWS, {"epochs": 7}, "Epochs 5, 6, 7 are missing: the log has 1, 2, 3, 4 and 7 epochs are stated."),
+        (ROWS, {"epochs": 7}, "Epochs 5, 6, 7 are missing: the log has 1, 2, 3, 4, and 7 epochs are stated."),
         (
             [*ROWS, {**ROWS[1], "loss": 0.3}],
             {},

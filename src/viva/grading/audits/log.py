@@ -112,7 +112,7 @@ def _epochs(rows: Sequence[LogRow], stated: Any, name: str) -> Iterator[Finding]
         last = max(last, min(int(count), MOST_EPOCHS) + first - 1)
     if missing := [epoch for epoch in range(first, last + 1) if epoch not in have]:
         verb = "Epoch {} is" if len(missing) == 1 else "Epochs {} are"
-        said = f" and {show(count)} epochs are stated" if count is not None else ""
+        said = f", and {show(count)} epochs are stated" if count is not None else ""
         text = f"{verb.format(_listed(missing))} missing: {name} has {_listed(sorted(have))}{said}."
         yield Finding("epoch_missing", text)
     yield from _repeated(numbers, any(row.step is not None for row in rows), name)
