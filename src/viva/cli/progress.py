@@ -1,5 +1,6 @@
 """What a person sees and what is written while a class is graded."""
 
+import shutil
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Final, Self
 import click
 
 from viva.batch.local import Job
+from viva.cli.curves import write_class_curves, write_curves
 from viva.cli.words import short
 from viva.examine.parent import Graded
+from viva.formats import gates
 from viva.formats.write import write_atomically
 from viva.model import Entry, Score, Status, Tier
 from viva.model.errors import UsageError, VivaError
@@ -22,17 +25,25 @@ if TYPE_CHECKING:  # imported when there is something to show
 WRITE_EVERY_S: Final = 1.0
 """How often a result is rewritten while its tests run; the first and the last state are always written."""
 
+TELL_EVERY_S: Final = 5.0
+"""How often a line about a submission under way is written where nobody watches a terminal: a log."""
+_WIPE: Final = "\r\x1b[K"
+
 
 class Progress:
     """Writes results as they come and remembers them for the table; a context manager for the progress bar."""
 
     def __init__(self, jobs: list[Job], output: Path | None, tier: Tier) -> None:
+        self._output = output
         self._targets = {job.name: target(output, job.path, len(jobs)) for job in jobs} if output else {}
         self._tier = tier
         self._order = [job.name for job in jobs]
         self._scores: dict[str, Score] = {}
         self._errors: dict[str, Exception] = {}
         self._written: dict[str, float] = {}
+        self._told: dict[str, float] = {}
+        self._line_is_open = False
+        self._curves: list[Path] = []
         self._total = len(jobs)
         self._bar: Bar | None = None
 
@@ -49,6 +60,7 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+        self._end_line()
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             what = f"{len(self._scores)} of {self._total} submissions were graded"
             where = "; what is written so far is valid" if self._written else ""
@@ -65,6 +77,26 @@ class Progress:
         if job.name in self._targets and time.monotonic() - self._written[job.name] > WRITE_EVERY_S:
             self._write(job, entries())
 
+    def tell(self, job: Job, text: str) -> None:
+        """While a test takes long: how far it is, in one line that the next one replaces; in a log, now and then."""
+        import sys
+
+        line = gates.line(text, characters=200)
+        if self._bar is not None:
+            self._bar.tell(f"{job.path.name}: {line}")
+        elif sys.stderr.isatty():
+            width = shutil.get_terminal_size().columns - 1
+            click.echo(f"{_WIPE}{line[:width]}", err=True, nl=False)
+            self._line_is_open = True
+        elif time.monotonic() - self._told.get(job.name, -TELL_EVERY_S) >= TELL_EVERY_S:
+            self._told[job.name] = time.monotonic()
+            click.echo(f"viva: {job.name}: {line}", err=True)
+
+    def _end_line(self) -> None:
+        if self._line_is_open:
+            click.echo(_WIPE, err=True, nl=False)
+            self._line_is_open = False
+
     def _write(self, job: Job, entries: tuple[Entry, ...]) -> None:
         if job.name not in self._targets:
             return
@@ -76,6 +108,8 @@ class Progress:
         from viva.formats.results_json import to_json  # a tenth of a second, while the examiners start
 
         write_atomically(self._targets[job.name], to_json(score, complete=complete), durable=complete)
+        if complete and (drawn := write_curves(self._targets[job.name], score)):
+            self._curves.append(drawn)
 
     # --- called from the main thread
 
@@ -110,6 +144,7 @@ class Progress:
         else:
             print_class(scores)
             click.echo(f"isolation {self._tier}")
+        self._draw_class(scores)
         self._say_where()
         for name, error in self._errors.items():
             click.echo(f"viva: {name}: {short(error)}", err=True)
@@ -124,12 +159,24 @@ class Progress:
         """What the tests of each assignment add up to, as far as something of it was graded."""
         return {score.assignment: score.points for score in self._scores.values()}
 
+    def _draw_class(self, scores: list[Score]) -> None:
+        """The spread of the training curves, where several submissions went into a folder."""
+        if self._output is None or len(self._order) < 2:
+            return
+        try:
+            self._curves = write_class_curves(self._output, scores) or self._curves
+        except UsageError as error:
+            self._errors["the curves of the class"] = error
+
     def _say_where(self) -> None:
         written = [path for name, path in self._targets.items() if name in self._scores and name not in self._errors]
         if len(self._targets) == 1 and written:
             click.echo(f"written: {written[0]}")
         elif written:
             click.echo(f"written: {len(written)} results, the first is {written[0]}")
+        if self._curves:
+            more = f" and {len(self._curves) - 1} more" if len(self._curves) > 1 else ""
+            click.echo(f"training curves: {self._curves[0]}{more}")
 
 
 def target(output: Path, path: Path, count: int) -> Path:

@@ -50,6 +50,9 @@ class Bar(Protocol):
     def advance(self) -> None:
         """One more is done."""
 
+    def tell(self, text: str) -> None:
+        """What stands beside the bar: how far the one under way is."""
+
     def stop(self) -> None:
         """Take it off the screen."""
 
@@ -80,14 +83,18 @@ def progress_bar(total: int) -> Bar:
     """Show a progress bar on standard error."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("graded"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("graded"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+               TextColumn("{task.fields[told]}", markup=False))  # fmt: skip
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task("graded", total=total)
+    task = progress.add_task("graded", total=total, told="")
     progress.start()
 
     class Shown:
         def advance(self) -> None:
-            progress.advance(task)
+            progress.update(task, advance=1, told="")
+
+        def tell(self, text: str) -> None:
+            progress.update(task, told=gates.line(text, characters=200))
 
         def stop(self) -> None:
             progress.stop()
