@@ -1,9 +1,12 @@
 """Files handed in beside code, from the bytes of a submission to the sentence that its author reads."""
 
 import io
+import json
 import pickle
+import re
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,3 +107,33 @@ def test_a_file_that_cannot_be_used_costs_this_test_and_says_why(
     score = by_name(examiner.score({"solution.py": CODE, "model.safetensors": WEIGHTS, **files}))
     assert str(score["test_predictions"].status) == "failed" and says in score["test_predictions"].message
     assert score["test_checkpoint"].earned == 1
+
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
+LOG = "Epoch 1: lr 0, loss 0.69, val_acc 0.6217\nEpoch 2: lr 0, loss 0.69, val_acc 0.6217\n"
+ANSWERS = f"""
+answers: {{"5.2": {{lr: 1e-4, epochs: 2, dev: 0.6217, test: 0.6217, log: {json.dumps(LOG)}}}}}
+written: {{"5.2": It learns.}}
+"""
+
+
+def test_the_example_of_the_guide(tmp_path: Path) -> None:
+    """Part 9 of the author guide, word for word, with labels of our own."""
+    (block,) = re.findall(r"^```python\n(.*?)^```$", GUIDE[GUIDE.index("## 9. Three kinds of evidence") :], re.M | re.S)
+    before = "from fractions import Fraction\n\nLABELS = [row % 2 for row in range(2000)]\n"
+    examined = Examined(write_course(tmp_path, tests=before + block, key=""))
+    words = "".join(f"{row},{'negative' if row % 2 == 0 or row < 200 else 'positive'}\n" for row in range(2000))
+    files = {"train.py": "rows = load().shuffle()\n", "predictions.csv": words, "answers.yaml": ANSWERS}
+    try:
+        entries = by_name(examined.score(files))
+    finally:
+        examined.process.close()
+    assert entries["test_predictions"].earned == 5  # exactly 1,900 rows are right
+    assert str(entries["test_report"].status) == "needs_review"
+    for said in (
+        "Your run: dev accuracy 0.6217 = 2033/3270: the majority class",
+        "Your run: dev and test have the same accuracy 0.6217",
+        "The log: the learning rate is 0 in all 2 rows",
+        "train.py, line 1: `load().shuffle()` has no seed",
+    ):
+        assert said in entries["test_report"].message
