@@ -91,7 +91,7 @@ def said_somewhere() -> str:
 def test_every_message_that_the_guide_explains_is_one_that_viva_gives() -> None:
     source = said_somewhere()
     messages = [code(row[0])[0] for row in rows(STUDENT, "message")]
-    assert len(messages) == 16
+    assert len(messages) == 18
     for message in messages:
         for part in (part.strip() for part in re.split(r"…|(?= \()", message)):
             assert part in source, message
@@ -131,7 +131,16 @@ def test_the_example_is_a_result_that_viva_could_have_written(tmp_path: Path) ->
 
 def test_every_key_of_the_file_is_explained() -> None:
     named = set(code(re.sub(r"^```.*?^```$", "", RESULTS, flags=re.M | re.S)))
-    for model in ("Results", "TestResult", "TestData", "Provenance", "IsolationData", "LeaderboardEntry", "CurveData"):
+    for model in (
+        "Results",
+        "TestResult",
+        "TestData",
+        "Provenance",
+        "IsolationData",
+        "LeaderboardEntry",
+        "CurveData",
+        "GpuData",
+    ):
         fields = set(getattr(results_json, model).model_fields)
         assert fields <= named, (model, fields - named)
 

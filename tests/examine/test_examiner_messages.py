@@ -16,6 +16,7 @@ from viva.examine.messages import (
     submission_to_plain,
 )
 from viva.model import Case, Entry, File, Isolation, Score, Status, Submission
+from viva.model.gpu import GpuUse
 from viva.model.score import VISIBILITIES, Curve, Leader
 
 points = st.fractions(0, 100)
@@ -55,6 +56,7 @@ def test_a_score_survives_the_way(made: list[Entry], note: str, wall_s: float) -
         leaderboard=(Leader("l", 1.5, "asc"),),
         environment=("transformers 5 is here",),
         wall_s=wall_s,
+        gpu=GpuUse("NVIDIA L4", "550.90.07", 23034, None) if wall_s > 9 else None,
         curves=(Curve("t", "gap", (0.25, wall_s), ((1, 0.2),)), Curve("t", "none yet", ())),
     )
     left, right = socket.socketpair()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from viva.examine.load import LoadReport
+from viva.examine.on_gpu import OnGpu
 from viva.examine.session import BoxSession
 from viva.model import Limits
 from viva.model.errors import (
@@ -17,6 +18,7 @@ from viva.model.errors import (
     ProtocolViolation,
     StudentRaised,
 )
+from viva.model.gpu import GpuUse
 
 Answer = Callable[[str, dict[str, Any]], Any]
 
@@ -187,3 +189,44 @@ def test_an_object_of_a_lost_box_is_not_asked_for_in_the_next() -> None:
     source.boxes[0].alive = False
     with pytest.raises(BoxDied, match="had ended"):
         made.ask("get", generation=1)
+
+
+def gpu(name: str, peak_mib: int | None) -> GpuUse:
+    return GpuUse(name, "550", 23034, peak_mib)
+
+
+class Gpus:
+    """Hands out boxes with GPUs, and says what each was used for."""
+
+    def __init__(self, *uses: GpuUse) -> None:
+        self.source, self._uses, self.needed = Source(fine), list(uses), list[int]()
+
+    def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> tuple[Any, Callable[[], GpuUse]]:
+        self.needed.append(needed_mib)
+        box, use = self.source.take(), self._uses.pop(0)
+        return box, lambda: use
+
+
+def test_each_kind_of_test_gets_its_kind_of_box() -> None:
+    """One box serves tests in a row that need the same, or less."""
+    plain, gpus = Source(fine), Gpus(gpu("L4", 5), gpu("L4", None), gpu("L4", 3))
+    on_gpu = OnGpu(gpus)
+    made = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    for needed in (None, 0, 0, 100, 50, None, None, 100):
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu_mib=needed)
+        assert made.ask("get") == "get"
+    made.close()
+    assert (len(plain.boxes), gpus.needed) == (2, [0, 100, 100])
+    assert all(box.closed for box in [*plain.boxes, *gpus.source.boxes])
+    assert on_gpu.use == gpu("L4", 5)
+
+
+def test_of_two_gpus_the_later_is_named() -> None:
+    gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
+    on_gpu = OnGpu(gpus)
+    made = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    for needed in (0, 100):
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu_mib=needed)
+        made.ask("get")
+    made.close()
+    assert on_gpu.use == gpu("T4", 3)

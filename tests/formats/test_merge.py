@@ -11,6 +11,7 @@ from viva.formats.merge import merge
 from viva.formats.results_json import Results, results_of, to_bytes
 from viva.model import Case, Entry, Isolation, Score, Status
 from viva.model.errors import UsageError
+from viva.model.gpu import GpuUse
 from viva.model.score import Curve, Leader
 
 SEED = {"assignment": "masks@1", "seed": "abc", "box.torch": "2.13.0+cpu"}
@@ -128,6 +129,22 @@ def test_what_stands_beside_the_tests_is_joined() -> None:
     assert [x.name for x in merged.leaderboard] == ["x", "y"]
     curves = [(c.name, c.values) for c in merged.extra_data.curves or ()]
     assert curves == [("loss", [2.0, 1.0]), ("gap", [0.1])]
+
+
+def test_the_gpu_of_either_pass_is_kept() -> None:
+    plain, low, high, other = (
+        result(entry(1), gpu=use)
+        for use in (
+            None,
+            GpuUse("NVIDIA L4", "550", 23034, 100),
+            GpuUse("NVIDIA L4", "550", 23034, 900),
+            GpuUse("NVIDIA T4", "550", 15360, None),
+        )
+    )
+    for one, two, peak in ((plain, low, 100), (low, plain, 100), (low, high, 900), (high, low, 900), (low, other, 100)):
+        kept = merge(one, two).results.extra_data.gpu
+        assert kept is not None and (kept.name, kept.peak_mib) == ("NVIDIA L4", peak)
+    assert merge(plain, plain).results.extra_data.gpu is None
 
 
 def test_another_value_on_the_leaderboard_is_said() -> None:

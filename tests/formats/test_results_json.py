@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from viva.formats.results_json import json_schema, load_results, results_of, to_json
 from viva.model import Case, Entry, Isolation, Score, Status
 from viva.model.errors import UsageError
+from viva.model.gpu import GpuUse
 from viva.model.score import VISIBILITIES, Leader
 
 OPEN = [s for s in Status if s.is_open]
@@ -149,6 +150,12 @@ def test_exact_points_isolation_and_signature_are_kept() -> None:
         {"name": "time", "value": "fast", "order": "asc"},
     ]
     assert results["execution_time"] == 1.5
+
+
+def test_the_gpu_is_written_where_there_was_one() -> None:
+    assert "gpu" not in written(score(entry(1)))["extra_data"]
+    given = score(entry(1), gpu=GpuUse("NVIDIA L4\x1b[2J", "550.90.07", 23034, None))
+    assert written(given)["extra_data"]["gpu"] == {"name": "NVIDIA L4", "driver": "550.90.07", "memory_mib": 23034}
 
 
 def test_several_cases_are_listed() -> None:

@@ -5,7 +5,7 @@ import queue
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from viva.course import Assignment, Course
@@ -13,6 +13,7 @@ from viva.examine.parent import ExaminerProcess, Graded, Wanted
 from viva.intake import open_submission
 from viva.model import Entry, Submission, Tier
 from viva.model.errors import GraderError, UsageError
+from viva.model.gpu import Gpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,12 @@ class Batch:
     """Called before a submission is asked anything, with every entry still open."""
     on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = lambda job, entries: None
     """Called after each entry, with a function that gives all entries as they stand."""
+    on_progress: Callable[[Job, str], None] = lambda job, text: None
+    """Called with a line while a test takes long."""
     preload: tuple[str, ...] = ()
     """Modules loaded once for all submissions, beside those that their assignment names."""
+    gpus: Gpus = field(default_factory=Gpus)
+    """What is offered to tests that need a GPU."""
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
         """Grade the jobs, in any order; each comes back exactly once.
@@ -96,6 +101,7 @@ class Batch:
                             self.secret,
                             notebooks=stop.notebooks,
                             preload=self.preload,
+                            gpus=self.gpus,
                         )
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job)))
@@ -122,7 +128,7 @@ class Batch:
             self.on_entry(job, entries)
 
         self.on_start(job, entries())
-        return examiner.grade(submission, wanted, note)
+        return examiner.grade(submission, wanted, note, lambda text: self.on_progress(job, text))
 
 
 class _Waiting:

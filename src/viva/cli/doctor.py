@@ -24,12 +24,18 @@ def command() -> int:
     from rich.table import Table
 
     from viva.box.outside import detect_tiers
+    from viva.box.outside.gpus import find_gpus
 
     console = Console(highlight=False)
     user = "root" if os.geteuid() == 0 else f"user {os.geteuid()}"
     console.print(f"Python {platform.python_version()} ({sys.prefix})")
     console.print(f"{platform.system()} {platform.release()}, {user}")
     console.print(", ".join(f"{name} {_version(name)}" for name in ("numpy", "torch", "IPython", "hypothesis")))
+    for gpu in find_gpus(os.environ).devices:
+        memory = (
+            "memory not known (nvidia-smi does not answer)" if gpu.memory_mib is None else f"{gpu.memory_mib:,} MiB"
+        )
+        console.print(f"GPU {gpu.name}, {memory}, driver {gpu.driver or 'not known'}, {gpu.device} ({gpu.bus})")
     table = Table(show_lines=True)
     for heading in ("tier", "here", "what it is", "what is missing, and what to do"):
         table.add_column(heading, overflow="fold")

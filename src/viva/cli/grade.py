@@ -9,8 +9,10 @@ from viva.cli.options import (
     UNSAFE,
     assignment_option,
     choose_assignment,
+    choose_gpus,
     choose_tier,
     course_option,
+    gpu_option,
     open_course,
     tier_option,
     training_option,
@@ -38,6 +40,7 @@ KEEP_BYTES_BELOW = 50
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions at once (default: one per core).")
 @click.option("--only", multiple=True, metavar="TEST", help="Ask only this test (number or name); may be repeated.")
 @training_option(default=True)
+@gpu_option(default="auto")
 @click.option("--as-student", is_flag=True, help="Show exactly what the student will see.")
 def command(
     paths: tuple[Path, ...],
@@ -48,6 +51,7 @@ def command(
     workers: int | None,
     only: tuple[str, ...],
     training: bool,
+    gpu_wish: str,
     as_student: bool,
 ) -> int:
     """Grade one or many submissions: modules, notebooks, folders, archives.
@@ -70,11 +74,14 @@ def command(
         jobs.append(Job(path, str(path), chosen, submission if len(found) < KEEP_BYTES_BELOW else None))
     floors = [j.assignment.min_tier for j in jobs if j.assignment.min_tier is not None]
     tier = choose_tier(tier_name, max(floors, default=course.min_tier))
+    gpus = choose_gpus(gpu_wish)
     if tier is Tier.T0:
         click.echo(f"viva: isolation T0: {UNSAFE}.", err=True)
     with Progress(jobs, output, tier) as progress:
         wanted = Wanted(list(only) or None, training=training)
-        batch = Batch(course, tier, secret, wanted, workers or 0, progress.start, progress.entry)
+        batch = Batch(
+            course, tier, secret, wanted, workers or 0, progress.start, progress.entry, progress.tell, gpus=gpus
+        )
         for job, graded in batch.run(jobs):
             progress.done(job, graded)
     status = progress.finish(as_student=as_student)

@@ -10,6 +10,7 @@ import click
 from viva.course import Assignment, Course, find_course, load_course, recognise
 from viva.model import Submission, Tier
 from viva.model.errors import UsageError
+from viva.model.gpu import Gpus
 
 UNSAFE = "the key and other submissions are readable by the code you grade"
 
@@ -44,6 +45,33 @@ def training_option(default: bool) -> Callable[[Callable[..., Any]], Callable[..
         "--training/--no-training", default=default, show_default=True,
         help="Run tests that train a model, which takes long; left out, their points stay open.",
     )  # fmt: skip
+
+
+def gpu_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--gpu WISH`."""
+    return click.option(
+        "--gpu", "gpu_wish", type=click.Choice(["auto", "require", "defer"]), default=default, show_default=True,
+        help="Tests that need a GPU: run them where there is one, refuse to work without one, or leave them out.",
+    )  # fmt: skip
+
+
+def choose_gpus(wish: str) -> Gpus:
+    """The GPUs that tests may be run on.
+
+    Raises:
+        UsageError: one is required and there is none.
+    """
+    if wish == "defer":
+        return Gpus()
+    from viva.box.outside import gpus
+
+    found = gpus.find_gpus(os.environ)
+    if wish == "require" and not found.devices:
+        raise UsageError(
+            "--gpu require: there is no GPU here that boxes could be given: no /dev/nvidia0 or its like that "
+            "/proc/driver/nvidia/gpus names and CUDA_VISIBLE_DEVICES, if it is set, allows."
+        )
+    return found
 
 
 def open_course(course_dir: Path | None) -> Course:

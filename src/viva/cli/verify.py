@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.options import choose_tier, course_option, floor, open_course, tier_option, training_option
+from viva.cli.options import (
+    choose_gpus,
+    choose_tier,
+    course_option,
+    floor,
+    gpu_option,
+    open_course,
+    tier_option,
+    training_option,
+)
 from viva.course import Assignment, Course
 from viva.model import Status, Tier
 from viva.model.errors import CourseError, UsageError
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     "--workers", type=click.IntRange(min=1), metavar="N", help="Submissions graded at once (default: one per core)."
 )
 @training_option(default=False)
+@gpu_option(default="defer")
 @click.option("-v", "--verbose", is_flag=True, help="List what holds as well.")
 @click.option(
     "--mutants/--no-mutants",
@@ -41,6 +51,7 @@ def command(
     tier_name: str | None,
     workers: int | None,
     training: bool,
+    gpu_wish: str,
     verbose: bool,
     mutants: bool | None,
     output: Path | None,
@@ -64,7 +75,14 @@ def command(
 
     all_hold = True
     found = verify(
-        course, assignments, tier, secret, workers or 0, with_mutants=mutants is not False, training=training
+        course,
+        assignments,
+        tier,
+        secret,
+        workers or 0,
+        with_mutants=mutants is not False,
+        training=training,
+        gpus=choose_gpus(gpu_wish),
     )
     for assignment, findings in found:
         all_hold = _tell(assignment, findings, tier, verbose=verbose) and all_hold

@@ -10,6 +10,7 @@ import click
 from viva.cli.options import (
     assignment_option,
     choose_assignment,
+    choose_gpus,
     choose_tier,
     course_option,
     floor,
@@ -44,7 +45,8 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
     if graded_hash and graded_hash != submission.content_hash:
         click.echo("viva: the submission has changed since it was graded; this is about how it is now.", err=True)
     wanted = Wanted(only=[test], record=True)
-    with ExaminerProcess(course, chosen, tier, course.secret(os.environ), ready=1) as examiner:
+    secret, gpus = course.secret(os.environ), choose_gpus("auto")
+    with ExaminerProcess(course, chosen, tier, secret, ready=1, gpus=gpus) as examiner:
         examiner.open()
         examiner.find(wanted)
         graded = examiner.grade(submission, wanted)

@@ -16,14 +16,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from viva.box.outside import Pool, Zygote
+from viva.box.outside import GpuBoxes, Pool, Zygote
 from viva.course import Assignment, load_course
 from viva.examine.catalog import TestFunction
 from viva.examine.grading import Grader
-from viva.examine.messages import entry_to_plain, receive, score_to_plain, send, submission_from_plain
+from viva.examine.messages import (
+    entry_to_plain,
+    gpus_from_plain,
+    receive,
+    score_to_plain,
+    send,
+    submission_from_plain,
+)
 from viva.examine.outcome import Outcome
 from viva.model import Status, Tier
 from viva.model.errors import BoxUnavailable, CourseError, UsageError
+from viva.model.gpu import Gpus
 
 ALONE_S: Final = 2.0
 """How long a submission may still be graded after the parent has gone."""
@@ -36,6 +44,8 @@ class Boxes:
         self, assignment: Assignment, tier: Tier, ready: int, *, notebooks: bool = False, more: Sequence[str] = ()
     ) -> None:
         self._assignment, self._tier, self._ready = assignment, tier, ready
+        self._python = str(assignment.python) if assignment.python else sys.executable
+        self._gpu_boxes: GpuBoxes | None = None
         has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
         self._preload = list(dict.fromkeys([*assignment.preload, *more]))
         self._preload += ["IPython"] if notebooks and has_shell else []
@@ -57,8 +67,24 @@ class Boxes:
         assert self._pool is not None  # set before the event, or else the error is
         return self._pool
 
+    def on_gpu(self, gpus: Gpus) -> GpuBoxes:
+        """Boxes that have a GPU, from a zygote of their own; for assignments that ask for one.
+
+        Raises:
+            BoxUnavailable: this host cannot make boxes of the tier with a GPU in them.
+        """
+        try:
+            self._gpu_boxes = GpuBoxes.start(
+                self._tier, self._assignment.limits, gpus, preload=self._preload, python=self._python
+            )
+        except BoxUnavailable as error:
+            raise BoxUnavailable(f"{error} (a box with a GPU; `--gpu defer` leaves such tests out)") from error
+        return self._gpu_boxes
+
     def close(self) -> None:
-        """End boxes and zygote and wait for them, so that nothing is left and their cost is accounted."""
+        """End boxes and zygotes and wait for them, so that nothing is left and their cost is accounted."""
+        if self._gpu_boxes is not None:
+            self._gpu_boxes.close()
         self._done.wait()
         if self._pool is not None:
             self._pool.close()
@@ -66,9 +92,8 @@ class Boxes:
             self._zygote.close()
 
     def _live(self) -> None:
-        python = str(self._assignment.python) if self._assignment.python else sys.executable
         try:
-            self._zygote = Zygote.start(self._tier, preload=self._preload, python=python)
+            self._zygote = Zygote.start(self._tier, preload=self._preload, python=self._python)
             self._pool = Pool(self._zygote, self._assignment.limits, ready=self._ready)
         except Exception as error:  # told to whoever asks for the pool
             self._error = _as_course_error(error, self._assignment)
@@ -130,7 +155,8 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
             _grade(sock, grader, request)
 
     try:
-        Serving(course.root, assignment, boxes.pool, start["secret"], serve).run()
+        gpus = gpus_from_plain(start["gpus"])
+        Serving(course.root, assignment, boxes.pool, start["secret"], serve, gpus, lambda: boxes.on_gpu(gpus)).run()
     except NotStarted as error:
         send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
     finally:
@@ -146,6 +172,7 @@ def _grade(sock: socket.socket, grader: Grader, request: dict[str, Any]) -> None
         until_loss=request["until_loss"],
         call_s=request["call_s"],
         training=request["training"],
+        on_progress=lambda text: send(sock, {"event": "progress", "text": text}),
     )
     send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions})
 

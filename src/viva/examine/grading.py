@@ -4,7 +4,7 @@ import itertools
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,11 +19,13 @@ from viva.examine.key import Key
 from viva.examine.load import Loader
 from viva.examine.marks import case_of, entry_of, exact_points, leader_value
 from viva.examine.notes import notes_for_student
+from viva.examine.on_gpu import GpuSource, OnGpu
 from viva.examine.outcome import Outcome, judge
 from viva.examine.seeds import Seeds
 from viva.examine.session import BoxSession, BoxSource
 from viva.examine.telling import Listener, listening
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
+from viva.model.gpu import Gpus
 from viva.model.score import Leader
 
 TRAINING_LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
@@ -58,6 +60,10 @@ class Grader:
     functions: Sequence[TestFunction]
     inside: tuple[str, str] | None
     config: pytest.Config
+    gpus: Gpus = field(default_factory=Gpus)
+    """What the run offers to tests that need a GPU."""
+    gpu_source: GpuSource | None = None
+    """Boxes for them; None where no test needs one, or none is offered."""
 
     def grade(
         self,
@@ -80,19 +86,21 @@ class Grader:
             until_loss: stop after the first test that loses points.
             call_s: a limit for each call and each test instead of the assignment's and the test's own.
             training: whether tests that train are asked; otherwise they are deferred.
-            on_progress: called with a line whenever a test that trains says how far it is.
+            on_progress: called with a line whenever a test that trains says how far it is, or one waits for a GPU.
 
         Returns:
             The score, and by test what was asked and answered, as texts (empty unless `record`).
         """
         started = time.monotonic()
         assignment = self.assignment if call_s is None else _in_a_hurry(self.assignment, call_s)
-        session = BoxSession(self.source, Loader(submission, assignment, self.inside), assignment.limits)
+        loader = Loader(submission, assignment, self.inside)
+        on_gpu = OnGpu(self.gpu_source, on_progress) if self.gpu_source is not None else None
+        session = BoxSession(self.source, loader, assignment.limits, on_gpu)
         session.recording = record
         context = Context(submission, session, self.key, self.seeds)
         self.config.stash[CONTEXT] = context
         run = _Run(self, context, started + assignment.limits.submission_s, Listener(on_progress), call_s)
-        run.training = training
+        run.training, run.on_gpu = training, on_gpu
         chosen = self._with_prerequisites([f for f in self.functions if wanted(f)])
         try:
             items = [item for function in chosen for item in function.items]
@@ -102,7 +110,9 @@ class Grader:
                 on_entry(entry)
                 if until_loss and entry.earned < entry.points and not entry.status.is_open:
                     break
-            score = self._score(submission, session, run, time.monotonic() - started)
+            wall_s = time.monotonic() - started
+            session.close()  # how a GPU was used is known when its box has ended
+            score = self._score(submission, session, run, wall_s)
         finally:
             session.close()
             if chosen:
@@ -139,14 +149,27 @@ class Grader:
             assignment=self.assignment.name,
             version=self.assignment.version,
             entries=tuple(run.entries.values()),
-            notes=(*notes_for_student(submission, session.report), *self._foreign(session), *run.listener.notes),
+            notes=(
+                *notes_for_student(submission, session.report),
+                *_not_loaded_on(run.on_gpu),
+                *self._foreign(session),
+                *run.listener.notes,
+            ),
             isolation=isolation,
             signature=signature(self.assignment, self.seeds, hello),
             leaderboard=tuple(run.leaders),
             environment=session.environment,
             wall_s=wall_s,
             curves=run.listener.curves,
+            gpu=run.on_gpu.use if run.on_gpu is not None else None,
         )
+
+
+def _not_loaded_on(on_gpu: OnGpu | None) -> tuple[str, ...]:
+    """A note where loading has ended the boxes that have a GPU."""
+    if on_gpu is None or on_gpu.failure is None:
+        return ()
+    return (f"In a box with a GPU your submission could not be loaded (tried twice): {on_gpu.failure}",)
 
 
 def signature(assignment: Assignment, seeds: Seeds, hello: Any) -> dict[str, str]:
@@ -184,6 +207,8 @@ class _Run:
         self.listener = listener
         self.training = True
         """Whether tests that train are asked."""
+        self.on_gpu: OnGpu | None = None
+        """Boxes for tests that need a GPU, where there is one."""
         self._epoch = context.session.epoch
 
     def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
@@ -212,8 +237,8 @@ class _Run:
             return Outcome(Status.FAILED, NOT_READABLE)
         if function.training and not self.training:
             return Outcome(Status.DEFERRED, TRAINING_LEFT_OUT)
-        if function.gpu_mib is not None:
-            return Outcome(Status.DEFERRED, "Not marked yet: this test needs a GPU, and there was none.")
+        if function.gpu_mib is not None and (why := self._grader.gpus.lacking(function.gpu_mib)):
+            return Outcome(Status.DEFERRED, why)
         for name in function.depends:
             needed = self.entries[resolve(name, function, self._grader.functions).test_id]
             if needed.status is not Status.PASSED and not needed.status.is_open:
@@ -222,7 +247,8 @@ class _Run:
 
     def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
         session, limits = self._context.session, self._grader.assignment.limits
-        left_s = self._deadline - time.monotonic()
+        waited_s = self.on_gpu.waited_s if self.on_gpu is not None else 0.0
+        left_s = self._deadline + waited_s - time.monotonic()
         if left_s <= 0:
             return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {limits.submission_s:g} s.")
         case_id = f"{function.test_id}[{case_label(item)}]"
@@ -233,6 +259,7 @@ class _Run:
             test_s=min(call_s or function.timeout_s or limits.test_s, left_s),
             call_s=call_s or function.timeout_s,
             hidden=function.hidden,
+            gpu_mib=function.gpu_mib,
         )
         if session.epoch != self._epoch:
             # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.

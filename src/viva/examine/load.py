@@ -68,6 +68,8 @@ class Loader:
         self._assignment = assignment
         self._inside = inside
         self._starter = _starter_bytes(assignment)
+        self.on_gpu = False
+        """Whether the box has a GPU: then code that names it means it, whatever the assignment says of devices."""
 
     def load(self, ask: Ask) -> LoadReport:
         """Put, unpack and run the submission in the box behind `ask`.
@@ -112,6 +114,10 @@ class Loader:
             BoxError: the box ended.
         """
         self._load_file(ask, report, path, {})
+
+    @property
+    def _device(self) -> str:
+        return "as_written" if self.on_gpu else self._assignment.device
 
     def _local(self, path: str) -> bytes | None:
         return next((f.data for f in self.submission.files if f.path == path), None)
@@ -194,7 +200,7 @@ class Loader:
                 path=path,
                 mode=self._assignment.load,
                 forbid=list(self._assignment.forbid),
-                device=self._assignment.device,
+                device=self._device,
             )
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
@@ -228,7 +234,7 @@ class Loader:
                 mode=self._assignment.load,
                 cell_s=limits.load_s,
                 forbid=list(self._assignment.forbid),
-                device=self._assignment.device,
+                device=self._device,
             )
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, str(error), error.missing_module, error))

@@ -3,12 +3,14 @@
 import socket
 import struct
 from collections.abc import Mapping
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any, Final
 
 import msgpack
 
 from viva.model import Case, Entry, File, Isolation, Score, Status, Submission
+from viva.model.gpu import Gpu, Gpus, GpuUse
 from viva.model.score import Curve, Leader
 
 _LENGTH: Final = struct.Struct(">I")
@@ -76,6 +78,17 @@ def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
     )
 
 
+def gpus_to_plain(gpus: Gpus) -> dict[str, Any]:
+    """What a run offers to tests for a GPU, as plain data."""
+    return asdict(gpus)
+
+
+def gpus_from_plain(plain: Mapping[str, Any]) -> Gpus:
+    """The inverse of `gpus_to_plain`."""
+    devices = (Gpu(**{**device, "shared": tuple(device["shared"])}) for device in plain["devices"])
+    return Gpus(tuple(devices), plain["why_none"])
+
+
 def entry_to_plain(entry: Entry) -> dict[str, Any]:
     """An entry as plain data; points as exact text."""
     return {
@@ -132,6 +145,7 @@ def score_to_plain(score: Score) -> dict[str, Any]:
         "environment": list(score.environment),
         "leaderboard": [[x.name, x.value, x.order] for x in score.leaderboard],
         "wall_s": score.wall_s,
+        "gpu": None if score.gpu is None else asdict(score.gpu),
         "curves": [[c.test_id, c.name, list(c.values), [list(t) for t in c.thresholds]] for c in score.curves],
     }
 
@@ -147,6 +161,7 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
             isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])
         ),
         "leaderboard": tuple(Leader(*x) for x in plain["leaderboard"]),
+        "gpu": None if plain["gpu"] is None else GpuUse(**plain["gpu"]),
         "curves": tuple(
             Curve(test_id, name, tuple(values), tuple((epoch, value) for epoch, value in thresholds))
             for test_id, name, values, thresholds in plain["curves"]

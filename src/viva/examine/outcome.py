@@ -15,6 +15,7 @@ from viva.model.errors import (
     BoxTimeout,
     BoxUnavailable,
     Frame,
+    GpuUnavailable,
     GraderError,
     Lacking,
     LoadFailed,
@@ -71,6 +72,8 @@ def judge(error: BaseException | None, *, answered: bool) -> Outcome:
             return Outcome(Status.TIMEOUT, f"{error} Your program was stopped; look for a loop that never ends.")
         case BoxDied():
             return Outcome(Status.ERROR, f"Your program ended while it was asked: {error.reason}.")
+        case GpuUnavailable():
+            return Outcome(Status.DEFERRED, str(error), error.reason)
         case BoxUnavailable() | GraderError():
             return Outcome(Status.GRADER_ERROR, GRADER_FAULT, str(error))
         case ProtocolViolation():

@@ -13,10 +13,19 @@ from fractions import Fraction
 from typing import Any, Final, Self
 
 from viva.course import Assignment, Course
-from viva.examine.messages import entry_from_plain, receive, score_from_plain, send, submission_to_plain
+from viva.examine.messages import (
+    entry_from_plain,
+    gpus_to_plain,
+    receive,
+    score_from_plain,
+    send,
+    submission_to_plain,
+)
 from viva.model import Case, Entry, Score, Status, Submission, Tier
 from viva.model.errors import GraderError, UsageError
+from viva.model.gpu import Gpus
 
+NO_GPUS: Final = Gpus()
 START_S: Final = 120.0
 GRACE_S: Final = 20.0
 """How long the examiner may be silent beyond the submission's own time before it is ended."""
@@ -58,6 +67,7 @@ class ExaminerProcess:
         ready: int = 2,
         notebooks: bool = False,
         preload: tuple[str, ...] = (),
+        gpus: Gpus = NO_GPUS,
     ) -> None:
         """Prepare; nothing is started before `open` or `grade`.
 
@@ -65,6 +75,7 @@ class ExaminerProcess:
             ready: boxes that wait locked for the next submission.
             notebooks: whether notebooks will come: then their shell is loaded once, before any box.
             preload: modules that are loaded once beside the assignment's own.
+            gpus: what is offered to tests that need a GPU; where nothing is, they are deferred.
         """
         self._start: dict[str, Any] = {
             "course": str(course.root),
@@ -74,6 +85,7 @@ class ExaminerProcess:
             "ready": ready,
             "notebooks": notebooks,
             "preload": list(preload),
+            "gpus": gpus_to_plain(gpus),
         }
         self.assignment = assignment
         self._process: subprocess.Popen[bytes] | None = None
@@ -146,8 +158,13 @@ class ExaminerProcess:
         submission: Submission,
         wanted: Wanted,
         on_entry: Callable[[Entry], None] = lambda _: None,
+        on_progress: Callable[[str], None] = lambda _: None,
     ) -> Graded:
         """Grade one submission. A crash or a hang of the examiner still gives a score; the rest is marked as open.
+
+        Args:
+            on_entry: called with each entry as soon as it is known.
+            on_progress: called with a line while a test takes long: how far a training is, or that it waits for a GPU.
 
         Raises:
             UsageError, GraderError: as `open`; never once the submission has been sent.
@@ -171,6 +188,9 @@ class ExaminerProcess:
             while (message := self._next()) is not None:
                 if message["event"] == "score":
                     return Graded(score_from_plain(message["score"]), message["questions"])
+                if message["event"] == "progress":
+                    on_progress(message["text"])
+                    continue
                 entries.append(entry_from_plain(message["entry"]))
                 on_entry(entries[-1])
             why = "the examiner ended"

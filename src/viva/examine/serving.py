@@ -13,9 +13,11 @@ from viva.examine.catalog import TestFunction, catalog
 from viva.examine.grading import RAISED, Grader
 from viva.examine.key import Key, load_key
 from viva.examine.load import helpers_of
+from viva.examine.on_gpu import GpuSource
 from viva.examine.seeds import Seeds
 from viva.examine.session import BoxSource
 from viva.model.errors import CourseError
+from viva.model.gpu import Gpus
 
 # Grading needs none of these, and each costs time or writes files beside the course.
 _SWITCHED_OFF: Final = (
@@ -47,12 +49,16 @@ class Serving:
         source: Callable[[], BoxSource],
         secret: bytes,
         serve: Callable[[Grader], None],
+        gpus: Gpus,
+        gpu_source: Callable[[], GpuSource],
     ) -> None:
         self._course_root = course_root
         self._assignment = assignment
         self._source = source
         self._secret = secret
         self._serve = serve
+        self._gpus = gpus
+        self._gpu_source = gpu_source
         self._broken: list[str] = []
         self._served = False
         self.error: Exception | None = None
@@ -103,7 +109,9 @@ class Serving:
                 f"{self._assignment.graders}: no test was found; expected functions test_… in files test_….py."
             )
         functions: list[TestFunction] = catalog(session.items)
-        source = self._source()  # the fork server is up before the key is read
+        source = self._source()  # the fork servers are up before the key is read
+        on_gpu = self._gpus.devices and any(function.gpu_mib is not None for function in functions)
+        gpu_source = self._gpu_source() if on_gpu else None
         module = load_key(self._assignment.graders / "key.py", self._course_root)
         return Grader(
             assignment=self._assignment,
@@ -113,6 +121,8 @@ class Serving:
             functions=functions,
             inside=helpers_of(self._assignment),
             config=session.config,
+            gpus=self._gpus,
+            gpu_source=gpu_source,
         )
 
 

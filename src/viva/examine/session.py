@@ -10,6 +10,7 @@ from viva.box.outside import Box
 from viva.examine.compare.show import show
 from viva.examine.handles import STOP
 from viva.examine.load import Loader, LoadProblem, LoadReport
+from viva.examine.on_gpu import OnGpu, serves
 from viva.model import Limits, claims
 from viva.model.errors import (
     BoxDied,
@@ -66,6 +67,8 @@ class TestState:
     deadline: float = float("inf")
     call_s: float | None = None
     hidden: bool = False
+    gpu_mib: int | None = None
+    """MiB of a GPU's memory that it needs; None where it needs no GPU."""
     answered: bool = False
     """True once a value of the student's has arrived in this test."""
     asked: list[Question] = field(default_factory=list)
@@ -74,8 +77,11 @@ class TestState:
 class BoxSession:
     """Implements `Door` for the handles of one submission."""
 
-    def __init__(self, source: BoxSource, loader: Loader, limits: Limits) -> None:
+    def __init__(self, source: BoxSource, loader: Loader, limits: Limits, on_gpu: OnGpu | None = None) -> None:
         self._source = source
+        self._on_gpu = on_gpu
+        self._gpu_mib: int | None = None
+        """What the test needed for which the box was taken; None for a box without a GPU."""
         self._loader = loader
         self._limits = limits
         self._box: Box | None = None
@@ -109,10 +115,10 @@ class BoxSession:
         if self._box is not None and self._box.alive:
             return
         self._drop()
-        if self.report is not None and self.report.failure is not None:
-            raise self.report.failure
+        if failure := self._failure():
+            raise failure
         for attempt in range(1, LOAD_TRIES + 1):
-            self._box = box = self._source.take()
+            self._box = box = self._take()
             self.generation += 1
             self.tainted = self.test.hidden
             self.isolation = box.hello
@@ -121,9 +127,7 @@ class BoxSession:
             except (BoxTimeout, BoxDied, ProtocolViolation) as error:
                 self._drop()
                 if attempt == LOAD_TRIES:
-                    failure = LoadFailed(error)
-                    self.report = LoadReport(failure=failure)
-                    raise failure from error
+                    raise self._load_failed(error) from error
             except BaseException:
                 self._drop()  # a box that is not wholly loaded is never asked
                 raise
@@ -132,6 +136,29 @@ class BoxSession:
                 if not self._load_again():
                     self.open()  # without the file that ended this box
                 return
+
+    def _take(self) -> Box:
+        """A box of the kind that the test needs."""
+        self._gpu_mib = self.test.gpu_mib if self._on_gpu is not None else None
+        self._loader.on_gpu = self._gpu_mib is not None
+        if self._on_gpu is None or self._gpu_mib is None:
+            return self._source.take()
+        return self._on_gpu.take(self._gpu_mib)
+
+    def _failure(self) -> LoadFailed | None:
+        """Why the kind of box that the test needs is not loaded again."""
+        if self.report is not None and self.report.failure is not None:
+            return self.report.failure
+        return self._on_gpu.failure if self._on_gpu is not None and self.test.gpu_mib is not None else None
+
+    def _load_failed(self, error: BoxError) -> LoadFailed:
+        """Remember, for the kind of box in which it happened, that loading ends it."""
+        failure = LoadFailed(error)
+        if self._on_gpu is not None and self._gpu_mib is not None:
+            self._on_gpu.failure = failure
+        else:
+            self.report = LoadReport(failure=failure)
+        return failure
 
     def load_more(self) -> bool:
         """Run the next file of code that stands beside the main one; False when there is none left.
@@ -182,13 +209,18 @@ class BoxSession:
         """The largest file that the box may hold."""
         return self._limits.disk_mib
 
-    def begin_test(self, *, seed: int, test_s: float, call_s: float | None, hidden: bool) -> None:
+    def begin_test(
+        self, *, seed: int, test_s: float, call_s: float | None, hidden: bool, gpu_mib: int | None = None
+    ) -> None:
         """Reset what belongs to one test; the seed travels with the next request."""
         if self.tainted and not hidden:
             # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
             self._drop()
+        if self._on_gpu is not None and not serves(self._gpu_mib, gpu_mib):
+            self._drop()
         self.tainted = self.tainted or hidden
-        self.test = TestState(seed=seed, deadline=time.monotonic() + test_s, call_s=call_s, hidden=hidden)
+        deadline = time.monotonic() + test_s
+        self.test = TestState(seed=seed, deadline=deadline, call_s=call_s, hidden=hidden, gpu_mib=gpu_mib)
 
     def prompt(self) -> None:
         """Lift the limit on a test's time: a person at a prompt asks as long as they like."""
@@ -203,6 +235,8 @@ class BoxSession:
         self._releases.clear()
         if box is not None:
             box.close()
+        if self._on_gpu is not None:
+            self._on_gpu.ended()
 
     # --- asking
 

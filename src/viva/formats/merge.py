@@ -14,6 +14,7 @@ from viva.formats.points import decimal, scores_and_maxima, show
 from viva.formats.question_numbers import in_order
 from viva.formats.results_json import (
     CurveData,
+    GpuData,
     IsolationData,
     LeaderboardEntry,
     Provenance,
@@ -146,6 +147,7 @@ def _provenance(first: Provenance, second: Provenance) -> Provenance:
     return first.model_copy(
         update={
             "environment": environment or sorted({*first.environment, *second.environment}),
+            "gpu": _gpu(first.gpu, second.gpu),
             "isolation": min(first.isolation, second.isolation, key=_strength),
             "signature": {
                 key: _both(first.signature.get(key, ""), second.signature.get(key, ""))
@@ -220,6 +222,15 @@ def _united(first: list[str], second: list[str]) -> list[str] | None:
 def _both(one: str, two: str) -> str:
     """A value of the signature; where the passes were made with different ones, all of them."""
     return _SEVERAL.join(sorted({*one.split(_SEVERAL), *two.split(_SEVERAL)} - {""}))
+
+
+def _gpu(first: GpuData | None, second: GpuData | None) -> GpuData | None:
+    """What either pass was run on; of two passes on the same GPU the higher peak, of two GPUs the first."""
+    if first is None or second is None:
+        return first or second
+    if first.model_copy(update={"peak_mib": None}) != second.model_copy(update={"peak_mib": None}):
+        return first
+    return max(first, second, key=lambda gpu: gpu.peak_mib or 0)
 
 
 def _strength(isolation: IsolationData) -> tuple[str, int, str]:

@@ -15,6 +15,7 @@ from viva.formats import gates
 from viva.formats.points import UNIT, decimal, scores_and_maxima, show
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
+from viva.model.gpu import GpuUse
 from viva.model.score import Curve
 
 FORMAT: Final = 1
@@ -125,6 +126,17 @@ class CurveData(_Strict):
     thresholds: list[ThresholdData] = Field(default_factory=list)
 
 
+class GpuData(_Strict):
+    """The GPU that tests were run on."""
+
+    name: str
+    driver: str
+    memory_mib: int | None = None
+    """Missing where nothing says it."""
+    peak_mib: int | None = None
+    """The most memory seen in use, beyond what was in use before; missing where nothing says it."""
+
+
 class Provenance(_Strict):
     """`extra_data` of the whole result: enough to say how it came about."""
 
@@ -142,6 +154,8 @@ class Provenance(_Strict):
     """Each thing that the code asked in vain of the libraries installed, or not, where it was graded."""
     curves: list[CurveData] | None = None
     """What visible tests measured while they trained; missing where none did."""
+    gpu: GpuData | None = None
+    """Missing where no test was run on one."""
     isolation: IsolationData
     signature: dict[str, str]
 
@@ -306,6 +320,15 @@ def _curve(curve: Curve) -> CurveData:
     )
 
 
+def _gpu(use: GpuUse) -> GpuData:
+    return GpuData(
+        name=gates.line(use.name),
+        driver=gates.line(use.driver, characters=40),
+        memory_mib=use.memory_mib,
+        peak_mib=use.peak_mib,
+    )
+
+
 def _summary(score: Score, complete: bool) -> str:
     """What stands above the tests."""
     lines = list(score.notes)
@@ -327,6 +350,7 @@ def _provenance(score: Score, complete: bool) -> Provenance:
         still_open=str(score.still_open),
         environment=[gates.line(difference) for difference in score.environment],
         curves=[_curve(curve) for curve in score.curves] or None,
+        gpu=_gpu(score.gpu) if score.gpu else None,
         isolation=IsolationData(
             tier=score.isolation.tier,
             layers=dict(score.isolation.layers),

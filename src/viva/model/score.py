@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from viva.model.gpu import GpuUse
 from viva.model.status import Status
 
 VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
@@ -113,6 +114,8 @@ class Score:
     """What the code asked of its libraries in vain, for a count over a class: transformers 5.23.0 lacks encode_plus."""
     wall_s: float = 0.0
     curves: tuple[Curve, ...] = ()
+    gpu: GpuUse | None = None
+    """What tests marked `gpu` were run on; None where none was."""
 
     @property
     def earned(self) -> Fraction:

@@ -8,6 +8,7 @@ from viva.batch.local import Batch, Job
 from viva.course import Assignment, Course
 from viva.examine.parent import Graded, Wanted
 from viva.model import Score, Tier
+from viva.model.gpu import Gpus
 from viva.verify.expected import Known, known_submissions
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.quick import LIMIT_S, ten
@@ -43,6 +44,7 @@ def verify(
     *,
     with_mutants: bool = True,
     training: bool = False,
+    gpus: Gpus | None = None,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
     """Grade everything whose verdict is known, all assignments in one batch so that no core waits for another.
 
@@ -50,6 +52,7 @@ def verify(
 
     Args:
         training: whether tests that train are run; never for mutants.
+        gpus: what is offered to tests that need a GPU; None to leave them out.
 
     Yields:
         Each assignment in the order given, with a finding about its points, one per known submission, and one for each
@@ -70,7 +73,8 @@ def verify(
     ]
     graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
     left = list(assignments)
-    for job, result in Batch(course, tier, secret, Wanted(training=training), workers).run(jobs):
+    batch = Batch(course, tier, secret, Wanted(training=training), workers, gpus=gpus or Gpus())
+    for job, result in batch.run(jobs):
         if isinstance(result, Exception):
             raise result
         graded[job.assignment.name][job.name] = result

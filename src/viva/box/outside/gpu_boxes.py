@@ -8,6 +8,7 @@ from viva.box.outside.box import Box
 from viva.box.outside.gpu_lease import GpuLease
 from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
+from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpus, GpuUse
 
 _HARDWARE: Final = ("/sys/bus/pci", "/sys/devices")
@@ -28,6 +29,8 @@ class GpuBoxes:
             BoxUnavailable: one sentence that says what is missing on this host.
         """
         devices = dict.fromkeys(path for gpu in gpus.devices for path in (*gpu.shared, gpu.device))
+        if lost := [path for path in devices if not Path(path).exists()]:
+            raise BoxUnavailable(f"{lost[0]} was there when GPUs were looked for, and is not any more")
         readable = [path for path in map(Path, _HARDWARE) if path.is_dir()]
         return cls(
             Zygote.start(tier, preload=preload, python=python, readable=readable, devices=[*devices]), limits, gpus

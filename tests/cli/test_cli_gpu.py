@@ -1,0 +1,133 @@
+"""`--gpu auto|require|defer`, with and without a GPU; none is needed for these tests."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_course import RIGHT, TESTS, hand_in
+from cli_run import Viva
+from gpu_samples import Machine
+
+from viva.box.outside import gpus
+from viva.box.outside.gpus import find_gpus
+
+ON_GPU = '''
+
+@number("3.1")
+@weight(3)
+@pytest.mark.gpu(memory_mib=16_000)
+def test_on_a_gpu(student, key):
+    """The sum on a GPU."""
+    agree(student.total([4, 5]), key.total([4, 5]))
+'''
+BUS = "fade:fe:1f.0"
+
+
+@pytest.fixture
+def gpu_course(own_course: Path) -> Path:
+    tests = own_course / "graders/words/test_words.py"
+    tests.write_text("import pytest\n" + TESTS + ON_GPU, "utf-8")
+    settings = own_course / "assignments/words/assignment.yaml"
+    settings.write_text(settings.read_text("utf-8").replace("points: 10", "points: 13"), "utf-8")
+    hand_in(own_course / "fixtures/words/submissions/accepted/plain", RIGHT)
+    return own_course
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    """What the commands take for this machine; no GPU so far."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    made = Machine(folder)
+    monkeypatch.setenv("PATH", made.install_smi())
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(gpus, "find_gpus", lambda environ: find_gpus(environ, made.dev, made.driver))
+    yield made
+    shutil.rmtree(folder)
+    Path(f"/tmp/viva-gpu-{BUS.replace(':', '-')}.lock").unlink(missing_ok=True)
+
+
+def graded(viva: Viva, course: Path, *options: str) -> tuple[dict[str, Any], Any]:
+    """The result that was written, and its test for a GPU."""
+    target = course.parent / "result.json"
+    ran = viva("grade", hand_in(course.parent / "mine"), "-o", target, *options)
+    assert ran.status == 0 and ran.err == "", ran.err
+    result = json.loads(target.read_text("utf-8"))
+    return result, next(t for t in result["tests"] if t["number"] == "3.1")
+
+
+def test_without_a_gpu_the_points_stay_open(viva: Viva, gpu_course: Path, machine: Machine) -> None:
+    result, test = graded(viva, gpu_course)
+    assert "score" not in test and test["output"] == "Not marked yet: this test needs a GPU, and there was none."
+    assert (result["score"], result["extra_data"]["still_open"]) == (9, "4") and "gpu" not in result["extra_data"]
+
+
+def test_require_without_a_gpu_is_one_sentence(viva: Viva, gpu_course: Path, machine: Machine) -> None:
+    target = gpu_course.parent / "result.json"
+    ran = viva("grade", hand_in(gpu_course.parent / "mine"), "-o", target, "--gpu", "require")
+    assert (ran.status, ran.out) == (1, "") and "--gpu require: there is no GPU here" in ran.sentence()
+    assert not target.exists()
+    machine.add(BUS, 0)
+    assert viva("grade", hand_in(gpu_course.parent / "mine"), "--gpu", "require").status == 0
+
+
+def test_with_a_gpu_the_test_is_marked_and_the_device_written(viva: Viva, gpu_course: Path, machine: Machine) -> None:
+    machine.add(BUS, 0)
+    result, test = graded(viva, gpu_course)
+    assert (test["status"], test["score"], result["score"]) == ("passed", 3, 12)
+    assert result["extra_data"]["gpu"] == {
+        "name": "NVIDIA L4", "driver": "550.90.07", "memory_mib": 23034, "peak_mib": 0,
+    }  # fmt: skip
+    result, test = graded(viva, gpu_course, "--gpu", "defer")
+    assert test["output"] == "Not marked yet: this test needs a GPU, and tests for a GPU were left out of this run."
+    assert "gpu" not in result["extra_data"]
+
+
+def test_a_gpu_that_is_too_small_is_the_reason(viva: Viva, gpu_course: Path, machine: Machine) -> None:
+    machine.add(BUS, 0, "NVIDIA T4", memory="15360")
+    _, test = graded(viva, gpu_course)
+    assert test["output"] == (
+        "Not marked yet: this test needs a GPU with 16,000 MiB of memory, and the one here, NVIDIA T4, has 15,360 MiB."
+    )
+
+
+def test_a_pass_on_a_gpu_completes_an_earlier_one(viva: Viva, gpu_course: Path, machine: Machine) -> None:
+    base, again = gpu_course.parent / "result.json", gpu_course.parent / "gpu.json"
+    graded(viva, gpu_course)
+    machine.add(BUS, 0)
+    assert viva("grade", hand_in(gpu_course.parent / "mine"), "-o", again, "--only", "3.1").status == 0
+    ran = viva("merge", base, again)
+    assert ran.out == f"{base}: 1 mark taken, 12 of 13 points, 1 still open\n"
+    assert json.loads(base.read_text("utf-8"))["extra_data"]["gpu"]["name"] == "NVIDIA L4"
+
+
+def test_check_and_verify_leave_the_gpu_alone(viva: Viva, gpu_course: Path, machine: Machine) -> None:
+    machine.add(BUS, 0)
+    assert "7 of 11 points, 4 still open" in viva("check", hand_in(gpu_course.parent / "mine")).out
+    ran = viva("verify", "--no-mutants")
+    assert ran.status == 0 and ran.out.endswith("; 1 test for a GPU left out).\n")
+    ran = viva("verify", "--no-mutants", "--gpu", "require")
+    assert ran.status == 0 and "left out" not in ran.out
+
+
+def test_a_device_that_cannot_be_given_is_said_before_anything_is_graded(
+    viva: Viva, gpu_course: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.add(BUS, 0)
+    found = find_gpus({}, machine.dev, machine.driver)
+    monkeypatch.setattr(gpus, "find_gpus", lambda environ: found)
+    (machine.dev / "nvidia0").unlink()
+    ran = viva("grade", hand_in(gpu_course.parent / "mine"))
+    assert ran.status == 1 and "/dev/nvidia0" in ran.sentence()
+    assert "`--gpu defer` leaves such tests out" in ran.sentence()
+
+
+def test_doctor_shows_the_gpu(viva: Viva, machine: Machine) -> None:
+    assert "GPU" not in viva("doctor").out
+    machine.add(BUS, 0)
+    said = " ".join(viva("doctor").out.split())
+    assert f"GPU NVIDIA L4, 23,034 MiB, driver 550.90.07, {machine.dev / 'nvidia0'} ({BUS})" in said
