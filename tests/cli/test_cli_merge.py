@@ -18,6 +18,7 @@ TRAINS = '''
 def test_it_learns(student, key):
     """After training, the sum is known."""
     agree(student.total([4, 5]), key.total([4, 5]))
+    training.draw("sums", [0, float(student.total([4, 5]))], {2: 9})
 '''
 Passes = tuple[Path, Path]
 
@@ -31,7 +32,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     root = tmp_path_factory.mktemp("passes")
     course = write_course(root / "course")
-    (course / "graders/words/test_words.py").write_text("import pytest\n" + TESTS + TRAINS, "utf-8")
+    tests = "import pytest\nfrom viva.grading import training\n" + TESTS + TRAINS
+    (course / "graders/words/test_words.py").write_text(tests, "utf-8")
     settings = course / "assignments/words/assignment.yaml"
     settings.write_text(settings.read_text("utf-8").replace("points: 10", "points: 13"), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
@@ -102,6 +104,9 @@ def test_two_folders_are_joined_result_by_result(viva: Viva, passes: Passes, tmp
     ran = viva("merge", early, late, "-o", tmp_path / "all")
     assert ran.status == 0 and ran.out.endswith("3 results merged.\n")
     assert read(of(tmp_path / "all"))["score"] == 12
+    for curves in ("class/ada/curves.csv", "class/eve/curves.csv", "curves_words.csv"):
+        assert "sums,2,9,9" in (tmp_path / "all" / curves).read_text("utf-8"), curves
+    assert not (tmp_path / "all/class/bob/curves.csv").exists()
     assert of(tmp_path / "all", "bob").read_bytes() == of(early, "bob").read_bytes()
     assert of(tmp_path / "all", "eve").read_bytes() == of(late, "eve").read_bytes()
 

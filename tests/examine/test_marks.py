@@ -18,7 +18,18 @@ def function(
     points: Fraction | int = 6, cases: int = 1, visibility: str = "visible", hide_errors: str | None = None
 ) -> TestFunction:
     made = TestFunction(
-        "test_x.py::test_x", "A test.", "1", Fraction(points), visibility, (), hide_errors, (), False, None, None
+        test_id="test_x.py::test_x",
+        name="A test.",
+        number="1",
+        points=Fraction(points),
+        visibility=visibility,
+        tags=(),
+        hide_errors=hide_errors,
+        depends=(),
+        gpu_mib=None,
+        training=False,
+        timeout_s=None,
+        leaderboard=None,
     )
     made.items = [None] * cases  # type: ignore[list-item]  # only counted
     return made

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from viva.cli.curves import write_class_curves, write_curves
 from viva.cli.folders import results_below
 from viva.formats.gates import line, terminal
 from viva.formats.points import show
 from viva.formats.write import write_atomically
+from viva.model import Score
 from viva.model.errors import UsageError
+from viva.model.score import Curve
 
 if TYPE_CHECKING:  # imported when there is something to merge
     from viva.formats.results_json import Results
@@ -38,10 +41,12 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
         raise UsageError("Some of these are folders and others files; give results of one kind.")
     base = output or paths[0]
     if not any(path.is_dir() for path in paths):
-        click.echo(_tell(base, _Result(list(paths)).write(base)))
+        told = _Result(list(paths)).write(base)
+        click.echo(_tell(base, told))
+        _draw(base, told.results)
         return 0
     below = {path: set(results_below(path)) for path in paths}
-    merged, broken = 0, 0
+    merged, broken, drawn = 0, 0, list[Score]()
     for name in sorted(set().union(*below.values())):
         result = _Result([path / name for path in paths if name in below[path]])
         try:
@@ -53,6 +58,9 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
             continue
         merged += 1
         click.echo(_tell(base / name, told))
+        drawn += _draw(base / name, told.results)
+    if len(drawn) > 1:
+        write_class_curves(base, drawn)
     results = "1 result" if merged == 1 else f"{merged} results"
     click.echo(f"{results} merged" + (f", {broken} could not be." if broken else "."))
     return 1 if broken else 0
@@ -123,6 +131,20 @@ class _Result:
             raise UsageError(
                 f"{target} has a mark for {lost[0]} that would be lost; give it as one of the results too."
             )
+
+
+def _draw(target: Path, results: "Results") -> list[Score]:
+    """Write the curves beside a merged result, as `viva grade` does; what they belong to, if there are any."""
+    exact = results.extra_data
+    curves = tuple(
+        Curve(c.test_id, c.name, tuple(c.values), tuple((t.epoch, t.value) for t in c.thresholds))
+        for c in exact.curves or ()
+    )
+    if not curves:
+        return []
+    score = Score(exact.submission, exact.content_hash, exact.assignment, exact.version, (), curves=curves)
+    write_curves(target, score)
+    return [score]
 
 
 def _holds(path: Path) -> bytes | None:

@@ -139,6 +139,7 @@ def test_a_header_of_any_length_is_recognised() -> None:
         assert read_checkpoint(data)["a"] == 7
 
 
+@pytest.mark.slow
 def test_half_precision_of_torch_is_float32() -> None:
     torch = pytest.importorskip("torch")
     from safetensors.torch import save as save_torch

@@ -126,6 +126,7 @@ def one(**changes: Any) -> dict[str, Any]:
 ARRAYS: dict[str, bytes] = {
     "npy of terabytes": shaped("(1000000000000,)"),
     "npy of 10^100 elements": shaped("(" + "9" * 18 + ", " * 1 + "9" * 18 + ", 999999999999999999)"),
+    "npy of nothing, on very long sides": shaped("(0, 999999999999999999, 999999999999999999)"),
     "npy of one element too many": shaped("(2,)", body=bytes(8)),
     "npy with more behind it": shaped("(1,)", body=bytes(16)),
     "npy with a negative side": shaped("(-1,)", body=bytes(8)),
@@ -151,6 +152,7 @@ ARRAYS: dict[str, bytes] = {
     "nothing but the mark of a zip": b"PK\x03\x04",
     "tensors of terabytes": tensors(one(shape=[1 << 40], data_offsets=[0, 1 << 42]), bytes(8)),
     "tensors beyond all bounds": tensors(one(shape=[1 << 62] * 30), bytes(8)),
+    "tensors of nothing, on very long sides": tensors(one(shape=[0, 1 << 62, 1 << 62], data_offsets=[0, 0])),
     "tensors with a number of 400 digits": tensors(one(shape=[10**400]), bytes(8)),
     "tensors with a number of 5000 digits": tensors(b'{"a": ' + b"1" * 5000 + b"}"),
     "tensors, header of terabytes": tensors(one(), bytes(8), length=1 << 42),
@@ -222,6 +224,7 @@ TEXTS: dict[str, bytes] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_that_are_too_much(name: str) -> None:
     data = TEXTS[name]
@@ -295,6 +298,7 @@ def test_any_text(text: str) -> None:
     never_more_than_a_sentence(text.encode())
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(FOUNDATIONS),
     st.lists(st.tuples(st.integers(0, 500), st.binary(max_size=4), st.booleans()), min_size=1, max_size=6),

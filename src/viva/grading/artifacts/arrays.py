@@ -14,13 +14,12 @@ import numpy as np
 
 from viva.examine.compare.show import show
 from viva.grading.artifacts.kinds import NPY, foreign_archive, pickled
-from viva.grading.artifacts.unusable import Unusable
+from viva.grading.artifacts.unusable import Unusable, is_possible
 
 Array = np.ndarray[Any, Any]
 
 MOST_MEMBERS: Final = 10_000
 _MOST_HEADER: Final = 10_000
-_MOST_DIMENSIONS: Final = 32
 _DESCRIPTION: Final = re.compile(r"'descr'\s*:\s*'([^']{1,40})'")
 _ORDER: Final = re.compile(r"'fortran_order'\s*:\s*(True|False)\b")
 _SHAPE: Final = re.compile(r"'shape'\s*:\s*\(([\d\sL,]{0,1000})\)")
@@ -55,8 +54,8 @@ def read_npy(data: bytes) -> Array:
         raise Unusable("has a header that cannot be read: write it by np.save or np.savez.")
     dtype = _dtype(found[0][1])
     shape = tuple(map(int, re.findall(r"\d+", found[2][1])))
-    if len(shape) > _MOST_DIMENSIONS:
-        raise Unusable(f"holds an array of {len(shape)} dimensions; expected at most {_MOST_DIMENSIONS}.")
+    if not is_possible(shape):
+        raise Unusable("says that it holds an array of a shape that none can have: it was damaged; save it again.")
     needed, held = math.prod(shape) * dtype.itemsize, len(data) - start
     if needed != held:
         raise Unusable(

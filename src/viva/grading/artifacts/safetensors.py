@@ -13,11 +13,10 @@ import numpy as np
 
 from viva.examine.compare.show import show
 from viva.grading.artifacts.arrays import Array
-from viva.grading.artifacts.unusable import Unusable
+from viva.grading.artifacts.unusable import Unusable, is_possible
 
 MOST_HEADER: Final = 2 << 20
 """Bytes; a large model's header has a tenth of it."""
-_MOST_DIMENSIONS: Final = 32
 _ADVICE: Final = "it was cut off or damaged; save it again by safetensors.torch.save_file."
 _DTYPES: Final = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
@@ -74,7 +73,7 @@ def _place(name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:
     tensor = f"holds the tensor {show(name)}"
     fields = entry if isinstance(entry, dict) else {}
     dtype, shape, offsets = (fields.get(key) for key in ("dtype", "shape", "data_offsets"))
-    if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2 or len(shape) > _MOST_DIMENSIONS:
+    if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2 or not is_possible(shape):
         raise Unusable(f"{tensor} with a shape or a place that is none: {_ADVICE}")
     if not isinstance(dtype, str) or dtype not in _DTYPES:
         raise Unusable(f"{tensor} of type {show(dtype)}: save it as float32, by `tensor.float()`.")

@@ -1,0 +1,124 @@
+"""What `viva grade` shows and writes of tests that train: progress, curves beside results, the spread of a class."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_run import Viva
+
+from viva.batch.local import Job
+from viva.cli.curves import write_curves
+from viva.cli.progress import Progress
+from viva.course import load_course
+from viva.model import Score, Tier
+
+TESTS = '''\
+import pytest
+
+from viva.grading import number, training, weight
+
+
+@number("1")
+@weight(1)
+@pytest.mark.training
+def test_it_rises(student):
+    """It rises."""
+    for epoch in training.epochs(2, budget_s=20, name="\\x1b[31mrising"):
+        epoch.record(slope=student.slope(epoch.number))
+    training.draw("gap", [0.5], {1: 0.2})
+'''
+RISES = "def slope(step):\n    return step / 4\n"
+
+
+@pytest.fixture
+def trains(own_course: Path) -> Path:
+    """A course whose only test trains."""
+    for path in (own_course / "graders" / "words").glob("test_*.py"):
+        path.write_text(TESTS, "utf-8")
+    return own_course
+
+
+@pytest.fixture
+def hand_in(tmp_path: Path) -> Callable[[str, str], Path]:
+    def write(name: str, text: str = RISES) -> Path:
+        path = tmp_path / "class" / name / "solution.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        return path.parent
+
+    return write
+
+
+def test_curves_stand_beside_the_results(viva: Viva, trains: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada")
+    ran = viva("grade", "class/ada", "-o", "out")
+    assert ran.status == 0 and "training curves: out/class/ada/curves.svg" in ran.out
+    found = json.loads(Path("out/class/ada/results.json").read_text("utf-8"))["extra_data"]["curves"]
+    assert [curve["name"] for curve in found] == ["rising, slope", "gap"]
+    assert found[1]["thresholds"] == [{"epoch": 1, "value": 0.2}]
+    assert Path("out/class/ada/curves.csv").read_text("utf-8").splitlines()[1] == 'it rises,"rising, slope",1,0.25,'
+    assert b"threshold 0.2" in Path("out/class/ada/curves.svg").read_bytes()
+
+
+def test_progress_is_told_where_nobody_watches(viva: Viva, trains: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada")
+    ran = viva("grade", "class/ada")
+    assert "viva: class/ada: rising, epoch 1 of 2, slope 0.25, " in ran.err and "\x1b" not in ran.err
+
+
+def test_a_class_gets_its_spread(viva: Viva, trains: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada")
+    hand_in("bob", "def slope(step):\n    return 0.1\n")
+    hand_in("eve", "x = 1\n")
+    ran = viva("grade", "class", "-o", "out")
+    assert ran.status == 0 and "training curves: out/curves_words.svg" in ran.out
+    table = Path("out/curves_words.csv").read_text("utf-8").splitlines()
+    assert len(table) == 1 + 2 * 3 and {line.split(",")[0] for line in table[1:]} == {"class/ada", "class/bob"}
+    assert Path("out/class/bob/curves.svg").is_file() and not Path("out/class/eve/curves.svg").exists()
+
+
+def test_without_matplotlib_the_table_is_written(
+    viva: Viva, trains: Path, hand_in: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in("ada")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    ran = viva("grade", "class/ada", "-o", "ada.json")
+    assert ran.status == 0 and "matplotlib is not installed" in ran.err and "ada.curves.csv" in ran.out
+    assert Path("ada.curves.csv").is_file() and not Path("ada.curves.svg").exists()
+
+
+def test_curves_of_an_earlier_run_do_not_stay(viva: Viva, trains: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada")
+    viva("grade", "class/ada", "-o", "out")
+    viva("grade", "class/ada", "-o", "out", "--no-training")
+    assert [path.name for path in Path("out/class/ada").iterdir()] == ["results.json"]
+
+
+def test_on_a_terminal_one_line_is_replaced_and_wiped(
+    trains: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    job = Job(Path("ada"), "ada", load_course(trains).assignment("words"))
+    with Progress([job], None, Tier.T0) as progress:
+        progress.tell(job, "epoch 1\x1b[2J of 2\nand more")
+    assert capsys.readouterr().err == "\r\x1b[Kepoch 1 of 2 and more\r\x1b[K"
+
+
+def test_a_log_gets_a_line_now_and_then(
+    trains: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("viva.cli.progress.time.monotonic", lambda: now[0])
+    job = Job(Path("ada"), "ada", load_course(trains).assignment("words"))
+    with Progress([job], None, Tier.T0) as progress:
+        for now[0] in (100.0, 101.0, 104.9, 105.1):
+            progress.tell(job, f"at {now[0]:g}")
+    assert capsys.readouterr().err.splitlines() == ["viva: ada: at 100", "viva: ada: at 105.1"]
+
+
+def test_what_cannot_be_removed_is_left(tmp_path: Path) -> None:
+    (tmp_path / "curves.svg").mkdir()
+    assert write_curves(tmp_path / "results.json", Score("ada", "0", "words", 1, ())) is None
+    assert (tmp_path / "curves.svg").is_dir()

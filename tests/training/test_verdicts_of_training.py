@@ -1,0 +1,47 @@
+"""What expected.yaml says of tests that train, and what it leaves open."""
+
+from fractions import Fraction
+
+import pytest
+
+from viva.model import Entry, Score, Status, Submission
+from viva.verify.expected import Known
+from viva.verify.verdict import complaints, waits
+
+
+def entry(name: str, status: Status, points: int, *needs: str) -> Entry:
+    earned = Fraction(points if status is Status.PASSED else 0)
+    return Entry(f"test_a.py::{name}", name, "1", "visible", status, earned, Fraction(points), (), needs=needs)
+
+
+def score(trained: Status) -> Score:
+    entries = (entry("test_step", Status.FAILED, 3), entry("test_mask", Status.PASSED, 2))
+    return Score("a", "0", "b", 1, (*entries, entry("test_it_learns", trained, 5, "training")))
+
+
+def known(*failing: str, training: int | None = None) -> Known:
+    points = None if training is None else Fraction(training)
+    return Known("wrong/a", "wrong", Submission("a", (), "0"), Fraction(2), points, failing)
+
+
+@pytest.mark.parametrize("trained", [Status.FAILED, Status.PASSED, Status.TIMEOUT, Status.DEFERRED])
+def test_a_list_that_names_no_test_that_trains_leaves_them_open(trained: Status) -> None:
+    assert complaints(known("test_step"), score(trained)) == []
+    assert not waits(known("test_step"), score(trained))
+
+
+def test_a_list_that_names_one_covers_them_all() -> None:
+    both = known("test_step", "test_it_learns")
+    assert complaints(both, score(Status.FAILED)) == []
+    assert "should not pass but did: test_it_learns" in complaints(both, score(Status.PASSED))[0]
+    assert waits(both, score(Status.DEFERRED)) and complaints(both, score(Status.DEFERRED)) == []
+
+
+def test_an_empty_list_covers_them_too() -> None:
+    assert "test_it_learns, test_step" in complaints(known(), score(Status.FAILED))[0]
+
+
+def test_the_points_of_training_are_compared_where_they_are_stated() -> None:
+    assert complaints(known("test_step", training=0), score(Status.FAILED)) == []
+    assert "training got 5 points, expected 0" in complaints(known("test_step", training=0), score(Status.PASSED))[0]
+    assert complaints(known("test_step", training=0), score(Status.DEFERRED)) == []
