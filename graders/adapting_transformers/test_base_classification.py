@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from viva.grading import agree, number, visibility, weight
@@ -113,6 +114,7 @@ def test_steps_of_full_tuning(submission: Any, student: Any, key: Any, inside: A
 
 @number("3.1.1")
 @weight(3)
+@pytest.mark.timeout(15)  # a second on an idle machine; two threads on a busy one wait for each other
 def test_ten_rows_are_learned(submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Trained on ten rows, a small pretrained model gets at least nine of them right."""
     labels = np.array([0, 1] * 5)

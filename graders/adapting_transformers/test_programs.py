@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from viva.grading import number, visibility, weight
 
@@ -52,6 +53,7 @@ def test_models_of_the_program(submission: Any, student: Any, inside: Any) -> No
 
 @number("3.1.1")
 @weight(1)
+@pytest.mark.timeout(15)  # as for the ten rows: a busy machine must not cost a point
 def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
     """The program trains on ten rows and prints accuracies: started with its arguments, or cell after cell."""
     path = next((p for p in submission.files if p.rsplit("/", 1)[-1] == "base_classification.py"), None)
