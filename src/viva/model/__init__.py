@@ -1,9 +1,23 @@
 """Values that every room shares: statuses, scores, limits, tiers, submissions, errors; nothing touches the world."""
 
+from viva.model.delivery import Delivery, Marked, Student
 from viva.model.limits import Limits
 from viva.model.score import Case, Entry, Isolation, Score
 from viva.model.status import Status
 from viva.model.submission import File, Submission
 from viva.model.tier import Tier
 
-__all__ = ["Case", "Entry", "File", "Isolation", "Limits", "Score", "Status", "Submission", "Tier"]
+__all__ = [
+    "Case",
+    "Delivery",
+    "Entry",
+    "File",
+    "Isolation",
+    "Limits",
+    "Marked",
+    "Score",
+    "Status",
+    "Student",
+    "Submission",
+    "Tier",
+]
