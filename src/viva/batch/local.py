@@ -65,10 +65,14 @@ class Batch:
         """
         waiting = _Waiting(jobs)
         done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
-        count = min(self.workers or _cores(), len(jobs))
+        cores = _cores()
+        count = min(self.workers or len(cores), len(jobs))
+        of_each = cores if 1 < count == len(cores) else [None] * count
         stop = _Stop()
         stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
-        threads = [threading.Thread(target=self._work, args=(waiting, done, stop), daemon=True) for _ in range(count)]
+        threads = [
+            threading.Thread(target=self._work, args=(waiting, done, stop, core), daemon=True) for core in of_each
+        ]
         for thread in threads:
             thread.start()
         try:
@@ -92,6 +96,7 @@ class Batch:
         waiting: "_Waiting",
         done: "queue.SimpleQueue[tuple[Job, Graded | Exception] | None]",
         stop: "_Stop",
+        core: int | None,
     ) -> None:
         examiners: dict[str, ExaminerProcess] = {}
         try:
@@ -109,6 +114,7 @@ class Batch:
                             notebooks=stop.notebooks,
                             preload=self.preload,
                             gpus=self.gpus,
+                            core=core,
                         )
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
@@ -216,8 +222,9 @@ def _read(job: Job, course: Course) -> Submission:
         raise GraderError(f"it cannot be read any more: {error}") from error
 
 
-def _cores() -> int:
+def _cores() -> list[int | None]:
+    """The processor cores that may be used; None for each where the system does not let one choose."""
     try:
-        return len(os.sched_getaffinity(0))
+        return [*sorted(os.sched_getaffinity(0))]
     except AttributeError:  # macOS
-        return os.cpu_count() or 1
+        return [None] * (os.cpu_count() or 1)

@@ -87,6 +87,7 @@ class ExaminerProcess:
         notebooks: bool = False,
         preload: tuple[str, ...] = (),
         gpus: Gpus = NO_GPUS,
+        core: int | None = None,
     ) -> None:
         """Prepare; nothing is started before `open` or `grade`.
 
@@ -95,6 +96,8 @@ class ExaminerProcess:
             notebooks: whether notebooks will come: then their shell is loaded once, before any box.
             preload: modules that are loaded once beside the assignment's own.
             gpus: what is offered to tests that need a GPU; where nothing is, they are deferred.
+            core: the processor core that examiner and fork server keep to, where every core has an examiner; students'
+                code may use all of them. None for any.
         """
         self._start: dict[str, Any] = {
             "course": str(course.root),
@@ -106,6 +109,7 @@ class ExaminerProcess:
             "notebooks": notebooks,
             "preload": list(preload),
             "gpus": gpus_to_plain(gpus),
+            "core": core,
         }
         self.assignment = assignment
         self._process: subprocess.Popen[bytes] | None = None

@@ -42,6 +42,8 @@ class BoxPlan:
     """What the libraries loaded beforehand take of either; the student's share comes on top."""
     preload: List[str] = dataclasses.field(default_factory=list)
     """What a fresh interpreter still has to import; empty in a fork of the zygote."""
+    cores: List[int] = dataclasses.field(default_factory=list)
+    """Processor cores that the student's code may use where the fork server keeps to one; empty for the same ones."""
     layers: Dict[str, str] = dataclasses.field(default_factory=dict)
     """The walls raised so far, in order."""
     missing: List[str] = dataclasses.field(default_factory=list)

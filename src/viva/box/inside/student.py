@@ -115,6 +115,8 @@ def _environment(plan: BoxPlan, rpc: int) -> str:
 
 def _rlimits(plan: BoxPlan, rpc: int) -> str:
     _volunteer_for_the_oom_killer()
+    if plan.cores:
+        os.sched_setaffinity(0, plan.cores)
     limits = rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes)
     said = rlimits.apply(limits)
     if plan.devices:

@@ -180,6 +180,7 @@ class Zygote:
             address_bytes=self._memory[1],
             landlock_abi=self._landlock_abi,
             preload=self._preload,
+            cores=self._settings.get("cores", []),
         )
         wires = init.Wires(fds[0], fds[1], fds[2], fds[3:])
         me = os.getpid()

@@ -29,6 +29,7 @@ class GpuBoxes:
         gpus: Gpus,
         *,
         preload: Sequence[str],
+        cores: Sequence[int],
         python: str,
         hidden: Sequence[Path] = (),
     ) -> Self:
@@ -42,7 +43,7 @@ class GpuBoxes:
             raise BoxUnavailable(f"{lost[0]} was there when GPUs were looked for, and is not any more")
         readable = [path for path in map(Path, _HARDWARE) if path.is_dir()]
         zygote = Zygote.start(
-            tier, preload=preload, python=python, readable=readable, hidden=hidden, devices=[*devices]
+            tier, preload=preload, python=python, readable=readable, hidden=hidden, devices=[*devices], cores=cores
         )
         return cls(zygote, limits, gpus)
 

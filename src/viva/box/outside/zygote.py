@@ -82,6 +82,7 @@ class Zygote:
         readable: Sequence[Path] = (),
         hidden: Sequence[Path] = (),
         devices: Sequence[str] = (),
+        cores: Sequence[int] = (),
         fresh: bool = False,
         fork_server: bool = _FORKING_IS_SAFE,
     ) -> Self:
@@ -95,6 +96,7 @@ class Zygote:
             readable: extra paths that boxes may read.
             hidden: paths that boxes must not see even where they lie below something they need.
             devices: device files of GPUs; a box sees those that `spawn` names, and no other.
+            cores: processor cores that boxes may use where who calls keeps to one; none for those of the caller.
             fresh: never fork a warm interpreter.
             fork_server: False starts every box as a program of its own, in tier T0 alone; the only way on macOS.
 
@@ -113,6 +115,7 @@ class Zygote:
             "fresh": fresh,
             "trial_uid": FIRST_UID,
             **({"devices": list(devices)} if devices else {}),
+            **({"cores": list(cores)} if cores else {}),
         }
         zygote = cls(tier, settings, python, fork_server)
         if zygote.ready.get("threads"):

@@ -1,0 +1,83 @@
+"""Where every core has an examiner, each keeps to its own; what students hand in may use all of them."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from examined import NAME, best_tier, write_course
+
+from viva.batch import local
+from viva.batch.local import Batch, Job
+from viva.examine.parent import ExaminerProcess, Wanted
+from viva.intake import open_submission
+from viva.model import Status, Tier
+from viva.model.errors import GraderError
+
+CORES = sorted(os.sched_getaffinity(0))
+TESTS = f"""
+import os
+
+def test_the_student_has_all_cores(student):
+    assert student.cores() == {CORES}
+
+def test_the_examiner_has_one(student):
+    student.cores()
+    assert os.sched_getaffinity(0) == {{{CORES[-1]}}}
+"""
+
+
+def test_an_examiner_keeps_to_its_core_and_the_student_may_use_all(tmp_path: Path) -> None:
+    course = write_course(tmp_path / "course", tests=TESTS, key="")
+    handed_in = tmp_path / "solution.py"
+    handed_in.write_text("import os\ndef cores(): return sorted(os.sched_getaffinity(0))\n")
+    examiner = ExaminerProcess(course, course.assignment(NAME), best_tier(), b"0" * 20, core=CORES[-1])
+    with examiner:
+        graded = examiner.grade(open_submission(handed_in, "solution.py"), Wanted())
+    assert [entry.status for entry in graded.score.entries] == [Status.PASSED] * 2
+
+
+class _Assignment:
+    name = "small"
+
+
+@pytest.mark.parametrize(
+    ("cores", "workers", "told"),
+    [
+        ([0, 1], 2, {0, 1}),
+        ([3, 5, 6], 0, {3, 5, 6}),  # a worker for each
+        ([0, 1], 1, {None}),  # one examiner: boxes are made on one core while the other is asked
+        ([0, 1], 3, {None}),
+        ([0, 1, 2], 2, {None}),
+        ([4], 1, {None}),
+        ([None, None], 2, {None}),  # a system that does not let one choose
+    ],
+)
+def test_examiners_have_a_core_each_only_where_all_cores_are_taken(
+    cores: list[int | None], workers: int, told: set[int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[int | None] = set()
+
+    def examiner(*_: Any, core: int | None, **__: Any) -> Any:
+        asked.add(core)
+        raise GraderError("enough")
+
+    count = workers or len(cores)
+    take, all_have_one = local._Waiting.take, threading.Barrier(count)
+
+    def take_and_wait(self: Any) -> Any:  # each worker gets a job, however quick the others are
+        job = take(self)
+        if job is not None:
+            all_have_one.wait(10)
+        return job
+
+    monkeypatch.setattr(local._Waiting, "take", take_and_wait)
+    monkeypatch.setattr(local, "ExaminerProcess", examiner)
+    monkeypatch.setattr(local, "_cores", lambda: cores)
+    assignment: Any = _Assignment()
+    course: Any = None
+    batch = Batch(course, Tier.T0, b"", Wanted(), workers=workers)
+    jobs = [Job(Path(f"{n}.py"), str(n), assignment) for n in range(count)]
+    assert len(list(batch.run(jobs))) == count
+    assert asked == told
