@@ -13,16 +13,18 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from viva.box.outside import GpuBoxes, Pool, Zygote
-from viva.course import Assignment, load_course
+from viva.course import Assignment, Course, load_course
 from viva.examine.existing import grader_of, preload
 from viva.examine.grading import Grader
 from viva.examine.messages import gpus_from_plain, receive, send
 from viva.examine.requests import serve_requests, telling_what_fails
 from viva.examine.suites.shared import SharedGrader
+from viva.examine.transcripts import NoBoxes
 from viva.model import Limits, Tier
 from viva.model.errors import BoxUnavailable, CourseError
 from viva.model.gpu import Gpus
@@ -181,6 +183,19 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
     course = load_course(Path(start["course"]))
     written = course.assignment(start["assignment"])
     assignment = dataclasses.replace(written, limits=Limits(**start["limits"]))  # a small machine gives less memory
+    try:
+        if not start["boxes"]:
+            serve_all = partial(serve_requests, sock)
+            Serving(course.root, assignment, NoBoxes, start["secret"], serve_all, Gpus(), NoBoxes).run()
+        else:
+            _serve_with_boxes(sock, start, course, assignment)
+    except NotStarted as error:
+        send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
+
+
+def _serve_with_boxes(sock: socket.socket, start: dict[str, Any], course: Course, assignment: Assignment) -> None:
+    from viva.examine.serving import Serving
+
     tier = Tier(start["tier"])
     more = [*start["preload"], *preload(assignment)]
     cores = keep_to(start["core"]) if start["core"] is not None else []
@@ -194,9 +209,8 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
             serve(grader_of(assignment, boxes.pool(), start["secret"]))
         else:
             gpus = gpus_from_plain(start["gpus"])
-            Serving(course.root, assignment, boxes.pool, start["secret"], serve, gpus, lambda: boxes.on_gpu(gpus)).run()
-    except NotStarted as error:
-        send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
+            on_gpu = partial(boxes.on_gpu, gpus)
+            Serving(course.root, assignment, boxes.pool, start["secret"], serve, gpus, on_gpu).run()
     finally:
         boxes.close()
 

@@ -27,6 +27,7 @@ from viva.examine.recorded import Book, HintReader, HintWriter, RecordedSeeds, R
 from viva.examine.seeds import Seeds
 from viva.examine.session import BoxSession, BoxSource
 from viva.examine.telling import Listener, listening
+from viva.examine.transcripts import Recording, Replaying
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.gpu import Gpus
 from viva.model.score import Leader
@@ -83,6 +84,7 @@ class Grader:
         on_progress: Callable[[str], None] = lambda _: None,
         checkpoints: Checkpoints | None = None,
         book: Book | None = None,
+        transcript: Recording | Replaying | None = None,
     ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
         """Grade one submission; nothing of it is left in this process afterwards.
 
@@ -96,6 +98,7 @@ class Grader:
             on_progress: called with a line whenever a test that trains says how far it is, or one waits for a GPU.
             checkpoints: where trainings are kept for a later run; None where nothing is.
             book: where to write down what the key is asked and answers; None where nobody wants to know.
+            transcript: writes down what the boxes are asked and reply, or stands in their place; None for neither.
 
         Returns:
             The score, and by test what was asked and answered, as texts (empty unless `record`).
@@ -104,7 +107,10 @@ class Grader:
         assignment = self.assignment if call_s is None else _in_a_hurry(self.assignment, call_s)
         loader = self.loader(submission, assignment, self.inside)
         on_gpu = OnGpu(self.gpu_source, on_progress) if self.gpu_source is not None else None
-        session = BoxSession(self.source, loader, assignment.limits, on_gpu)
+        source = self.source if transcript is None else transcript.over(self.source)
+        session = BoxSession(source, loader, assignment.limits, on_gpu)
+        if transcript is not None:
+            transcript.place = lambda: session.place
         session.recording = record
         key, seeds, tape = self._asked(book)
         context = Context(submission, session, key, seeds)
@@ -289,6 +295,7 @@ class _Run:
             hidden=function.hidden,
             gpu_mib=function.gpu_mib,
             until=self._deadline + waited_s,
+            case_id=case_id,
         )
         if session.epoch != self._epoch:
             # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.

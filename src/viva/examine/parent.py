@@ -47,6 +47,8 @@ class Wanted:
     """Whether tests that train are asked; otherwise they are deferred."""
     key_record: bool = False
     """Bring back what the key was asked and answered (`Graded.book`)."""
+    transcript: bool = False
+    """Bring back what the boxes were asked and what they replied (`Graded.transcript`)."""
 
     def asks(self, entry: Entry) -> bool:
         """Whether a test is asked for; those that must pass before it are asked beside it."""
@@ -65,6 +67,10 @@ class Graded:
     """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
     book: bytes = b""
     """What the key was asked, if that was wanted: `Book.from_plain` reads it."""
+    transcript: bytes = b""
+    """What the boxes were asked and replied, if that was wanted and not too large: `Transcript.from_bytes` reads it."""
+    changed: list[str] = dataclasses.field(default_factory=list)
+    """Tests that ask something else than in the transcript that was to answer: their entries say nothing."""
     remarks: list[str] = dataclasses.field(default_factory=list)
     """For staff: which trainings could not be kept or continued, and why; that it was graded a second time."""
     finished: bool = True
@@ -88,6 +94,7 @@ class ExaminerProcess:
         preload: tuple[str, ...] = (),
         gpus: Gpus = NO_GPUS,
         core: int | None = None,
+        boxes: bool = True,
     ) -> None:
         """Prepare; nothing is started before `open` or `grade`.
 
@@ -98,6 +105,7 @@ class ExaminerProcess:
             gpus: what is offered to tests that need a GPU; where nothing is, they are deferred.
             core: the processor core that examiner and fork server keep to, where every core has an examiner; students'
                 code may use all of them. None for any.
+            boxes: False where transcripts alone are to answer: then nothing of a student's is run.
         """
         self._start: dict[str, Any] = {
             "course": str(course.root),
@@ -110,6 +118,7 @@ class ExaminerProcess:
             "preload": list(preload),
             "gpus": gpus_to_plain(gpus),
             "core": core,
+            "boxes": boxes,
         }
         self.assignment = assignment
         self._process: subprocess.Popen[bytes] | None = None
@@ -191,6 +200,7 @@ class ExaminerProcess:
         on_entry: Callable[[Entry], None] = lambda _: None,
         on_progress: Callable[[str], None] = lambda _: None,
         checkpoints: Path | None = None,
+        transcript: bytes = b"",
     ) -> Graded:
         """Grade one submission. A crash or a hang of the examiner still gives a score; the rest is marked as open.
 
@@ -198,6 +208,7 @@ class ExaminerProcess:
             on_entry: called with each entry as soon as it is known.
             on_progress: called with a line while a test takes long: how far a training is, or that it waits for a GPU.
             checkpoints: the folder in which trainings are kept and from which they go on; None for neither.
+            transcript: answers in the place of the student's program, where it is given.
 
         Raises:
             UsageError, GraderError: as `open`; never once the submission has been sent.
@@ -215,6 +226,7 @@ class ExaminerProcess:
             "call_s": wanted.call_s,
             "training": wanted.training,
             "key_record": wanted.key_record,
+            "transcript": transcript or wanted.transcript,
             "checkpoints": None if checkpoints is None else str(checkpoints.absolute()),
         }
         entries: list[Entry] = []

@@ -14,6 +14,7 @@ from viva.examine.memory import Memory
 from viva.examine.messages import entry_to_plain, receive, score_to_plain, send, submission_from_plain
 from viva.examine.outcome import Outcome
 from viva.examine.recorded import Book, ReplayedKey
+from viva.examine.transcripts import Recording, Replaying, Transcript, changed_tests
 from viva.model import Entry, Status
 from viva.model.errors import BoxUnavailable, GraderError, UsageError
 
@@ -67,11 +68,14 @@ def _grade(
     checkpoints = Checkpoints(Path(folder), grader.seeds.key("checkpoints")) if folder else None
     book = Book() if request["key_record"] and isinstance(grader, Grader) else None
 
+    transcript = _transcript(request["transcript"]) if isinstance(grader, Grader) else None
+
     def tell(entry: Entry) -> None:
         if lost():  # the test may have made something else of it; the parent tries again with a fresh examiner
             raise GraderError("the fork server of its boxes has ended")
         send(sock, {"event": "entry", "entry": entry_to_plain(entry)})
 
+    for_ours: dict[str, Any] = {"book": book, "transcript": transcript} if isinstance(grader, Grader) else {}
     score, questions = grader.grade(
         submission_from_plain(request["submission"]),
         wanted=_wanted(request),
@@ -82,12 +86,23 @@ def _grade(
         training=request["training"],
         on_progress=lambda text: send(sock, {"event": "progress", "text": text}),
         checkpoints=checkpoints,
-        **({"book": book} if book is not None else {}),
+        **for_ours,
     )
     kept: dict[str, Any] = {} if book is None else {"book": book.to_plain()}
     if checkpoints is not None:
         kept |= {"trained": checkpoints.trained, "remarks": checkpoints.notes}
+    if isinstance(transcript, Recording):
+        kept["transcript"] = transcript.transcript.to_bytes()
+    elif transcript is not None:
+        kept["changed"] = changed_tests(grader.functions, transcript)
     send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions, "kept": kept})
+
+
+def _transcript(asked: bool | bytes) -> Recording | Replaying | None:
+    """Writes the transcript, or answers from one that was kept."""
+    if isinstance(asked, bytes):
+        return Replaying(Transcript.from_bytes(asked))
+    return Recording() if asked else None
 
 
 def _wanted(request: dict[str, Any]) -> Callable[[TestFunction], bool]:

@@ -100,6 +100,7 @@ class TestState:
     answered: bool = False
     """True once a value of the student's has arrived in this test."""
     asked: list[Question] = field(default_factory=list)
+    case_id: str = ""
 
 
 class BoxSession:
@@ -124,6 +125,7 @@ class BoxSession:
         self.report: LoadReport | None = None
         self.isolation: Any = None
         self.test = TestState()
+        self._loading = 0
         self.recording = False
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
@@ -147,6 +149,14 @@ class BoxSession:
         self._drop()
         if failure := self._failure():
             raise failure
+        self._loading += 1
+        try:
+            self._load()
+        finally:
+            self._loading -= 1
+
+    def _load(self) -> None:
+        """Take a box and load it, with the tries that `open` describes."""
         for attempt in range(1, LOAD_TRIES + 1):
             self._box = box = self._take()
             self.generation += 1
@@ -243,6 +253,11 @@ class BoxSession:
         return self.generation if self._box is not None and self._box.alive else self.generation + 1
 
     @property
+    def place(self) -> str:
+        """The case of the test that asks; empty while a box is loaded, which any test may be the first to need."""
+        return "" if self._loading else self.test.case_id
+
+    @property
     def disk_mib(self) -> int:
         """The largest file that the box may hold."""
         return self._limits.disk_mib
@@ -256,6 +271,7 @@ class BoxSession:
         hidden: bool,
         gpu_mib: int | None = None,
         until: float = math.inf,
+        case_id: str = "",
     ) -> None:
         """Reset what belongs to one test; the seed travels with the next request."""
         if self.tainted and not hidden:
@@ -265,7 +281,7 @@ class BoxSession:
             self._drop()
         self.tainted = self.tainted or hidden
         deadline = time.monotonic() + test_s
-        self.test = TestState(seed, deadline, until, call_s, hidden, gpu_mib)
+        self.test = TestState(seed, deadline, until, call_s, hidden, gpu_mib, case_id=case_id)
 
     def prompt(self) -> None:
         """Lift the limit on a test's time: a person at a prompt asks as long as they like."""

@@ -1,0 +1,116 @@
+"""Boxes that answer from a transcript; a question that is not in it ends the case that asks it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from viva.box.inside.wire import WireError
+from viva.box.outside.hello import Hello
+from viva.examine.catalog import TestFunction, resolve
+from viva.examine.session import AnyBox, BoxSource
+from viva.examine.transcripts.transcript import LOADING, Exchange, Transcript, question_of
+from viva.model.errors import BoxDied, BoxError, BoxUnavailable
+
+
+class NoBoxes:
+    """A source without boxes, where every answer comes from a transcript."""
+
+    def take(self, *_: object) -> Any:
+        """No box.
+
+        Raises:
+            BoxUnavailable: always.
+        """
+        raise BoxUnavailable("nothing is run here; a transcript was to answer")
+
+
+class QuestionsChanged(BaseException):
+    """The transcript has no answer to what is asked now; no test is to catch this as an exception of its own."""
+
+
+class Replaying:
+    """A source of boxes in which nobody lives: they say what the student's said."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._taken = 0
+        self._next: defaultdict[str, int] = defaultdict(int)
+        self.place: Callable[[], str] = lambda: LOADING
+        """Tells the case of the test that is running."""
+        self.changed: set[str] = set()
+        """Cases that asked something else than when the transcript was made."""
+        self.other_load = False
+        """Whether boxes are loaded in another way: then nothing in the transcript is of use."""
+
+    def over(self, source: BoxSource) -> BoxSource:
+        """This; no box of the source is ever taken."""
+        return self
+
+    def take(self) -> AnyBox:
+        """The next box of those that there were."""
+        self._taken += 1
+        self._next[LOADING] = 0
+        return _Replayed(self, self._transcript.hello or Hello("none"))
+
+    def answer(self, op: str, fields: dict[str, Any]) -> Any:
+        """What was answered; raises what was raised.
+
+        Raises:
+            BoxTimeout, BoxDied, ProtocolViolation: the box ended then.
+            QuestionsChanged: this was not asked then.
+        """
+        place = self.place()
+        exchange = self._expected(place)
+        if exchange is None or exchange.question != question_of(op, fields):
+            self.changed.add(place)
+            self.other_load = self.other_load or place == LOADING
+            raise QuestionsChanged(op)
+        self._next[place] += 1
+        try:
+            return exchange.answer()
+        except WireError as error:  # it could not be kept
+            self.changed.add(place)
+            raise QuestionsChanged(str(error)) from error
+
+    def _expected(self, place: str) -> Exchange | None:
+        if place == LOADING:  # a test that asks otherwise may need one box more than there were
+            kept = self._transcript.loads[: self._taken][-1] if self._transcript.loads else []
+        else:
+            kept = self._transcript.cases.get(place, [])
+        at = self._next[place]
+        return kept[at] if at < len(kept) else None
+
+
+def changed_tests(functions: Sequence[TestFunction], replaying: Replaying) -> list[str]:
+    """The ids of tests that a transcript could not answer, or not wholly, and of those that depend on such a test."""
+    cases = {case.partition("[")[0] for case in replaying.changed}
+    changed: list[str] = []
+    for function in functions:
+        needs = {resolve(name, function, functions).test_id for name in function.depends}
+        if replaying.other_load or function.gpu_mib is not None or function.test_id in cases or needs & {*changed}:
+            changed.append(function.test_id)
+    return changed
+
+
+class _Replayed:
+    """One box of it."""
+
+    def __init__(self, replaying: Replaying, hello: Hello) -> None:
+        self._replaying = replaying
+        self.hello = hello
+        self.alive = True
+
+    def ask(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
+        if not self.alive:
+            raise BoxDied("the box is closed")
+        try:
+            return self._replaying.answer(op, fields)
+        except BoxError:
+            self.alive = False
+            raise
+
+    def kill(self) -> None:
+        self.alive = False
+
+    def close(self) -> None:
+        self.alive = False
