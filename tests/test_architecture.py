@@ -16,6 +16,7 @@ ROOMS = [
     "migrate",
     "verify",
     "batch",
+    "records",
     "grading",
     "examine",
     "box.outside",

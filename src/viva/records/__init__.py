@@ -1,0 +1,5 @@
+"""Every score that was ever given, and why: appended, never overwritten. SQLite by default, PostgreSQL by its URL."""
+
+from viva.records.store import Kept, Records
+
+__all__ = ["Kept", "Records"]

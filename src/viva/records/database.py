@@ -1,0 +1,149 @@
+"""Opening the database that holds the records: by URL, its tables brought to their present form."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from viva.model.errors import UsageError
+
+REVISION: Final = "0001"
+"""The present form of the tables: the last of the migrations."""
+BUSY_S: Final = 60.0
+"""How long one grader waits for another that is writing."""
+_WRITES: Final = "viva_writes"
+_LOCK: Final = 0x76697661
+"""The number under which graders wait for each other while PostgreSQL's tables are made."""
+
+
+def open_database(url: str, folder: Path) -> Engine:
+    """The database, with its tables as this version needs them.
+
+    Args:
+        url: as SQLAlchemy writes it: `sqlite:///records.db`, `postgresql://user@host/name`.
+        folder: what a relative path of SQLite is relative to.
+
+    Raises:
+        UsageError: it cannot be opened, or a later version of viva has changed it; says what to do.
+    """
+    engine = create_engine(_place(_read(url), folder), connect_args=_patience(url))
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    try:
+        _bring_up_to_date(engine)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise UsageError(f"The records at {shown(url)} cannot be opened: {sentence(error)}.") from None
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _read(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        if parsed.drivername == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+            raise ArgumentError(f"records are kept in SQLite or PostgreSQL, not in {parsed.get_backend_name()}")
+        return parsed
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        what = "such as sqlite:///records.db or postgresql://user@host/name"
+        raise UsageError(f"`records: {shown(url)}` is no URL of a database: {error}; expected one {what}.") from None
+
+
+def _place(url: URL, folder: Path) -> URL:
+    """SQLite's file lies beside grader.yaml, and is made for its owner alone: it holds names and marks."""
+    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
+        return url
+    path = folder / url.database
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    except OSError as error:
+        raise UsageError(f"The records cannot be kept at {path}: {error.strerror}.") from None
+    return url.set(database=str(path))
+
+
+def _patience(url: str) -> dict[str, Any]:
+    return {"timeout": BUSY_S} if url.startswith("sqlite") else {"connect_timeout": 10}
+
+
+def _set_up_sqlite(connection: Any, _: Any) -> None:
+    """WAL: readers do not wait for a writer. FULL: what was committed survives a power cut."""
+    connection.isolation_level = None  # transactions begin where we say, see _begin_sqlite
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """A writer waits for other writers at its beginning, where nothing is lost by waiting."""
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextlib.contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes: wholly, or not at all.
+
+    Raises:
+        UsageError: it could not be written.
+    """
+    try:
+        with engine.execution_options(**{_WRITES: True}).begin() as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise UsageError(f"The records cannot be written: {sentence(error)}; nothing of it was kept.") from error
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    with engine.connect() as connection:
+        if _revision(connection) == REVISION:
+            return
+    with writing(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        if _revision(connection) != REVISION:  # another grader may have done it meanwhile
+            _migrate(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", "viva.records:migrations")
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise UsageError(
+            f"The records were written by a later version of viva ({error}); install that one, or say another place."
+        ) from None
+
+
+def shown(url: str) -> str:
+    """A URL without its password."""
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except ArgumentError:
+        return url
+
+
+def sentence(error: SQLAlchemyError) -> str:
+    """What a database complains of, in its first line."""
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__

@@ -1,0 +1,47 @@
+"""What makes two gradings the same one: the same bytes, asked the same questions by the same engine."""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import viva
+from viva.course import Assignment
+from viva.examine.checkpoints import content_of
+from viva.examine.parent import Wanted
+from viva.examine.seeds import Seeds
+
+_NO_PART_OF_THE_QUESTIONS = ("folder", "title", "due", "graders", "starter", "release", "data", "min_tier")
+"""Fields of an assignment that change no mark, or whose content is counted beside them."""
+
+
+def made_with(assignment: Assignment, root: Path) -> str:
+    """One number for all that decides about marks: tests, key, references, data, limits.
+
+    Args:
+        assignment: whose tests are asked.
+        root: the course's folder.
+    """
+    reference = [
+        [path.relative_to(root).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()]
+        for path in sorted((root / "reference").rglob("*.py"))
+    ]
+    settings = {
+        field.name: str(getattr(assignment, field.name))
+        for field in dataclasses.fields(assignment)
+        if field.name not in _NO_PART_OF_THE_QUESTIONS
+    }
+    return _digest([content_of(assignment), reference, settings])
+
+
+def identity_of(
+    delivery_id: int, content_hash: str, made: str, secret: bytes, assignment: Assignment, wanted: Wanted
+) -> str:
+    """The same for two gradings whose marks must be the same, another one otherwise."""
+    seed = Seeds(secret, assignment.name, assignment.version).id
+    asked = [wanted.only, wanted.visible_only, wanted.training]
+    return _digest([delivery_id, content_hash, made, viva.__version__, seed, asked])
+
+
+def _digest(plain: object) -> str:
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()

@@ -1,0 +1,8 @@
+"""What alembic executes: the migrations, in the transaction of whoever opens the records."""
+
+from alembic import context
+
+from viva.records.tables import METADATA
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA, render_as_batch=True)
+context.run_migrations()

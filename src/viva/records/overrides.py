@@ -1,0 +1,109 @@
+"""Marks that a person set by hand, with author and reason: they stand above every grading until they are taken back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import Row, insert, select
+
+from viva.model import Case, Entry, Score, Status
+from viva.model.errors import UsageError
+from viva.records.database import writing
+from viva.records.store import Reason, Records, now
+from viva.records.tables import overrides
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """The points of one test of one delivery, as a person decided."""
+
+    name: str
+    """Of the delivery."""
+    test_id: str
+    earned: Fraction | None
+    """None: the override before this one was taken back."""
+    by: str
+    why: str
+    at: str
+
+
+def override(records: Records, score: Score, name: str, test: str, earned: Fraction | None, reason: Reason) -> Override:
+    """Set the points of a test by hand, or take that back.
+
+    Args:
+        records: where it is kept.
+        score: the delivery's score, which has the test.
+        name: of the delivery.
+        test: the test's number, function or id.
+        earned: its points; None takes the override back.
+        reason: who decided, and why; both are asked for.
+
+    Raises:
+        UsageError: there is no such test, it has fewer points, or nobody says who and why.
+    """
+    entry = _entry_of(score, test)
+    if not reason.by or not reason.why:
+        raise UsageError("An override needs who decided it and why: --by NAME --why REASON.")
+    if earned is not None and not 0 <= earned <= entry.points:
+        raise UsageError(f"{entry.test_id} has {entry.points} points; {earned} cannot be given for it.")
+    row = {
+        "assignment": score.assignment,
+        "name": name,
+        "test_id": entry.test_id,
+        "earned": None if earned is None else str(earned),
+        "by": reason.by,
+        "why": reason.why,
+        "at": now(),
+    }
+    with writing(records.engine) as connection:
+        connection.execute(insert(overrides).values(**row))
+    return Override(name, entry.test_id, earned, reason.by, reason.why, row["at"] or "")
+
+
+def overrides_of(records: Records, assignment: str) -> dict[str, dict[str, Override]]:
+    """Those that hold now, by delivery and test."""
+    held: dict[str, dict[str, Override]] = {}
+    for each in all_overrides(records, assignment):
+        of_delivery = held.setdefault(each.name, {})
+        if each.earned is None:
+            of_delivery.pop(each.test_id, None)
+        else:
+            of_delivery[each.test_id] = each
+    return {name: found for name, found in held.items() if found}
+
+
+def all_overrides(records: Records, assignment: str) -> list[Override]:
+    """Every one that was ever made, from the first to the last."""
+    query = select(overrides).where(overrides.c.assignment == assignment).order_by(overrides.c.id)
+    with records.engine.connect() as connection:
+        return [_of_row(row) for row in connection.execute(query)]
+
+
+def overridden(score: Score, held: Mapping[str, Override]) -> Score:
+    """The score with what was decided by hand; a test that the score has not is left out."""
+    return replace(score, entries=tuple(_decided(e, held.get(e.test_id)) for e in score.entries)) if held else score
+
+
+def _decided(entry: Entry, by_hand: Override | None) -> Entry:
+    if by_hand is None or by_hand.earned is None:
+        return entry
+    earned = min(by_hand.earned, entry.points)  # the test may be worth less by now
+    status = Status.PASSED if earned == entry.points else Status.PARTIAL if earned else Status.FAILED
+    said = f"Set by hand to {earned} of {entry.points} points."
+    why = f"by {by_hand.by}, {by_hand.at}: {by_hand.why} (was {entry.status}, {entry.earned})"
+    return replace(entry, status=status, earned=earned, cases=(Case("", status, earned, entry.points, said, why),))
+
+
+def _entry_of(score: Score, test: str) -> Entry:
+    found = [e for e in score.entries if test in (e.test_id, e.number, e.test_id.split("::", 1)[-1])]
+    if len(found) != 1:
+        there = ", ".join(e.number or e.test_id.split("::", 1)[-1] for e in score.entries)
+        what = "several tests" if found else "no test"
+        raise UsageError(f"{score.assignment} has {what} {test!r}; ask for one of: {there}.")
+    return found[0]
+
+
+def _of_row(row: Row[Any]) -> Override:
+    earned = None if row.earned is None else Fraction(row.earned)
+    return Override(row.name, row.test_id, earned, row.by, row.why, row.at)

@@ -1,0 +1,283 @@
+"""`Records`: what is kept of a class, added to and read."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+
+from sqlalchemy import Connection, Engine, Row, Select, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from viva.model import Delivery, Marked, Score
+from viva.records.database import open_database, writing
+from viva.records.packing import delivery_from, delivery_to, pack_score, unpack_score
+from viva.records.tables import deliveries, scores, transcripts
+
+GRADED: Final = "graded"
+REGRADED: Final = "regraded"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Who added something, and why; both are kept beside it."""
+
+    by: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A score as it is in the records."""
+
+    id: int
+    delivery_id: int
+    marked: Marked
+    kind: str
+    """"graded", or "regraded"."""
+    made_with: str
+    """Digest of the tests, the key and the data with which it was graded."""
+    by: str
+    why: str
+    at: datetime
+    transcript_id: int | None
+    """What was asked and answered; None where nothing was kept."""
+
+
+class Records:
+    """The records of one course; a context manager. Each call is a transaction of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    @classmethod
+    def open(cls, url: str, folder: Path) -> Self:
+        """The records at a URL; see `open_database`, also for what it raises."""
+        return cls(open_database(url, folder))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.engine.dispose()
+
+    # --- adding
+
+    def add_deliveries(self, assignment: str, handed_in: Iterable[tuple[Delivery, str]]) -> list[int]:
+        """Keep what was handed in, each once, and return their numbers; the bytes themselves are not kept.
+
+        Args:
+            assignment: its name.
+            handed_in: each delivery, and the hash of its content.
+        """
+        rows = {}
+        order = []
+        for delivery, content_hash in handed_in:
+            row = {"assignment": assignment, "content_hash": content_hash, **delivery_to(delivery)}
+            digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()
+            order.append(digest)
+            rows[digest] = {**row, "digest": digest, "at": now()}
+        with self.engine.connect() as connection:
+            known = _numbers(connection, order)
+        if missing := [rows[digest] for digest in rows if digest not in known]:
+            with writing(self.engine) as connection:
+                statement = _insert(connection)(deliveries).on_conflict_do_nothing(index_elements=["digest"])
+                connection.execute(statement, missing)
+                known = _numbers(connection, order)
+        return [known[digest] for digest in order]
+
+    def add_score(
+        self,
+        delivery_id: int,
+        score: Score,
+        *,
+        made_with: str,
+        identity: str | None,
+        reason: Reason,
+        kind: str = GRADED,
+        transcript: bytes = b"",
+    ) -> int | None:
+        """Keep a score and its transcript.
+
+        Args:
+            delivery_id: as `add_delivery` returned it.
+            made_with: digest of tests, key and data.
+            identity: the same for two gradings that must be the same; the second is not kept.
+            reason: who had it graded, and why.
+            kind: how it came about.
+            transcript: what was asked and answered.
+
+        Returns:
+            Its number; None if somebody else has kept this very grading meanwhile.
+        """
+        with writing(self.engine) as connection:
+            return add_score(
+                connection,
+                delivery_id,
+                pack_score(score),
+                score,
+                made_with=made_with,
+                identity=identity,
+                reason=reason,
+                kind=kind,
+                transcript_id=add_transcript(connection, transcript),
+            )
+
+    # --- reading
+
+    def graded(self, identities: Iterable[str]) -> dict[str, Kept]:
+        """Of some identities those that were graded already, with their scores."""
+        wanted, found = list(identities), {}
+        with self.engine.connect() as connection:
+            for part in _parts(wanted):
+                for row in connection.execute(_rows().where(scores.c.identity.in_(part))):
+                    found[row.identity] = kept_of(row)
+        return found
+
+    def current(self, assignment: str) -> list[Kept]:
+        """The latest score of each delivery, by name; of several that were handed in under one name, the last one."""
+        latest = (
+            select(func.max(scores.c.id))
+            .join(deliveries, scores.c.delivery_id == deliveries.c.id)
+            .where(deliveries.c.assignment == assignment)
+            .group_by(deliveries.c.name)
+        )
+        with self.engine.connect() as connection:
+            rows = connection.execute(_rows().where(scores.c.id.in_(latest)).order_by(deliveries.c.name))
+            return [kept_of(row) for row in rows]
+
+    def latest(self, delivery_ids: Iterable[int]) -> dict[int, Kept]:
+        """The latest score of each of these deliveries that has one."""
+        found = {}
+        with self.engine.connect() as connection:
+            for part in _parts(list(delivery_ids)):
+                last = (
+                    select(func.max(scores.c.id)).where(scores.c.delivery_id.in_(part)).group_by(scores.c.delivery_id)
+                )
+                for row in connection.execute(_rows().where(scores.c.id.in_(last))):
+                    found[row.delivery_id] = kept_of(row)
+        return found
+
+    def history(self, student: str) -> list[Kept]:
+        """Every score of whoever is called so, by id, name, email or delivery; from the first to the last."""
+        wanted = student.casefold()
+        handed_in = select(deliveries.c.id, deliveries.c.name, deliveries.c.students)
+        with self.engine.connect() as connection:
+            theirs = [row.id for row in connection.execute(handed_in) if _is_of(row, wanted)]
+            rows = connection.execute(_rows().where(scores.c.delivery_id.in_(theirs)).order_by(scores.c.id))
+            return [kept_of(row) for row in rows]
+
+    def transcript(self, transcript_id: int | None) -> bytes:
+        """A transcript by its number; empty where there is none."""
+        if transcript_id is None:
+            return b""
+        with self.engine.connect() as connection:
+            found = connection.execute(select(transcripts.c.data).where(transcripts.c.id == transcript_id)).scalar()
+        return bytes(found or b"")
+
+    def assignments(self) -> list[str]:
+        """Names of those that have records."""
+        with self.engine.connect() as connection:
+            return list(connection.execute(select(deliveries.c.assignment).distinct().order_by("assignment")).scalars())
+
+
+def add_score(
+    connection: Connection,
+    delivery_id: int,
+    packed: bytes,
+    score: Score,
+    *,
+    made_with: str,
+    identity: str | None,
+    reason: Reason,
+    kind: str,
+    transcript_id: int | None,
+) -> int | None:
+    """A row of `scores` in a transaction that is open; see `Records.add_score`."""
+    statement = _insert(connection)(scores).values(
+        delivery_id=delivery_id,
+        identity=identity,
+        kind=kind,
+        version=score.version,
+        made_with=made_with,
+        signature=json.dumps(dict(score.signature)),
+        tier=score.isolation.tier,
+        earned=str(score.earned),
+        points=str(score.points),
+        still_open=str(score.still_open),
+        wall_s=score.wall_s,
+        score=packed,
+        transcript_id=transcript_id,
+        by=reason.by,
+        why=reason.why,
+        at=now(),
+    )
+    added = connection.execute(statement.on_conflict_do_nothing(index_elements=["identity"]).returning(scores.c.id))
+    number = added.scalar()
+    return None if number is None else int(number)
+
+
+def add_transcript(connection: Connection, data: bytes) -> int | None:
+    """A row of `transcripts`; None where there is nothing to keep."""
+    if not data:
+        return None
+    key = connection.execute(insert(transcripts).values(data=data)).inserted_primary_key
+    return None if key is None else int(key[0])
+
+
+def now() -> str:
+    """The time as it is kept: UTC, to the microsecond, so that texts sort as times do."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def kept_of(row: Row[Any]) -> Kept:
+    """A row of `_rows` as a value."""
+    return Kept(
+        id=row.id,
+        delivery_id=row.delivery_id,
+        marked=Marked(delivery_from(row), unpack_score(row.score)),
+        kind=row.kind,
+        made_with=row.made_with,
+        by=row.by,
+        why=row.why,
+        at=datetime.fromisoformat(row.at),
+        transcript_id=row.transcript_id,
+    )
+
+
+def _rows() -> Select[Any]:
+    others = [column for column in deliveries.c if column.name not in ("id", "at", "digest")]
+    return select(scores, *others).join(deliveries, scores.c.delivery_id == deliveries.c.id)
+
+
+def _is_of(row: Any, wanted: str) -> bool:
+    students = json.loads(row.students)
+    names = [row.name, *(student[key] for student in students for key in ("id", "name", "email"))]
+    return any(name.casefold() == wanted for name in names if name)
+
+
+def _insert(connection: Connection) -> Any:
+    """The dialects' own INSERT, which knows what to do about rows that are there already."""
+    return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+
+
+def _numbers(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
+    """The deliveries that are there already, by digest."""
+    found: dict[str, int] = {}
+    for part in _parts(digests):
+        query = select(deliveries.c.digest, deliveries.c.id).where(deliveries.c.digest.in_(part))
+        found.update((row.digest, row.id) for row in connection.execute(query))
+    return found
+
+
+def _parts(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
+    """Slices that fit into one statement."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

@@ -1,0 +1,106 @@
+"""The tables. Rows are added and read; nothing updates them, and only a student's request takes any away.
+
+Times are texts, UTC in ISO 8601, because SQLite knows no time zones; points are exact fractions as texts.
+"""
+
+from typing import Final
+
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
+
+METADATA: Final = MetaData()
+
+deliveries: Final = Table(
+    "deliveries",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("assignment", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    Column("digest", Text, nullable=False, unique=True),  # of all that follows and precedes: the same is not kept twice
+    Column("path", Text, nullable=False),
+    Column("students", Text, nullable=False),  # JSON
+    Column("submitted_at", Text),
+    Column("late", Boolean),
+    Column("attempt", Integer, nullable=False),
+    Column("team", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("also", Text, nullable=False),  # JSON
+    Column("at", Text, nullable=False),
+    Index("deliveries_by_name", "assignment", "name"),
+)
+
+transcripts: Final = Table(
+    "transcripts",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+scores: Final = Table(
+    "scores",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("delivery_id", Integer, ForeignKey("deliveries.id"), nullable=False, index=True),
+    Column("identity", Text, unique=True),  # what makes two gradings the same one; none for what a person decided
+    Column("kind", Text, nullable=False),  # graded, regraded
+    Column("version", Integer, nullable=False),
+    Column("made_with", Text, nullable=False),  # digest of tests, key and data
+    Column("signature", Text, nullable=False),  # JSON
+    Column("tier", Text, nullable=False),
+    Column("earned", Text, nullable=False),
+    Column("points", Text, nullable=False),
+    Column("still_open", Text, nullable=False),
+    Column("wall_s", Float, nullable=False),
+    Column("score", LargeBinary, nullable=False),  # the whole of it, packed
+    Column("transcript_id", Integer, ForeignKey("transcripts.id")),
+    Column("by", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("at", Text, nullable=False),
+)
+
+overrides: Final = Table(
+    "overrides",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("assignment", Text, nullable=False),
+    Column("name", Text, nullable=False),  # of the delivery
+    Column("test_id", Text, nullable=False),
+    Column("earned", Text),  # none: the override before this one is taken back
+    Column("by", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Index("overrides_by_name", "assignment", "name"),
+)
+
+proposals: Final = Table(
+    "proposals",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("assignment", Text, nullable=False),
+    Column("made_with", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("at", Text, nullable=False),
+)
+
+proposed: Final = Table(
+    "proposed",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("proposal_id", Integer, ForeignKey("proposals.id"), nullable=False, index=True),
+    Column("delivery_id", Integer, ForeignKey("deliveries.id"), nullable=False),
+    Column("old_score_id", Integer, ForeignKey("scores.id"), nullable=False),
+    Column("score", LargeBinary, nullable=False),
+    Column("transcript_id", Integer, ForeignKey("transcripts.id")),
+)
+
+decisions: Final = Table(
+    "decisions",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("proposed_id", Integer, ForeignKey("proposed.id"), nullable=False, unique=True),  # decided once
+    Column("applied", Boolean, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("at", Text, nullable=False),
+)

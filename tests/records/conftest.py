@@ -1,0 +1,41 @@
+"""Records to test with: in SQLite always, in PostgreSQL where the distribution's packages are, which CI installs."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import postgres
+import pytest
+
+from viva.records import Records
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    if not postgres.installed():
+        if os.environ.get("VIVA_REQUIRED_TIERS"):
+            pytest.fail("PostgreSQL is not installed: apt-get install postgresql")
+        pytest.skip("PostgreSQL is not installed")
+    with postgres.server() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of an empty database."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'records.db'}"
+        return
+    import psycopg
+
+    there = request.getfixturevalue("postgres_url")
+    with psycopg.connect(there, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+    yield there
+
+
+@pytest.fixture
+def records(url: str, tmp_path: Path) -> Iterator[Records]:
+    with Records.open(url, tmp_path) as opened:
+        yield opened

@@ -1,0 +1,57 @@
+"""A real PostgreSQL in a folder of its own, on a socket in that folder, for the tests that need one."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+
+
+def installed() -> bool:
+    """Whether the distribution's packages are there."""
+    return bool(_BINARIES)
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Start one; yields the URL of an empty database. It listens on no port."""
+    folder = Path(tempfile.mkdtemp(prefix="postgres-"))  # pytest's own folders are closed to the server's user
+    user = _user()
+    if os.geteuid() == 0:  # it refuses to run as root
+        shutil.chown(folder, user)
+    data, log = folder / "data", folder / "log"
+    _run("initdb", "-D", str(data), "-A", "trust", "-U", "viva", "--no-sync")
+    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+    _run("pg_ctl", "-D", str(data), "-l", str(log), "-w", "-o", options, "start")
+    try:
+        _run("createdb", "-h", str(folder), "-U", "viva", "records")
+        yield f"postgresql://viva@/records?host={folder}"
+    finally:
+        _run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+        shutil.rmtree(folder)
+
+
+def _user() -> str:
+    return "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+
+
+def _run(program: str, *arguments: str) -> None:
+    command = [str(_BINARIES[-1] / program), *arguments]
+    if os.geteuid() == 0:
+        command = ["setpriv", f"--reuid={_user()}", f"--regid={_user()}", "--init-groups", *command]
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd="/",
+        timeout=60,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{program}: {done.stdout.decode(errors='replace')[-2000:]}")

@@ -1,0 +1,44 @@
+"""Scores and deliveries to keep."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+from viva.model import Case, Delivery, Entry, Isolation, Score, Status, Student
+
+MOMENT = datetime(2026, 11, 1, 23, 59, 30, tzinfo=UTC)
+
+
+def delivery(name: str = "ada", *, attempt: int = 1) -> Delivery:
+    student = Student(f"id-{name}", name.title(), f"{name}@example.org", "A", {"canvas": "77"})
+    return Delivery(name, Path("class") / name, (student,), MOMENT, False, attempt, "", "canvas", {"submission": "9"})
+
+
+def score(name: str = "ada", *earned: int, content_hash: str = "00") -> Score:
+    """Two tests of four points each."""
+    entries = tuple(_entry(number, points) for number, points in enumerate(earned or (4, 1), 1))
+    isolation = Isolation("T3", {"seccomp": "on"}, {"net": "refused"}, ("gpu",))
+    return Score(name, content_hash, "small", 1, entries, ("a note",), isolation, {"viva": "0.1.0"}, wall_s=0.25)
+
+
+def with_message(original: Score, message: str) -> Score:
+    """The same with another message of its first test."""
+    first = original.entries[0]
+    case = replace(first.cases[0], message=message)
+    return replace(original, entries=(replace(first, cases=(case,)), *original.entries[1:]))
+
+
+def _entry(number: int, earned: int) -> Entry:
+    status = Status.PASSED if earned == 4 else Status.PARTIAL if earned else Status.FAILED
+    case = Case("", status, Fraction(earned), Fraction(4), "wrong", "expected 3", 0.5)
+    return Entry(
+        f"test_it.py::test_{number}",
+        f"Test {number}.",
+        str(number),
+        "visible",
+        status,
+        Fraction(earned),
+        Fraction(4),
+        (case,),
+    )

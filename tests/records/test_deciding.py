@@ -1,0 +1,120 @@
+"""What people decide: marks set by hand, proposals of a regrade; nothing of it overwrites anything."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import samples
+
+from viva.model import Score, Status
+from viva.model.errors import UsageError
+from viva.records import Records
+from viva.records.overrides import Override, all_overrides, overridden, override, overrides_of
+from viva.records.proposals import decide, propose, waiting
+from viva.records.store import Kept, Reason
+
+BY = Reason("grace", "a fairer tolerance")
+
+
+def keep(records: Records, name: str, *earned: int) -> Kept:
+    (number,) = records.add_deliveries("small", [(samples.delivery(name), "00")])
+    made = records.add_score(number, samples.score(name, *earned), made_with="m1", identity=None, reason=Reason("ada"))
+    (kept,) = [k for k in records.current("small") if k.id == made]
+    return kept
+
+
+def proposal_for(records: Records, *found: tuple[Kept, Score]) -> None:
+    propose(records, "small", "m2", [(kept, score, b"") for kept, score in found], BY)
+
+
+def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Records) -> None:
+    kept = keep(records, "ada", 4, 1)
+    score = kept.marked.score
+    override(records, score, "ada", "2", Fraction(5, 2), BY)
+    held = overrides_of(records, "small")["ada"]
+    by_hand = overridden(score, held).entries[1]
+    assert (by_hand.status, by_hand.earned) == (Status.PARTIAL, Fraction(5, 2))
+    assert by_hand.message == "Set by hand to 5/2 of 4 points."
+    assert "by grace" in by_hand.staff_message and "a fairer tolerance (was partial, 1)" in by_hand.staff_message
+    assert overridden(score, held).earned == Fraction(13, 2)
+    override(records, score, "ada", "test_2", None, BY)
+    assert overrides_of(records, "small") == {} and len(all_overrides(records, "small")) == 2
+    assert overridden(score, {}) is score
+
+
+def test_an_override_of_what_is_worth_less_by_now_gives_all_that_there_is(records: Records) -> None:
+    held = {"test_it.py::test_1": Override("ada", "test_it.py::test_1", Fraction(9), "grace", "so", "now")}
+    entry = overridden(samples.score(), held).entries[0]
+    assert (entry.status, entry.earned) == (Status.PASSED, 4)
+
+
+@pytest.mark.parametrize(
+    ("test", "earned", "reason", "said"),
+    [
+        ("7", 1, BY, "no test '7'; ask for one of: 1, 2"),
+        ("1", 5, BY, "has 4 points; 5 cannot be given"),
+        ("1", -1, BY, "-1 cannot be given"),
+        ("1", 1, Reason("grace"), "needs who decided it and why"),
+        ("1", 1, Reason("", "why"), "needs who decided it and why"),
+    ],
+)
+def test_a_wrong_override_is_refused(records: Records, test: str, earned: int, reason: Reason, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        override(records, samples.score(), "ada", test, Fraction(earned), reason)
+    assert all_overrides(records, "small") == []
+
+
+def test_nothing_changes_before_a_proposal_is_applied(records: Records) -> None:
+    ada, bob = keep(records, "ada", 1, 1), keep(records, "bob", 4, 4)
+    proposal_for(records, (ada, samples.score("ada", 4, 1)), (bob, samples.score("bob", 4, 2)))
+    proposal = waiting(records, "small")
+    assert proposal is not None and [change.gain for change in proposal.changes] == [3, -2]
+    (test,) = proposal.changes[1].tests
+    assert (test.test_id, test.before, test.after, test.message) == ("test_it.py::test_2", 4, 2, "expected 3")
+    assert [kept.marked.score.earned for kept in records.current("small")] == [2, 8]
+
+    done = decide(records, proposal, BY, applied=True, chosen=lambda change: change.gain > 0)
+    assert [change.kept.marked.delivery.name for change in done] == ["ada"]
+    first, second = records.current("small")
+    assert (first.marked.score.earned, first.kind, first.made_with, first.by) == (5, "regraded", "m2", "grace")
+    assert second == bob
+    left = waiting(records, "small")
+    assert left is not None and [change.gain for change in left.changes] == [-2]
+    assert decide(records, proposal, BY, applied=True, chosen=lambda change: change.gain > 0) == []
+
+    decide(records, left, BY, applied=False)
+    assert records.current("small")[1] == bob
+    assert (after := waiting(records, "small")) is not None and after.changes == []
+    assert [kept.marked.score.earned for kept in records.history("ada")] == [2, 5]
+
+
+def test_a_proposal_for_a_score_that_counts_no_more_is_void(records: Records) -> None:
+    ada = keep(records, "ada", 1, 1)
+    proposal_for(records, (ada, samples.score("ada", 4, 1)))
+    keep(records, "ada", 4, 4)
+    proposal = waiting(records, "small")
+    assert proposal is not None and proposal.changes == []
+
+
+def test_of_two_proposals_the_later_one_waits(records: Records) -> None:
+    ada = keep(records, "ada", 1, 1)
+    proposal_for(records, (ada, samples.score("ada", 2, 1)))
+    proposal_for(records, (ada, samples.score("ada", 3, 1)))
+    proposal = waiting(records, "small")
+    assert proposal is not None and [change.gain for change in proposal.changes] == [2]
+    assert waiting(records, "other") is None
+
+
+def test_tests_that_came_and_went_are_changes_too(records: Records) -> None:
+    ada = keep(records, "ada", 1, 1)
+    first, second = ada.marked.score.entries
+    renamed = replace(second, test_id="test_it.py::test_3", points=Fraction(9))
+    proposal_for(records, (ada, replace(ada.marked.score, entries=(first, renamed))))
+    proposal = waiting(records, "small")
+    assert proposal is not None
+    (change,) = proposal.changes
+    assert [(t.test_id, t.before, t.after) for t in change.tests] == [
+        ("test_it.py::test_3", None, 1),
+        ("test_it.py::test_2", 1, None),
+    ]
+    assert change.tests[1].message == "The test is not there any more."

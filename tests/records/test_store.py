@@ -1,0 +1,164 @@
+"""What is kept comes back as it was, once, whoever else is writing."""
+
+import multiprocessing
+import os
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import samples
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from viva.model.errors import UsageError
+from viva.records import Records
+from viva.records.database import REVISION, open_database
+from viva.records.packing import pack_score, unpack_score
+from viva.records.store import Reason
+from viva.records.tables import METADATA
+
+BY = Reason("grace", "the first grading")
+
+
+def keep(records: Records, name: str = "ada", *earned: int, identity: str | None = None) -> int | None:
+    (number,) = records.add_deliveries("small", [(samples.delivery(name), "00")])
+    given = samples.score(name, *earned)
+    return records.add_score(number, given, made_with="m", identity=identity, reason=BY, transcript=b"said")
+
+
+def test_a_score_comes_back_as_it_was(records: Records) -> None:
+    keep(records)
+    (kept,) = records.current("small")
+    assert (kept.marked.delivery, kept.marked.score) == (samples.delivery(), samples.score())
+    assert (kept.by, kept.why, kept.kind, kept.made_with) == ("grace", "the first grading", "graded", "m")
+    assert abs((datetime.now(UTC) - kept.at).total_seconds()) < 60
+    assert records.transcript(kept.transcript_id) == b"said"
+    assert records.assignments() == ["small"]
+
+
+def test_the_latest_score_counts_and_every_one_is_kept(records: Records) -> None:
+    for earned in (1, 4, 2):
+        keep(records, "ada", earned, earned)
+    keep(records, "bob", 3, 3)
+    assert [kept.marked.score.earned for kept in records.current("small")] == [4, 6]
+    for called in ("id-ada", "ADA@example.org", "Ada", "ada"):
+        assert [kept.marked.score.earned for kept in records.history(called)] == [2, 8, 4]
+    assert records.history("ad") == records.current("other") == []
+
+
+def test_the_same_grading_is_kept_once(records: Records) -> None:
+    first = keep(records, identity="x")
+    assert keep(records, "ada", 4, 4, identity="x") is None
+    assert [kept.id for kept in records.current("small")] == [first]
+    found = records.graded(["x", "y", *map(str, range(1200))])
+    assert {name: kept.id for name, kept in found.items()} == {"x": first}
+
+
+def test_a_delivery_is_kept_once_and_anew_when_anything_of_it_differs(records: Records) -> None:
+    one, other, again = samples.delivery(), samples.delivery(attempt=2), samples.delivery()
+    first, second, third = records.add_deliveries("small", [(one, "00"), (other, "00"), (again, "00")])
+    assert first == third != second
+    assert records.add_deliveries("small", [(again, "00"), (one, "01")])[0] == first
+    (changed,) = records.add_deliveries("small", [(one, "01")])
+    (elsewhere,) = records.add_deliveries("other", [(one, "00")])
+    assert len({first, second, changed, elsewhere}) == 4
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_text_of_a_student_is_kept(text_of_student: str) -> None:
+    """Lone surrogates and NUL among them, which databases do not take as text."""
+    given_score = samples.with_message(samples.score(), text_of_student)
+    assert unpack_score(pack_score(given_score)) == given_score
+
+
+def _write(url: str, folder: str, writer: int) -> None:
+    with Records.open(url, Path(folder)) as records:
+        for n in range(20):
+            keep(records, f"s{n}", identity=f"shared {n}")
+            keep(records, f"own {writer} {n}", identity=f"own {writer} {n}")
+
+
+def test_several_graders_write_at_once(url: str, tmp_path: Path) -> None:
+    """Also its tables are made once, whoever comes first."""
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_write, args=(url, str(tmp_path), w)) for w in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(120)
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    with Records.open(url, tmp_path) as records:
+        names = [kept.marked.delivery.name for kept in records.current("small")]
+        assert len(names) == len(set(names)) == 20 + 3 * 20
+        assert sum(len(records.history(f"s{n}")) for n in range(20)) == 20
+
+
+def test_the_migrations_make_the_tables_that_the_code_means(url: str, tmp_path: Path) -> None:
+    engine = open_database(url, tmp_path)
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == REVISION
+    engine.dispose()
+
+
+def test_records_of_a_later_version_are_left_alone(url: str, tmp_path: Path) -> None:
+    engine = open_database(url, tmp_path)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    engine.dispose()
+    with pytest.raises(UsageError, match="written by a later version of viva"):
+        Records.open(url, tmp_path)
+
+
+def test_the_file_is_its_owners_alone_and_lies_beside_the_course(tmp_path: Path) -> None:
+    previous = os.umask(0)
+    try:
+        Records.open("sqlite:///records.db", tmp_path).close()
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((tmp_path / "records.db").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("records.db", "is no URL of a database"),
+        ("mysql://root@localhost/x", "SQLite or PostgreSQL"),
+        ("nonsense://x", "is no URL of a database"),
+        ("sqlite:///nowhere/records.db", "cannot be kept at"),
+        (
+            "postgresql://viva:sesame@localhost:1/records",
+            r"viva:\*\*\*@localhost:1/records cannot be opened",
+        ),
+    ],
+)
+def test_what_cannot_be_opened_is_said_in_a_sentence(wrong: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        Records.open(wrong, tmp_path)
+    assert "sesame" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "records.db").write_bytes(b"these are notes, not records" * 100)
+    with pytest.raises(UsageError, match="cannot be opened: file is not a database"):
+        Records.open("sqlite:///records.db", tmp_path)
+
+
+def test_records_that_cannot_be_written_say_so(records: Records, url: str) -> None:
+    if url.startswith("postgresql"):
+        pytest.skip("a file is what is locked here")
+    import sqlite3
+
+    records.add_deliveries("small", [(samples.delivery(), "00")])
+    other = sqlite3.connect(url.removeprefix("sqlite:///"))
+    other.execute("BEGIN IMMEDIATE")
+    with records.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA busy_timeout=50")
+    with pytest.raises(UsageError, match="database is locked; nothing of it was kept"):
+        records.add_deliveries("small", [(samples.delivery("bob"), "00")])
+    other.rollback()
+    other.close()
