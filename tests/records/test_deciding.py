@@ -51,7 +51,7 @@ def test_an_override_of_what_is_worth_less_by_now_gives_all_that_there_is(record
 @pytest.mark.parametrize(
     ("test", "earned", "reason", "said"),
     [
-        ("7", 1, BY, "no test '7'; ask for one of: 1, 2"),
+        ("7", 1, BY, "no test '7'; ask for one of: test_1, test_2"),
         ("1", 5, BY, "has 4 points; 5 cannot be given"),
         ("1", -1, BY, "-1 cannot be given"),
         ("1", 1, Reason("grace"), "needs who decided it and why"),

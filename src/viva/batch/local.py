@@ -12,7 +12,7 @@ from typing import Final
 from viva.course import Assignment, Course
 from viva.examine.parent import ExaminerProcess, Graded, Wanted
 from viva.intake import open_submission
-from viva.model import Entry, Submission, Tier
+from viva.model import Delivery, Entry, Submission, Tier
 from viva.model.errors import GraderError, UsageError, VivaError
 from viva.model.gpu import Gpus
 
@@ -32,6 +32,12 @@ class Job:
     """What is asked of this one; None for what the batch wants of all."""
     may_hold_notebook: bool = True
     """Whether notebooks may be in it, where its bytes are not at hand: their shell is then loaded for all."""
+    content_hash: str = ""
+    """Of its bytes, where they were read when the class was listed."""
+    delivery: Delivery | None = None
+    """Who handed it in and when, where that is known."""
+    transcript: Callable[[], bytes] = bytes
+    """Fetches what answers in the place of the student's program, where nothing of it is to be run."""
 
 
 @dataclass(slots=True)
@@ -56,6 +62,8 @@ class Batch:
     """What is offered to tests that need a GPU."""
     checkpoints: Callable[[Job], Path | None] = lambda job: None
     """The folder in which a submission's trainings are kept and from which they go on; None for neither."""
+    boxes: bool = True
+    """False where every job has a transcript that is to answer."""
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
         """Grade the jobs, in any order; each comes back exactly once.
@@ -115,6 +123,7 @@ class Batch:
                             preload=self.preload,
                             gpus=self.gpus,
                             core=core,
+                            boxes=self.boxes,
                         )
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
@@ -161,7 +170,14 @@ class Batch:
             self.on_entry(job, entries)
 
         self.on_start(job, entries())
-        return examiner.grade(submission, wanted, note, lambda text: self.on_progress(job, text), self.checkpoints(job))
+        return examiner.grade(
+            submission,
+            wanted,
+            note,
+            lambda text: self.on_progress(job, text),
+            self.checkpoints(job),
+            job.transcript(),
+        )
 
 
 class _Waiting:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from viva.cli.keeping import Keeping, reason_of, reason_options, records_for, records_option
 from viva.cli.options import (
     UNSAFE,
     assignment_option,
@@ -20,6 +21,7 @@ from viva.cli.options import (
 from viva.cli.progress import Progress
 from viva.course import keep_apart
 from viva.model import Tier
+from viva.model.errors import UsageError
 
 KEEP_BYTES_BELOW = 50
 """Submissions of a class this small are read once; larger ones are read again when their turn comes."""
@@ -46,6 +48,10 @@ KEEP_BYTES_BELOW = 50
 @training_option(default=True)
 @gpu_option(default="auto")
 @click.option("--as-student", is_flag=True, help="Show exactly what the student will see.")
+@records_option
+@click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before.")
+@click.option("--again", is_flag=True, help="Grade anew what was graded before, too.")
+@reason_options
 def command(
     paths: tuple[Path, ...],
     output: Path | None,
@@ -58,8 +64,16 @@ def command(
     training: bool,
     gpu_wish: str,
     as_student: bool,
+    records_url: str | None,
+    no_records: bool,
+    again: bool,
+    by: str,
+    why: str,
 ) -> int:
     """Grade one or many submissions: modules, notebooks, folders, archives.
+
+    Where the course keeps records, what was graded before and has not changed is not graded again; a run that was
+    ended in the middle goes on where it was.
 
     Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, 2 something went wrong on the
     grader's side and those tests are still open.
@@ -77,14 +91,34 @@ def command(
         submission = open_submission(path, str(path), withheld=course.withheld)
         chosen = choose_assignment(course, assignment, submission)
         kept = submission if len(found) < KEEP_BYTES_BELOW else None
-        jobs.append(Job(path, str(path), chosen, kept, may_hold_notebook=submission.may_hold_notebook))
+        jobs.append(
+            Job(
+                path,
+                str(path),
+                chosen,
+                kept,
+                may_hold_notebook=submission.may_hold_notebook,
+                content_hash=submission.content_hash,
+            )
+        )
     floors = [j.assignment.min_tier for j in jobs if j.assignment.min_tier is not None]
     tier = choose_tier(tier_name, max(floors, default=course.min_tier))
     gpus = choose_gpus(gpu_wish)
     if tier is Tier.T0:
         click.echo(f"viva: isolation T0: {UNSAFE}.", err=True)
-    with Progress(jobs, output, tier, all_asked=not only and not visible_only) as progress:
-        wanted = Wanted(list(only) or None, visible_only, training=training)
+    all_asked = not only and not visible_only
+    if records_url and not all_asked:
+        raise UsageError("--records keeps whole scores: leave out --only and --visible-only.")
+    wanted = Wanted(list(only) or None, visible_only, training=training)
+    with (
+        Progress(jobs, output, tier, all_asked=all_asked) as progress,
+        records_for(course, records_url, off=no_records or not all_asked) as records,
+    ):
+        keeper = None
+        if records is not None:
+            wanted.transcript = True
+            keeper = Keeping(records, course, secret, wanted, reason_of(by, why), gpu=bool(gpus.devices), again=again)
+            jobs = keeper.left(jobs, progress)
         batch = Batch(
             course,
             tier,
@@ -99,7 +133,11 @@ def command(
         )
         for job, graded in batch.run(jobs):
             progress.done(job, graded)
+            if keeper is not None:
+                keeper.keep(job, graded)
     status = progress.finish(as_student=as_student)
+    if keeper is not None:
+        keeper.say()
     for name, points in () if only or visible_only else progress.points_of().items():
         if complaint := points_complaint(course.assignment(name), points):
             click.echo(f"viva: {name}: {complaint}.", err=True)

@@ -44,6 +44,11 @@ class Delivery:
     also: Mapping[str, str] = field(default_factory=dict)
     """Its own identifiers in the source, such as Gradescope's `submission`."""
 
+    def is_called(self, name: str) -> bool:
+        """Whether a person may mean this by `name`: its own, or a student's id, name or email, in any case."""
+        names = (self.name, *(text for s in self.students for text in (s.id, s.name, s.email)))
+        return name.casefold() in {text.casefold() for text in names if text}
+
 
 @dataclass(frozen=True, slots=True)
 class Marked:

@@ -19,10 +19,12 @@ class TestChange:
     """One test that comes out otherwise."""
 
     test_id: str
-    name: str
+    number: str
     before: Fraction | None
     """Points; None where the test was not there, or is open."""
     after: Fraction | None
+    worth: tuple[Fraction | None, Fraction | None]
+    """The most that it gave and gives."""
     message: str
     """Why, in the words of the new grading for staff."""
 
@@ -57,7 +59,7 @@ class Change:
                 shown = new or old
                 message = new.staff_message or new.message if new is not None else "The test is not there any more."
                 assert shown is not None  # the id is of one of the two
-                found.append(TestChange(test_id, shown.name, values[0], values[1], message))
+                found.append(TestChange(test_id, shown.number, values[0], values[1], (worth[0], worth[1]), message))
         return found
 
 

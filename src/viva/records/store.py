@@ -167,10 +167,10 @@ class Records:
 
     def history(self, student: str) -> list[Kept]:
         """Every score of whoever is called so, by id, name, email or delivery; from the first to the last."""
-        wanted = student.casefold()
-        handed_in = select(deliveries.c.id, deliveries.c.name, deliveries.c.students)
+        columns = [column for column in deliveries.c if column.name not in ("at", "digest")]
         with self.engine.connect() as connection:
-            theirs = [row.id for row in connection.execute(handed_in) if _is_of(row, wanted)]
+            all_of_them = connection.execute(select(*columns))
+            theirs = [row.id for row in all_of_them if delivery_from(row).is_called(student)]
             rows = connection.execute(_rows().where(scores.c.delivery_id.in_(theirs)).order_by(scores.c.id))
             return [kept_of(row) for row in rows]
 
@@ -255,12 +255,6 @@ def kept_of(row: Row[Any]) -> Kept:
 def _rows() -> Select[Any]:
     others = [column for column in deliveries.c if column.name not in ("id", "at", "digest")]
     return select(scores, *others).join(deliveries, scores.c.delivery_id == deliveries.c.id)
-
-
-def _is_of(row: Any, wanted: str) -> bool:
-    students = json.loads(row.students)
-    names = [row.name, *(student[key] for student in students for key in ("id", "name", "email"))]
-    return any(name.casefold() == wanted for name in names if name)
 
 
 def _insert(connection: Connection) -> Any:

@@ -61,6 +61,8 @@ class _Recorded:
 
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
         question = question_of(op, fields)
+        if "seed" in fields:
+            self._recording.transcript.seeds[self._recording.place()] = fields["seed"]
         try:
             reply = self._box.ask(op, timeout_s=timeout_s, **fields)
         except BoxError as error:

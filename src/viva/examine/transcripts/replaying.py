@@ -8,7 +8,7 @@ from viva.box.inside.wire import WireError
 from viva.box.outside.hello import Hello
 from viva.examine.catalog import TestFunction, resolve
 from viva.examine.session import AnyBox, BoxSource
-from viva.examine.transcripts.transcript import LOADING, Exchange, Transcript, question_of
+from viva.examine.transcripts.transcript import FIND, LOADING, Exchange, Transcript, is_about_names, question_of
 from viva.model.errors import BoxDied, BoxError, BoxUnavailable
 
 
@@ -35,6 +35,7 @@ class Replaying:
         self._transcript = transcript
         self._taken = 0
         self._next: defaultdict[str, int] = defaultdict(int)
+        self._found: dict[bytes, Exchange] | None = None
         self.place: Callable[[], str] = lambda: LOADING
         """Tells the case of the test that is running."""
         self.changed: set[str] = set()
@@ -59,18 +60,40 @@ class Replaying:
             BoxTimeout, BoxDied, ProtocolViolation: the box ended then.
             QuestionsChanged: this was not asked then.
         """
-        place = self.place()
+        place, question = self.place(), question_of(op, fields)
+        if "seed" in fields and fields["seed"] != self._transcript.seeds.get(place):
+            raise self._is_changed(place, op)
+        if op != FIND:
+            self._pass_over_names(place)
         exchange = self._expected(place)
-        if exchange is None or exchange.question != question_of(op, fields):
-            self.changed.add(place)
-            self.other_load = self.other_load or place == LOADING
-            raise QuestionsChanged(op)
-        self._next[place] += 1
+        if exchange is not None and exchange.question == question:
+            self._next[place] += 1
+        elif op == FIND and question in self._names():
+            exchange = self._names()[question]
+        else:
+            raise self._is_changed(place, op)
         try:
             return exchange.answer()
         except WireError as error:  # it could not be kept
-            self.changed.add(place)
-            raise QuestionsChanged(str(error)) from error
+            raise self._is_changed(place, str(error)) from error
+
+    def _is_changed(self, place: str, why: str) -> QuestionsChanged:
+        """Remember where something else is asked than then."""
+        self.changed.add(place)
+        self.other_load = self.other_load or place == LOADING
+        return QuestionsChanged(why)
+
+    def _names(self) -> dict[bytes, Exchange]:
+        """Where names were looked for, in any test: which test is the first to ask for one depends on the others."""
+        if self._found is None:
+            all_of_them = (exchange for kept in self._transcript.cases.values() for exchange in kept)
+            self._found = {e.question: e for e in all_of_them if is_about_names(e.question)}
+        return self._found
+
+    def _pass_over_names(self, place: str) -> None:
+        """Names that the test looked for then and need not look for now."""
+        while (exchange := self._expected(place)) is not None and is_about_names(exchange.question):
+            self._next[place] += 1
 
     def _expected(self, place: str) -> Exchange | None:
         if place == LOADING:  # a test that asks otherwise may need one box more than there were

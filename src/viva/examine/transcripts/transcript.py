@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -18,9 +18,13 @@ MOST_BYTES: Final = 64 << 20
 """Of one transcript before it is packed; of a larger one nothing is kept, and its tests are asked again."""
 WHOLE: Final = 64 << 10
 """A question of more bytes is kept as its digest: it can be compared, not read."""
+FIND: Final = "find"
+"""The operation that asks whether the submission has a name."""
+_DIGEST: Final = b"sha256:"
 _FORMAT: Final = "viva transcript 1"
-_NOT_ASKED: Final = ("soft_s", "release")
-"""Fields of a request that are no part of the question: how long it may take, and what is not needed any more."""
+_NOT_ASKED: Final = ("soft_s", "release", "seed")
+"""Fields of a request that are no part of the question: how long it may take, what is not needed any more, and the seed
+of the test, which travels with its first question, whichever that is."""
 _ENDINGS: Final[Mapping[str, type[BoxError]]] = {
     "timeout": BoxTimeout,
     "died": BoxDied,
@@ -60,6 +64,8 @@ class Transcript:
     loads: list[list[Exchange]] = field(default_factory=list)
     """How each box in turn was loaded."""
     cases: dict[str, list[Exchange]] = field(default_factory=dict)
+    seeds: dict[str, int] = field(default_factory=dict)
+    """What the box was to draw from, by case."""
     too_large: bool = False
     """Then nothing was kept."""
 
@@ -76,8 +82,22 @@ class Transcript:
             "hello": said,
             "loads": [[_plain(e) for e in load] for load in self.loads],
             "cases": {case: [_plain(e) for e in exchanges] for case, exchanges in self.cases.items()},
+            "seeds": self.seeds,
         }
         return zlib.compress(msgpack.packb(plain, use_bin_type=True), 1)
+
+    def updated(self, later: "Transcript", tests: Collection[str]) -> "Transcript":
+        """This, with the exchanges of some tests as they were when these were asked again.
+
+        Args:
+            later: the transcript of the run in which they were asked.
+            tests: their ids.
+        """
+        if self.too_large or later.too_large:
+            return Transcript(too_large=True)
+        kept = {case: said for case, said in self.cases.items() if case.partition("[")[0] not in tests}
+        seeds = {**self.seeds, **later.seeds}
+        return Transcript(self.hello or later.hello, self.loads or later.loads, {**kept, **later.cases}, seeds)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -97,7 +117,8 @@ class Transcript:
             said = plain["hello"]
             hello = None if said is None else Hello(said[0], said[1], said[2], tuple(said[3]), said[4])
             loads = [[Exchange(*e) for e in load] for load in plain["loads"]]
-            return cls(hello, loads, {case: [Exchange(*e) for e in kept] for case, kept in plain["cases"].items()})
+            cases = {case: [Exchange(*e) for e in kept] for case, kept in plain["cases"].items()}
+            return cls(hello, loads, cases, dict(plain["seeds"]))
         except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
             raise UsageError(f"A transcript cannot be read: {error}.") from None
 
@@ -110,7 +131,14 @@ def question_of(op: str, fields: Mapping[str, Any]) -> bytes:
     """
     asked = {name: value for name, value in sorted(fields.items()) if name not in _NOT_ASKED}
     message = b"".join(bytes(part) for part in wire.dump({"op": op, **asked}))
-    return message if len(message) <= WHOLE else b"sha256:" + hashlib.sha256(message).digest()
+    return message if len(message) <= WHOLE else _DIGEST + hashlib.sha256(message).digest()
+
+
+def is_about_names(question: bytes) -> bool:
+    """Whether it asks if the submission has a name."""
+    if question.startswith(_DIGEST):
+        return False
+    return bool(wire.load(question)["op"] == FIND)
 
 
 def ending_of(error: BoxError) -> str:

@@ -1,0 +1,57 @@
+"""`viva history STUDENT`: every score that a student ever had, when, by whom and why."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from viva.cli.keeping import open_records, records_option
+from viva.cli.options import course_option, open_course
+from viva.formats import gates
+from viva.formats.points import show as points
+from viva.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from viva.records import Kept
+    from viva.records.overrides import Override
+
+
+@click.command("history")
+@click.argument("student")
+@course_option
+@records_option
+def command(student: str, course_dir: Path | None, records_url: str | None) -> int:
+    """Show every score of STUDENT (an id, a name, an email, or the name of a delivery), from the first to the last."""
+    course = open_course(course_dir)
+    with open_records(course, records_url) as records:
+        from viva.records.overrides import all_overrides
+
+        found = records.history(student)
+        if not found:
+            raise UsageError(f"The records hold no score of {student!r}.")
+        for kept in found:
+            click.echo(_scored(kept))
+        names = {(kept.marked.score.assignment, kept.marked.delivery.name) for kept in found}
+        for assignment in sorted({assignment for assignment, _ in names}):
+            for each in all_overrides(records, assignment):
+                if (assignment, each.name) in names:
+                    click.echo(_decided(assignment, each))
+    return 0
+
+
+def _scored(kept: "Kept") -> str:
+    score, delivery = kept.marked.score, kept.marked.delivery
+    still_open = f" ({points(score.still_open)} still open)" if score.still_open else ""
+    why = f": {kept.why}" if kept.why else ""
+    return (
+        f"{kept.at:%Y-%m-%d %H:%M:%S}  {score.assignment}@{score.version}  "
+        f"{points(score.earned)} of {points(score.points)}{still_open}  {gates.line(delivery.name, characters=60)}, "
+        f"attempt {delivery.attempt}, content {score.content_hash[:12]}, {score.isolation.tier}, "
+        f"{kept.kind} by {gates.line(kept.by + why)}"
+    )
+
+
+def _decided(assignment: str, each: "Override") -> str:
+    what = "taken back" if each.earned is None else f"set to {points(each.earned)} by hand"
+    who = gates.line(f"{each.by}: {each.why}")
+    return f"{each.at[:19].replace('T', ' ')}  {assignment}  {gates.line(each.test_id)} {what} by {who}"

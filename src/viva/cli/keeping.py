@@ -1,0 +1,146 @@
+"""What commands that keep scores share: the records' place, who does it and why."""
+
+import contextlib
+import getpass
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from viva.course import Course
+from viva.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from viva.batch.local import Job
+    from viva.cli.progress import Progress
+    from viva.examine.parent import Graded, Wanted
+    from viva.records import Records
+    from viva.records.store import Reason
+
+
+class MissingLibrary(UsageError):
+    """An extra of viva is not installed."""
+
+
+def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--records URL`."""
+    return click.option(
+        "--records", "records_url", metavar="URL",
+        help="Where scores are kept (default: `records` of grader.yaml): sqlite:///FILE or postgresql://USER@HOST/NAME.",
+    )(function)  # fmt: skip
+
+
+def reason_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--by NAME` and `--why REASON`."""
+    function = click.option("--why", default="", metavar="REASON", help="Why; kept beside the score.")(function)
+    return click.option("--by", default="", metavar="NAME", help="Who does this (default: your login name).")(function)
+
+
+def reason_of(by: str, why: str) -> "Reason":
+    """Who and why, as it is kept."""
+    from viva.records.store import Reason
+
+    return Reason(by or _login(), why)
+
+
+def open_records(course: Course, url: str | None) -> "Records":
+    """The records of a course.
+
+    Raises:
+        UsageError: nobody says where they are, what they need is not installed, or they cannot be opened.
+    """
+    place = url or course.records
+    if place is None:
+        raise UsageError(
+            f"{course.root / 'grader.yaml'} does not say where scores are kept; write `records: sqlite:///records.db` "
+            "into it, or say --records URL."
+        )
+    return records_at(place, course.root)
+
+
+def records_at(place: str, root: Path) -> "Records":
+    """The records at a URL; a relative file lies in the course's folder."""
+    try:
+        from viva.records import Records
+    except ImportError as error:
+        raise MissingLibrary(f"that needs the module `{error.name}`: pip install 'viva[records]'.") from None
+    return Records.open(place, root)
+
+
+@contextlib.contextmanager
+def records_for(course: Course, url: str | None, *, off: bool) -> "Iterator[Records | None]":
+    """The records that grading adds to; None where nothing is kept.
+
+    What grader.yaml asks for and is not installed is said, and grading goes on; what was asked for by hand is an error.
+    """
+    place = url or course.records
+    if off or place is None:
+        yield None
+        return
+    try:
+        records = records_at(place, course.root)
+    except MissingLibrary as error:
+        if url:
+            raise
+        click.echo(f"viva: scores are not kept: {error}", err=True)
+        yield None
+        return
+    with records:
+        yield records
+
+
+class Keeping:
+    """Keeps the scores of one `viva grade`, and says in the end what it did not grade."""
+
+    def __init__(
+        self,
+        records: "Records",
+        course: Course,
+        secret: bytes,
+        wanted: "Wanted",
+        reason: "Reason",
+        *,
+        gpu: bool,
+        again: bool,
+    ) -> None:
+        from viva.batch.keeper import Keeper
+
+        self._keeper = Keeper(records, course.root, secret, wanted, reason, gpu=gpu)
+        self._again = again
+        self._unchanged = 0
+        self._earlier: Counter[str] = Counter()
+
+    def left(self, jobs: "list[Job]", progress: "Progress") -> "list[Job]":
+        """What is to be graded; the scores of the others are told to the progress."""
+        found = self._keeper.sort(jobs, again=self._again)
+        for job, score in self._keeper.scores(found):
+            progress.known(job, score)
+        self._unchanged = len(found.kept)
+        self._earlier = Counter(job.assignment.name for job, _ in found.earlier)
+        return found.to_grade
+
+    def keep(self, job: "Job", graded: "Graded | Exception") -> None:
+        """Keep the score, if there is one."""
+        if not isinstance(graded, Exception):
+            self._keeper.keep(job, graded, again=self._again)
+
+    def say(self) -> None:
+        """What was not graded, and what to do about it."""
+        if self._unchanged:
+            what = "1 submission was" if self._unchanged == 1 else f"{self._unchanged} submissions were"
+            click.echo(f"{what} graded before and not again (--again grades anew)")
+        for name, count in self._earlier.items():
+            what = "1 submission was" if count == 1 else f"{count} submissions were"
+            click.echo(
+                f"{what} graded by earlier tests of {name}, or an earlier viva, and keep their scores: "
+                f"`viva regrade {name}` shows what a regrade would change"
+            )
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a user list
+        return "somebody"

@@ -1,0 +1,62 @@
+"""`viva override DELIVERY TEST POINTS`: a person decides about one test; kept with author and reason."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from viva.cli.keeping import open_records, reason_of, reason_options, records_option
+from viva.cli.options import course_option, open_course
+from viva.formats.points import show
+from viva.model.errors import UsageError
+
+
+@click.command("override")
+@click.argument("assignment")
+@click.argument("student")
+@click.argument("test")
+@click.argument("points", required=False)
+@click.option("--take-back", is_flag=True, help="Let the tests decide again.")
+@course_option
+@records_option
+@reason_options
+def command(
+    assignment: str,
+    student: str,
+    test: str,
+    points: str | None,
+    take_back: bool,
+    course_dir: Path | None,
+    records_url: str | None,
+    by: str,
+    why: str,
+) -> int:
+    """Give STUDENT these POINTS for TEST of ASSIGNMENT, whatever the tests say now or after a regrade.
+
+    POINTS may be a fraction: 5/2. A reason is asked for: --why.
+    """
+    if (points is None) != take_back:
+        raise UsageError("Say the points that are to count, or --take-back.")
+    earned = None if points is None else _exact(points)
+    course = open_course(course_dir)
+    with open_records(course, records_url) as records:
+        from viva.records.overrides import overridden, override, overrides_of
+
+        course.assignment(assignment)
+        found = [kept for kept in records.current(assignment) if kept.marked.delivery.is_called(student)]
+        if len(found) != 1:
+            several = f"{len(found)} deliveries ({', '.join(kept.marked.delivery.name for kept in found)})"
+            what = several if found else "no score"
+            raise UsageError(f"The records hold {what} of {student!r} in {assignment}; give the name of one delivery.")
+        score, name = found[0].marked.score, found[0].marked.delivery.name
+        override(records, score, name, test, earned, reason_of(by, why))
+        now = overridden(score, overrides_of(records, assignment).get(name, {}))
+        click.echo(f"{name}: {show(score.earned)} → {show(now.earned)} of {show(now.points)} points")
+    return 0
+
+
+def _exact(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"{text!r} is no number of points; write 3, 2.5 or 5/2.") from None

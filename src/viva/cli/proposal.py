@@ -1,0 +1,67 @@
+"""How a proposed regrade is shown: who changes, by how much, in which tests, and what was decided by hand."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import click
+
+from viva.formats import gates
+from viva.formats.points import show as points
+from viva.records.overrides import Override, overridden
+from viva.records.proposals import Change, TestChange
+
+
+def show(changes: Sequence[Change], held: Mapping[str, Mapping[str, Override]], *, details: bool) -> None:
+    """Print the changes, the largest first, and a line that sums them up.
+
+    Args:
+        changes: what is proposed.
+        held: overrides that hold, by delivery and test: they stand above a regrade.
+        details: also print why each test comes out otherwise.
+    """
+    if not changes:
+        click.echo("nothing would change")
+        return
+    for change in sorted(changes, key=lambda c: (-abs(c.gain), c.kept.marked.delivery.name)):
+        _show_one(change, held.get(change.kept.marked.delivery.name, {}), details=details)
+    up = [change.gain for change in changes if change.gain > 0]
+    down = [change.gain for change in changes if change.gain < 0]
+    parts = [_summed(up, "gain"), _summed(down, "lose")]
+    same = len(changes) - len(up) - len(down)
+    parts.append(f"{same} keep their total" if same else "")
+    click.echo("; ".join(part for part in parts if part))
+
+
+def _show_one(change: Change, held: Mapping[str, Override], *, details: bool) -> None:
+    name = gates.line(change.kept.marked.delivery.name, characters=60)
+    before, after = change.kept.marked.score, change.score
+    sign = "+" if change.gain > 0 else ""
+    tests = ", ".join(_brief(test) for test in change.tests)
+    click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(change.gain)})  {tests}")
+    if held:
+        shown = ", ".join(f"{test_id.split('::')[-1]} {points(o.earned or Fraction(0))}" for test_id, o in held.items())
+        total = points(overridden(after, held).earned)
+        click.echo(f"    set by hand and kept: {gates.line(shown)}; with that {total}")
+    for test in change.tests if details else ():
+        click.echo(gates.terminal(f"    {test.test_id}: {test.message}".replace("\n", "\n      ")))
+
+
+def _brief(test: TestChange) -> str:
+    name = gates.line(test.test_id.split("::")[-1], characters=60)
+    if test.worth[0] == test.worth[1]:
+        return f"{name} {_value(test.before)} → {_value(test.after)}"
+    before, after = (
+        f"{_value(won)} of {_value(most)}" for won, most in zip((test.before, test.after), test.worth, strict=True)
+    )
+    return f"{name} {before} → {after}"
+
+
+def _value(value: Fraction | None) -> str:
+    return "–" if value is None else points(value)
+
+
+def _summed(gains: list[Fraction], verb: str) -> str:
+    if not gains:
+        return ""
+    mean = points(abs(sum(gains, Fraction(0))) / len(gains))
+    return f"{len(gains)} {verb}, {mean} points on average"

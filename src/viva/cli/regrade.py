@@ -1,0 +1,174 @@
+"""`viva regrade A`: what would change if the class were marked by the tests as they are now; then apply or discard."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import click
+
+from viva.cli.keeping import open_records, reason_of, reason_options, records_option
+from viva.cli.options import (
+    choose_gpus,
+    choose_tier,
+    course_option,
+    floor,
+    gpu_option,
+    open_course,
+    tier_option,
+    training_option,
+)
+from viva.course import Assignment, Course
+from viva.examine.parent import Wanted
+from viva.formats import gates
+from viva.model import Tier
+from viva.model.errors import UsageError
+from viva.model.gpu import Gpus
+
+if TYPE_CHECKING:  # SQLAlchemy comes with it, which may not be installed
+    from viva.records import Records
+    from viva.records.proposals import Change
+    from viva.records.store import Reason
+
+
+@click.command("regrade")
+@click.argument("assignment")
+@course_option
+@records_option
+@reason_options
+@tier_option
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions at once (default: one per core).")
+@training_option(default=True)
+@gpu_option(default="auto")
+@click.option("--show", "only_show", is_flag=True, help="Show the proposal that waits, and mark nothing.")
+@click.option("--apply", "applies", is_flag=True, help="Make the proposal that waits count.")
+@click.option("--discard", "discards", is_flag=True, help="Leave the marks as they are.")
+@click.option("--never-lower", is_flag=True, help="With --apply: leave out whoever would lose points.")
+@click.option("--student", "students", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
+@click.option("--test", "tests", multiple=True, metavar="TEST", help="Only those in whom this test changes.")
+@click.option("--details", is_flag=True, help="Show why each test comes out otherwise.")
+def command(
+    assignment: str,
+    course_dir: Path | None,
+    records_url: str | None,
+    by: str,
+    why: str,
+    tier_name: str | None,
+    workers: int | None,
+    training: bool,
+    gpu_wish: str,
+    only_show: bool,
+    applies: bool,
+    discards: bool,
+    never_lower: bool,
+    students: tuple[str, ...],
+    tests: tuple[str, ...],
+    details: bool,
+) -> int:
+    """Mark every submission of ASSIGNMENT again by the tests, points and key as they are now, as a proposal.
+
+    Where the questions are the same, the new marks come from what was answered then, and no program is run. Nothing
+    counts before --apply.
+    """
+    if applies + discards + only_show > 1:
+        raise UsageError("Say one of --show, --apply and --discard.")
+    course = open_course(course_dir)
+    reason = reason_of(by, why)
+    with open_records(course, records_url) as records:
+        from viva.cli.proposal import show
+        from viva.records.overrides import overrides_of
+        from viva.records.proposals import decide, waiting
+
+        run = Run.of(course, course.assignment(assignment), training, gpu_wish)
+        if not (applies or discards or only_show):
+            propose_regrade(run, records, choose_tier(tier_name, floor(course, run.assignment)), workers or 0, reason)
+        proposal = waiting(records, assignment)
+        if proposal is None:
+            raise UsageError(f"No regrade of {assignment} waits: `viva regrade {assignment}` makes a proposal.")
+        choice = Choice(students, tests, never_lower and applies)
+        if applies or discards:
+            done = decide(records, proposal, reason, applied=applies, chosen=choice, identity=run.identity)
+            rest = f"; {left} wait on" if (left := len(proposal.changes) - len(done)) else ""
+            click.echo(f"{len(done)} of {len(proposal.changes)} {'applied' if applies else 'discarded'}{rest}")
+            return 0
+        show([c for c in proposal.changes if choice(c)], overrides_of(records, assignment), details=details)
+        if proposal.changes:
+            click.echo(f"viva regrade {assignment} --apply [--never-lower] makes it count, --discard drops it")
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a regrade marks with."""
+
+    course: Course
+    assignment: Assignment
+    secret: bytes
+    wanted: Wanted
+    gpus: Gpus
+    made_with: str
+
+    @classmethod
+    def of(cls, course: Course, assignment: Assignment, training: bool, gpu_wish: str) -> Self:
+        """The assignment as it is now."""
+        from viva.records.identity import made_with
+
+        wanted = Wanted(training=training, transcript=True)
+        made = made_with(assignment, course.root)
+        return cls(course, assignment, course.secret(os.environ), wanted, choose_gpus(gpu_wish), made)
+
+    def identity(self, change: "Change") -> str:
+        """What `viva grade` will look for, so that it does not grade this once more."""
+        from viva.records.identity import identity_of
+
+        hashed = change.kept.marked.score.content_hash
+        asked = f"{self.made_with} {'gpu' if self.gpus.devices else ''}"
+        return identity_of(change.kept.delivery_id, hashed, asked, self.secret, self.assignment, self.wanted)
+
+
+class Choice:
+    """Which changes a person has chosen."""
+
+    def __init__(self, students: tuple[str, ...], tests: tuple[str, ...], never_lower: bool) -> None:
+        self._students = students
+        self._tests, self._never_lower = set(tests), never_lower
+
+    def __call__(self, change: "Change") -> bool:
+        """Whether this is one of them."""
+        delivery = change.kept.marked.delivery
+        if self._students and not any(delivery.is_called(name) for name in self._students):
+            return False
+        touched = {name for test in change.tests for name in (test.test_id, test.test_id.split("::")[-1], test.number)}
+        if self._tests and self._tests.isdisjoint(touched):
+            return False
+        return not (self._never_lower and change.gain < 0)
+
+
+def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reason: "Reason") -> None:
+    """Mark the class again and keep what would change as a proposal."""
+    from viva.batch.local import Batch
+    from viva.batch.regrade import Regrade, differs
+    from viva.records.proposals import decide, propose, waiting
+
+    name = run.assignment.name
+    kept = [k for k in records.current(name) if k.made_with != run.made_with]
+    if not kept:
+        known = len(records.current(name))
+        what = (
+            f"all {known} scores were made by the tests as they are" if known else "there are no scores in the records"
+        )
+        raise UsageError(f"Nothing to regrade in {name}: {what}.")
+    batch = Batch(run.course, tier, run.secret, run.wanted, workers, gpus=run.gpus)
+    regraded = Regrade(run.course, run.assignment, records, batch).run(kept)
+    changed = [(k, score, said) for k, score, said in regraded.found if differs(k.marked.score, score)]
+    number = propose(records, name, run.made_with, regraded.found, reason)
+    click.echo(
+        f"{len(kept)} marked again, {len(changed)} otherwise than before; "
+        f"{regraded.asked} programs were run for it, the others had answered already"
+    )
+    for each, why in regraded.left:
+        click.echo(f"viva: {gates.line(each.marked.delivery.name)} keeps its score: {gates.line(why)}", err=True)
+    proposal = waiting(records, name)
+    if proposal is not None and proposal.id == number:
+        same = {k.id for k, score, _ in regraded.found} - {k.id for k, _, _ in changed}
+        decide(records, proposal, reason, applied=True, chosen=lambda c: c.kept.id in same, identity=run.identity)

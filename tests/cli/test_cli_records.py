@@ -1,0 +1,163 @@
+"""A class whose scores are kept: graded once, marked again without running it, changed by people with a reason."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_course import KEEPS_CASE, RIGHT, hand_in
+from cli_run import Viva
+
+
+@pytest.fixture
+def keeping(own_course: Path) -> Path:
+    """The course, which keeps records."""
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    return own_course
+
+
+@pytest.fixture
+def some_class(keeping: Path, tmp_path: Path) -> Path:
+    for name, source in (("ada", RIGHT), ("bob", KEEPS_CASE)):
+        hand_in(tmp_path / "class" / name, source)
+    return tmp_path / "class"
+
+
+def change(course: Path, old: str, new: str) -> None:
+    path = course / "graders" / "words" / "test_words.py"
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+
+
+def results(folder: Path) -> dict[str, Any]:
+    return {p.parent.name: json.loads(p.read_text()) for p in sorted(folder.rglob("results.json"))}
+
+
+def test_a_class_is_graded_once(viva: Viva, some_class: Path) -> None:
+    first = viva("grade", some_class, "-o", "out")
+    assert first.status == 0 and "not again" not in first.out
+    before = results(Path("out"))
+    (Path("out") / some_class.relative_to("/") / "ada" / "results.json").unlink()
+    again = viva("grade", some_class, "-o", "out")
+    assert "2 submissions were graded before and not again (--again grades anew)" in again.out
+    assert results(Path("out")) == before, "what was missing is there again, as it was"
+    assert len(viva("history", "bob").out.splitlines()) == 1
+
+
+def test_what_changed_and_what_is_new_is_graded(viva: Viva, some_class: Path) -> None:
+    viva("grade", some_class)
+    hand_in(some_class / "bob", RIGHT)
+    hand_in(some_class / "cem", RIGHT)
+    assert "1 submission was graded before" in viva("grade", some_class).out
+    history = viva("history", "bob").out.splitlines()
+    assert len(history) == 2 and " 3 of 10 (1 still open)" in history[0] and " 9 of 10" in history[1]
+
+
+def test_again_grades_anew_and_keeps_both(viva: Viva, some_class: Path) -> None:
+    viva("grade", some_class)
+    assert "not again" not in viva("grade", some_class, "--again", "--why", "to be sure", "--by", "grace").out
+    assert viva("history", "ada").out.splitlines()[1].endswith("graded by grace: to be sure")
+    assert "2 submissions were graded before" in viva("grade", some_class).out
+
+
+@pytest.mark.parametrize("option", [("--only", "1.2"), ("--visible-only",), ("--no-records",)])
+def test_a_part_of_the_tests_is_not_kept(viva: Viva, some_class: Path, option: tuple[str, ...]) -> None:
+    assert viva("grade", some_class, *option).status == 0
+    assert "hold no score of 'ada'" in viva("history", "ada").sentence()
+
+
+def test_a_part_of_the_tests_cannot_be_kept(viva: Viva, some_class: Path) -> None:
+    assert "leave out --only" in viva("grade", some_class, "--only", "1.2", "--records", "sqlite:///x.db").sentence()
+
+
+def test_a_regrade_is_proposed_then_applied(viva: Viva, some_class: Path, keeping: Path) -> None:
+    viva("grade", some_class, "-o", "out")
+    change(keeping, "@weight(4)", "@weight(3)")
+    change(keeping, '@number("1.2")\n@weight(2)', '@number("1.2")\n@weight(3)')
+    told = viva("grade", some_class).out
+    assert "2 submissions were graded by earlier tests of words" in told and "`viva regrade words`" in told
+    proposed = viva("regrade", "words", "--why", "sums matter")
+    assert "2 marked again, 2 otherwise than before; 0 programs were run for it" in proposed.out
+    assert (
+        "bob  3 → 4 (+1)  test_word_counts 0 of 4 → 0 of 3, test_total 2 of 2 → 3 of 3" in proposed.out
+        and "ada  9 → 9 (0)" in proposed.out
+    )
+    assert "1 gain, 1 points on average; 1 keep their total" in proposed.out
+    assert " 3 of 10 " in viva("history", "bob").out, "nothing counts before it is applied"
+    assert viva("regrade", "words", "--apply", "--student", "bob").out == "1 of 2 applied; 1 wait on\n"
+    assert viva("regrade", "words", "--discard").out == "1 of 1 discarded\n"
+    assert viva("history", "bob").out.splitlines()[1].partition("regraded by ")[2].endswith(": sums matter")
+    viva("grade", some_class, "-o", "out")
+    assert {name: r["score"] for name, r in results(Path("out")).items()} == {"ada": 9.0, "bob": 4.0}
+
+
+def test_nobody_is_lowered_if_that_is_asked(viva: Viva, some_class: Path, keeping: Path) -> None:
+    viva("grade", some_class)
+    change(keeping, "key.total([1, 2, 3.5])", "key.total([1, 2, 3.5]) + 1")
+    assert "2 lose, 2 points on average" in viva("regrade", "words").out
+    assert viva("regrade", "words", "--apply", "--never-lower").out == "0 of 2 applied; 2 wait on\n"
+    assert " 9 of 10" in viva("history", "ada").out and len(viva("history", "ada").out.splitlines()) == 1
+
+
+def test_only_tests_that_ask_otherwise_are_run_again(viva: Viva, some_class: Path, keeping: Path) -> None:
+    viva("grade", some_class)
+    change(keeping, "agree(student.total([1, 2, 3.5]), key.total([1, 2, 3.5]))", "agree(student.total([7]), 8)")
+    out = viva("regrade", "words", "--details").out
+    assert "2 programs were run for it" in out
+    assert "ada  9 → 7 (-2)  test_total 2 → 0" in out and "words.py::test_total: " in out
+    viva("regrade", "words", "--apply")
+    change(keeping, "agree(student.total([7]), 8)", "agree(student.total([7]), 7)")
+    assert "0 programs were run" in viva("regrade", "words").out, "the transcript holds the later questions"
+
+
+def test_a_submission_that_is_gone_or_changed_keeps_its_score(viva: Viva, some_class: Path, keeping: Path) -> None:
+    viva("grade", some_class)
+    change(keeping, "@weight(4)", "@weight(3)")
+    hand_in(some_class / "bob", RIGHT)
+    (some_class / "ada" / "solution.py").unlink()
+    (some_class / "ada").rmdir()
+    told = viva("regrade", "words")
+    assert "ada keeps its score" in told.err and "no such file or folder" in told.err
+    assert "bob keeps its score" in told.err and "is not what was graded" in told.err
+    assert "nothing would change" in told.out
+
+
+def test_what_people_decide_stands(viva: Viva, some_class: Path, keeping: Path) -> None:
+    viva("grade", some_class, "-o", "out")
+    set_by_hand = ("override", "words", "bob", "test_word_counts", "5/2")
+    assert "--by NAME --why REASON" in viva(*set_by_hand).sentence()
+    assert viva(*set_by_hand, "--why", "argued well", "--by", "grace").out == "bob: 3 → 5.5 of 10 points\n"
+    viva("grade", some_class, "-o", "out")
+    test = results(Path("out"))["bob"]["tests"][0]
+    assert (test["score"], test["output"]) == (2.5, "Set by hand to 5/2 of 4 points.")
+    change(keeping, '@number("1.2")\n@weight(2)', '@number("1.2")\n@weight(3)')
+    assert "set by hand and kept: test_word_counts 2.5; with that 6.5" in viva("regrade", "words").out
+    assert "test_word_counts set to 2.5 by hand by grace: argued well" in viva("history", "bob").out
+    viva("override", "words", "bob", "test_word_counts", "--take-back", "--why", "no")
+    assert "taken back" in viva("history", "bob").out
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("regrade", "words"), "there are no scores in the records"),
+        (("regrade", "words", "--apply"), "No regrade of words waits"),
+        (("regrade", "words", "--apply", "--discard"), "one of --show, --apply and --discard"),
+        (("regrade", "nothing"), "lists no assignment `nothing`"),
+        (("override", "words", "ada", "1.2", "x", "--why", "y"), "'x' is no number of points"),
+        (("override", "words", "ada", "1.2"), "or --take-back"),
+        (("override", "words", "ada", "1.2", "1", "--why", "y"), "no score of 'ada'"),
+        (("history", "ada"), "no score of 'ada'"),
+        (("history", "ada", "--records", "nonsense"), "is no URL of a database"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    viva: Viva, keeping: Path, command: tuple[str, ...], said: str
+) -> None:
+    assert said in viva(*command).sentence()
+
+
+def test_a_course_that_keeps_nothing_says_how_it_would(viva: Viva) -> None:
+    assert "write `records: sqlite:///records.db` into it" in viva("history", "ada").sentence()

@@ -1,0 +1,71 @@
+"""Grading that is killed at any moment goes on where it was: nothing is lost, nothing is graded twice."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_course import SLOW, hand_in
+from cli_run import Viva, below, still_there
+
+from viva.formats.results_json import load_results
+from viva.records import Records
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
+]
+Start = Callable[..., "subprocess.Popen[str]"]
+SIZE = 12
+
+
+@pytest.fixture
+def some_class(own_course: Path, tmp_path: Path) -> Path:
+    """A dozen submissions of a second each."""
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    for index in range(SIZE):
+        hand_in(tmp_path / "class" / f"s{index:02}", SLOW)
+    return tmp_path / "class"
+
+
+def graded(course: Path) -> list[str]:
+    """The name of each score that was kept."""
+    if not (course / "records.db").exists():
+        return []
+    with Records.open("sqlite:///records.db", course) as records:
+        return [f"s{n:02}" for n in range(SIZE) for _ in records.history(f"s{n:02}")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_again_and_again(viva: Viva, start: Start, some_class: Path, own_course: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    kills = 0
+    while len(graded(own_course)) < SIZE and kills < 6:
+        process = start("grade", some_class, "-o", "out", "--workers", 2)
+        time.sleep(draw.uniform(1.0, 3.5))
+        everything = below(process.pid)
+        victims = [process.pid] if draw.random() < 0.5 else [pid for pid, _ in everything]
+        for victim in draw.sample(victims, 1):
+            try:
+                os.kill(victim, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        if process.pid in victims[:1] and len(victims) == 1:
+            process.wait()
+            assert not still_there(everything, 10)
+        else:
+            process.communicate(timeout=120)
+        kills += 1
+        names = graded(own_course)
+        assert len(names) == len(set(names)), "graded twice"
+    last = viva("grade", some_class, "-o", "out")
+    assert last.status == 0
+    assert sorted(graded(own_course)) == [f"s{n:02}" for n in range(SIZE)]
+    found = [load_results(path) for path in Path("out").rglob("results.json")]
+    assert len(found) == SIZE and all(r.extra_data.complete and r.score == 9 for r in found)
