@@ -1,0 +1,124 @@
+"""Who in the roster is meant: by identifier, login or address; by name only where it leaves no doubt.
+
+Two people are never taken for one: a name joins only if one person of the export and one of the roster have it, and an
+identifier only if nothing else says otherwise.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from viva.intake.classes.people import forms, same_id
+from viva.intake.classes.roster import Roster
+from viva.intake.classes.values import Person
+from viva.model.delivery import Student
+
+_PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace")
+
+
+@dataclass(slots=True)
+class Joined:
+    """What became of the people of an export, by their id in it."""
+
+    students: dict[str, Student] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why nobody in the roster was found, as a phrase."""
+    by_name: list[tuple[Person, Student]] = field(default_factory=list)
+
+
+def join(people: Iterable[Person], roster: Roster) -> Joined:
+    """Find each person in the roster."""
+    return _Join(roster).all(list({person.id: person for person in people}.values()))
+
+
+def strongly(person: Person, roster: Roster) -> Student | None:
+    """Whom the identifiers of a person mean; None where they mean nobody, or several."""
+    found = _Join(roster).by_keys(person)
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+@dataclass(slots=True)
+class _Join:
+    roster: Roster
+    keys: dict[tuple[str, str], dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
+    names: dict[str, dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
+
+    def __post_init__(self) -> None:
+        for student in self.roster.students:
+            told = {"id": student.id, "email": student.email, **student.also}
+            for kind, text in told.items():
+                if text:
+                    self.keys[kind, same_id(text)][student.id] = student
+            for form in self.roster.forms.get(student.id, frozenset()):
+                self.names[form][student.id] = student
+
+    def all(self, people: list[Person]) -> Joined:
+        joined = Joined()
+        for person in people:
+            found = self.by_keys(person)
+            if len(found) == 1:
+                joined.students[person.id] = next(iter(found.values()))
+            elif found:
+                joined.reasons[person.id] = "has identifiers of several people in the roster"
+        taken = {student.id for student in joined.students.values()}
+        sharing = _sharing(people)
+        for person in people:
+            if person.id not in joined.students and person.id not in joined.reasons:
+                self._by_name(person, sharing, taken, joined)
+        return joined
+
+    def by_keys(self, person: Person) -> dict[str, Student]:
+        """Everybody whom the identifiers mean, by id."""
+        found: dict[str, Student] = {}
+        for kind, text in person.keys.items():
+            found |= self._of_kind(person, kind, same_id(text))
+        for text in () if found else map(same_id, person.maybe):
+            for kind in ("id", "login", "email"):
+                found |= self.keys.get((kind, text), {})
+        return found
+
+    def _of_kind(self, person: Person, kind: str, text: str) -> dict[str, Student]:
+        known = self.keys.get((kind, text), {})
+        if known or kind not in _PLATFORMS or any(kind in s.also for s in self.roster.students):
+            return known
+        # A list of one's own may have the platform's numbers as its identifiers; it may also number otherwise.
+        return {id_: s for id_, s in self.keys.get(("id", text), {}).items() if self._has_name_of(person, s)}
+
+    def _has_name_of(self, person: Person, student: Student) -> bool:
+        return bool(_forms(person) & self.roster.forms.get(student.id, frozenset()))
+
+    def _by_name(self, person: Person, sharing: dict[str, set[str]], taken: set[str], joined: Joined) -> None:
+        mine = _forms(person)
+        found: dict[str, Student] = {}
+        for form in mine:
+            found |= self.names.get(form, {})
+        others = {other for form in mine for other in sharing[form]} - {person.id}
+        if not mine and not person.keys:
+            joined.reasons[person.id] = "does not say who handed it in"
+        elif not found:
+            joined.reasons[person.id] = "is not in the roster"
+        elif len(found) > 1:
+            joined.reasons[person.id] = f"has a name that {len(found)} people in the roster have"
+        elif others:
+            joined.reasons[person.id] = "has a name that somebody else in the export has as well"
+        elif found.keys() & taken:
+            joined.reasons[person.id] = "has the name of somebody who handed in under another identifier"
+        else:
+            student = next(iter(found.values()))
+            joined.students[person.id] = student
+            joined.by_name.append((person, student))
+
+
+def _sharing(people: Iterable[Person]) -> dict[str, set[str]]:
+    """By each form of a name: the people of the export who have it."""
+    sharing: dict[str, set[str]] = defaultdict(set)
+    for person in people:
+        for form in _forms(person):
+            sharing[form].add(person.id)
+    return sharing
+
+
+def _forms(person: Person) -> frozenset[str]:
+    """The forms of a person's name, and of a folder's name that may be one."""
+    return forms(person.name).union(*(forms(text) for text in person.maybe))

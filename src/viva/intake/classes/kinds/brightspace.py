@@ -1,0 +1,63 @@
+"""Brightspace (D2L): `{assignment}-{user} - Ada Lovelace - Oct 5, 2026 1107 AM/…`, or flat, ` - solution.py` after it.
+
+The time has no zone: it is the one of the person who downloaded. Each time is an attempt.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from viva.intake.classes import times
+from viva.intake.classes.gathering import Gatherer
+from viva.intake.classes.listing import Entry, refused
+from viva.intake.classes.people import clean
+from viva.intake.classes.values import Found, Person, Reading, Unmatched
+
+SOURCE: Final = "brightspace"
+_DATE: Final = r"[^-/]{3,20} \d{1,2}, \d{4},? \d{1,2}[:.]?\d{2}(?: ?[AaPp]\.?[Mm]\.?)?"
+_OTHER_DATE: Final = r"\d{1,2}\.? [^-/]{3,20} \d{4},? \d{1,2}[:.]?\d{2}"  # elsewhere the day comes first
+_NAME: Final = re.compile(
+    r"(?P<item>\d{1,20})-(?P<user>\d{1,20}) ?- ?(?P<name>.+?) ?- ?"
+    rf"(?P<date>{_DATE}|{_OTHER_DATE})(?: ?- ?(?P<file>.+))?",
+    re.DOTALL,
+)
+_LISTING: Final = "index.html"
+
+
+def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
+    """Some names are of its making, and most are."""
+    fitting = sum(1 for e in entries if _NAME.fullmatch(e.name))
+    return fitting > 0 and 2 * fitting >= len(entries)
+
+
+def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    """One delivery for each person and time."""
+    reading = Reading()
+    flat: dict[str, list[tuple[str, Path]]] = {}
+    heads: dict[str, re.Match[str]] = {}
+    for entry in entries:
+        match = _NAME.fullmatch(entry.name)
+        if match is None and entry.name == _LISTING:
+            continue  # the platform's own list of what was handed in
+        if match is None or entry.sort not in ("file", "folder"):
+            reason = "has no name that Brightspace gives" if match is None else refused(entry)
+            reading.unmatched.append(Unmatched(entry.name, reason))
+        elif entry.sort == "folder":
+            reading.found.append(_found(match, entry.name, entry.path))
+        else:
+            head = entry.name[: match.start("file")].rstrip(" -") if match["file"] else entry.name
+            heads[head] = match
+            flat.setdefault(head, []).append((match["file"] or entry.name, entry.path))
+    for head, files in flat.items():
+        reading.found.append(_found(heads[head], head, gatherer.gather(head, files)))
+    return reading
+
+
+def _found(match: re.Match[str], label: str, path: Path) -> Found:
+    name, user = clean(match["name"]), match["user"]
+    moment = times.of_english(match["date"])
+    also = {"submitted": moment.isoformat(sep=" ") if moment is not None else clean(match["date"])}
+    order = moment.isoformat() if moment is not None else label
+    return Found(
+        f"{name}_{user}", path, (Person(user, name, {"brightspace": user}),), order=order, group=name, also=also
+    )

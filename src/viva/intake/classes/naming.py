@@ -1,0 +1,65 @@
+"""Names of deliveries: relative paths that every file system takes, no two of which are the same anywhere."""
+
+import re
+import unicodedata
+from typing import Final
+
+MOST_BYTES: Final = 120
+"""Of a name in UTF-8; what is written below it and beside it adds to that."""
+_FORBIDDEN: Final = frozenset('<>:"/\\|?*')
+_ENDING: Final = re.compile(r"(\.tar)?\.[A-Za-z0-9]{1,8}\Z")
+_RESERVED: Final = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
+
+
+def safe_component(text: str) -> str:
+    """One component of a path that Linux, macOS and Windows all take and show alike; never empty, `.` or `..`.
+
+    Letters of any script stay; what a file system, a shell's eye or a terminal would take for something else is `_`.
+    """
+    text = "".join("_" if _is_forbidden(c) else c for c in unicodedata.normalize("NFC", text))
+    text = _cut(text.strip(" \u00a0").rstrip(". ").lstrip(".-~ "))
+    if _RESERVED.fullmatch(text):
+        return f"_{text}"
+    return text or "unnamed"
+
+
+def same_anywhere(name: str) -> str:
+    """What is equal for two names that some file system holds for the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", name).casefold()).casefold()
+
+
+class Names:
+    """Gives each delivery a name of its own."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def give(self, label: str, *, addition: str = "") -> str:
+        """A safe name like `label`, followed by `addition`, or by a number where that is taken."""
+        return self._own(safe_component(label) + addition, "")
+
+    def give_file(self, name: str) -> str:
+        """The same for a file, whose ending stays."""
+        stem, dot, ending = safe_component(name).rpartition(".")
+        return self._own(stem, dot + ending) if stem else self._own(ending, "")
+
+    def _own(self, wished: str, ending: str) -> str:
+        name, number = wished + ending, 2
+        while same_anywhere(name) in self._taken:
+            name, number = f"{wished}~{number}{ending}", number + 1
+        self._taken.add(same_anywhere(name))
+        return name
+
+
+def _cut(text: str) -> str:
+    """No longer than a component may be; the ending stays, because it says what a file is."""
+    if len(text.encode("utf-8", "replace")) <= MOST_BYTES:
+        return text
+    ending = _ENDING.search(text)
+    kept = ending[0] if ending else ""
+    stem = text.encode("utf-8", "replace")[: MOST_BYTES - len(kept)].decode("utf-8", "ignore")
+    return stem.rstrip(". ") + kept
+
+
+def _is_forbidden(character: str) -> bool:
+    return character in _FORBIDDEN or unicodedata.category(character) in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")

@@ -1,0 +1,55 @@
+"""When two texts name the same person: identifiers by case and form, names by spaces as well."""
+
+import unicodedata
+from typing import Final
+
+_UNSEEN: Final = ("Cf", "Cc", "Cs")
+_JOINERS: Final = "\u200c\u200d"
+"""Nobody sees them either, but names in Persian and in the scripts of India are written with them."""
+
+
+def clean(text: str) -> str:
+    """A name or identifier in normal form C, in one line, without characters that nobody sees."""
+    return " ".join("".join(c for c in unicodedata.normalize("NFC", text) if _stays(c)).split())
+
+
+def same_id(text: str) -> str:
+    """What is equal for two spellings of one identifier, login or address."""
+    bare = clean(text).translate(dict.fromkeys(map(ord, _JOINERS)))
+    return unicodedata.normalize("NFC", bare.casefold())
+
+
+def same_name(text: str) -> str:
+    """What is equal for two spellings of one name: case and spaces do not count, accents do."""
+    return same_id(text.replace("_", " "))
+
+
+def squeezed(text: str) -> str:
+    """A name as it stands in a file's name, where everything but letters and digits was removed."""
+    return "".join(c for c in same_name(text) if c.isalnum())
+
+
+def in_order(name: str) -> str:
+    """ "Lovelace, Ada" as it is read: "Ada Lovelace"; any other name as it is."""
+    last, comma, first = clean(name).partition(", ")
+    return f"{first} {last}" if comma and first and last and "," not in first else clean(name)
+
+
+def forms(name: str, *, last: str = "") -> frozenset[str]:
+    """Every form by which a name is found: as it is read, family name first, and both without spaces.
+
+    Args:
+        name: as it is read: "Ada King Lovelace".
+        last: the family name, where it is known; else the last word is taken for it.
+    """
+    read = same_name(name)
+    if not read:
+        return frozenset()
+    family = same_name(last) or read.rpartition(" ")[2]
+    first = read.removesuffix(family).strip()
+    both = {read, f"{family} {first}".strip()} if read.endswith(family) else {read}
+    return frozenset(form for text in both for form in (text, squeezed(text)) if form)
+
+
+def _stays(character: str) -> bool:
+    return character.isspace() or character in _JOINERS or unicodedata.category(character) not in _UNSEEN
