@@ -14,7 +14,7 @@ from viva.intake.classes.roster import Roster
 from viva.intake.classes.values import Person
 from viva.model.delivery import Student
 
-_PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace")
+_PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace_user")
 
 
 @dataclass(slots=True)
@@ -80,6 +80,8 @@ class _Join:
 
     def _of_kind(self, person: Person, kind: str, text: str) -> dict[str, Student]:
         known = self.keys.get((kind, text), {})
+        if kind == "moodle" and person.name:  # the number may be a team's, and a participant have the same
+            return {id_: s for id_, s in known.items() if not s.name or self._has_name_of(person, s)}
         if known or kind not in _PLATFORMS or any(kind in s.also for s in self.roster.students):
             return known
         # A list of one's own may have the platform's numbers as its identifiers; it may also number otherwise.

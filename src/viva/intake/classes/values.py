@@ -44,7 +44,7 @@ class Person:
     """What tells them apart in this export."""
     name: str = ""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Identifiers by what they are: `canvas`, `moodle`, `gradescope`, `brightspace`, `id`, `login`, `email`."""
+    """Identifiers by what they are: `canvas`, `moodle`, `gradescope`, `brightspace_user`, `id`, `login`, `email`."""
     maybe: tuple[str, ...] = ()
     """Texts that may be an identifier, a login or an address: parts of a folder's name."""
 

@@ -17,7 +17,6 @@ from viva.intake.classes.gathering import Gatherer
 from viva.intake.classes.listing import Entry, read_text, refused
 from viva.intake.classes.people import clean
 from viva.intake.classes.values import Found, Person, Reading, Unmatched
-from viva.model.errors import UsageError
 
 SOURCE: Final = "gradescope"
 _METADATA: Final = "submission_metadata.yml"
@@ -42,10 +41,10 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
     """One delivery for each submission of the metadata, with all who handed it in.
 
     Raises:
-        UsageError: the metadata cannot be read.
+        UsageError: the metadata is no file, or too large.
     """
     reading = Reading()
-    known = {key: told for part in _parts(folder / _METADATA) for key, told in part.items()}
+    known = _told(folder / _METADATA, reading)
     there: dict[str, Entry] = {}
     for entry in entries:
         match = _ENTRY.fullmatch(entry.name)
@@ -101,26 +100,26 @@ def _text(value: object) -> str:
     return str(value)[:300] if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def _parts(path: Path) -> Iterator[dict[str, Mapping[str, Any]]]:
-    """The metadata, submission by submission: no class is too large, and none is built twice.
+def _told(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
+    """What the metadata tells of each submission, one after the other: no class is too large.
 
-    What starts a submission starts a line; within one, everything is indented.
+    What starts a submission starts a line; within one, everything is indented. One that cannot be read costs itself.
     """
+    known: dict[str, Mapping[str, Any]] = {}
     for part in _TOP.split(read_text(path, MOST_BYTES)):
-        value = _built(part, path)
-        if isinstance(value, dict):
-            yield {key: told for key, told in value.items()
-                   if isinstance(key, str) and _KEY.fullmatch(key) and isinstance(told, Mapping)}  # fmt: skip
-
-
-def _built(text: str, path: Path) -> Any:
-    try:
-        _bound(text)
-        return yaml.load(text, Loader=_LOADER)  # a safe loader: plain values only
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError) as error:
-        place = getattr(error, "problem", None) or str(error) or type(error).__name__
-        head = text.split("\n", 1)[0][:60].strip()
-        raise UsageError(f"{path}: {head} cannot be read as YAML ({place}); export the submissions again.") from None
+        key = part.split(":", 1)[0]
+        if not _KEY.fullmatch(key):
+            continue
+        try:
+            _bound(part)
+            value = yaml.load(part, Loader=_LOADER)  # a safe loader: plain values only
+            told = value.get(key)
+            known[key] = told if isinstance(told, Mapping) else {}
+        except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError) as error:
+            problem = clean(str(getattr(error, "problem", None) or error))[:200]
+            reading.unmatched.append(Unmatched(key, f"has metadata that cannot be read ({problem})"))
+            known[key] = {}
+    return known
 
 
 def _bound(text: str) -> None:

@@ -73,14 +73,14 @@ def _parts(entry: Entry, file: str) -> Iterator[tuple[str, Path]]:
 
 
 def _people(who: str, number: str, id_: str) -> tuple[tuple[Person, ...], str]:
-    """Who it may be; a login in front of the name, if it may be one, and the name as that of a team."""
+    """Who it may be, a login in front of the name if it may be one; and the name, which may be that of a team."""
     name = clean(who.replace("_", " "))
     if name == _BLIND:
         return (Person(id_, "", {"moodle": number}),), ""
     prefix, underscore, rest = who.partition("_")
     logins: tuple[str, ...] = ()
     if underscore and not re.search(r"\s", prefix):
-        logins = (prefix,)
+        logins = (prefix, clean(rest.replace("_", " ")))
         if re.search(r"\s", rest):
             name = clean(rest.replace("_", " "))
     return (Person(id_, name, {"moodle": number}, logins),), name

@@ -8,8 +8,10 @@ import io
 import sys
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from viva.intake.classes import ClassRead
 
 CODE = b"def answer():\n    return 42\n"
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -17,6 +19,7 @@ NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 ZOE_C, ZOE_D = "Zoë Müller", "Zoe\u0308 Mu\u0308ller"
 HEBREW, ARABIC, CHINESE, GREEK = "נועה לוי", "ليلى حداد", "王伟", "Σοφία Παπαδοπούλου"
 Files = Mapping[str, bytes]
+Read = Callable[..., ClassRead]
 
 
 def zipped(path: Path, files: Files) -> Path:
@@ -52,6 +55,11 @@ def laid_out(folder: Path, files: Files) -> Path:
     return folder
 
 
+def names(path: Path) -> list[str]:
+    """Every file below a folder."""
+    return sorted(p.relative_to(path).as_posix() for p in path.rglob("*") if p.is_file())
+
+
 def inner_zip(files: Files) -> bytes:
     """One student's archive."""
     buffer = io.BytesIO()
@@ -81,7 +89,7 @@ CANVAS_GRADEBOOK = (
     '"    Points Possible",,,,,10.00,(read only)\n'
     '"Lovelace, Ada",1001,S1,ada,"Monday and Tuesday",,\n'
     '"Turing, Alan",1002,S2,alan,Monday,,\n'
-    f'"Müller, Zoë",1003,S3,zoe,Monday,,\n'
+    '"Müller, Zoë",1003,S3,zoe,Monday,,\n'
     '"לוי, נועה",1004,S4,noa,Monday,,\n'
     "王伟,1005,S5,wei,Monday,,\n"
     '"?",1006,S6,six,Monday,,\n'
@@ -111,7 +119,7 @@ MOODLE_FLAT: Files = {
 MOODLE_WORKSHEET = (
     "Identifier,Full name,Email address,ID number,Status,Group,Grade,Maximum grade,Grade can be changed,"
     "Last modified (submission),Last modified (grade),Feedback comments\n"
-    'Participant 301,Ada Lovelace,ada@x.edu,M1,Submitted for grading,,,10.00,Yes,"Monday, 5 October 2026, 11:07 AM",-,\n'
+    'Participant 301,Ada Lovelace,ada@x.edu,M1,Submitted for grading,,,10.00,Yes,"5 October 2026, 11:07",-,\n'
     f"Participant 302,{ZOE_C},zoe@x.edu,M2,Submitted for grading,,,10.00,Yes,-,-,\n"
     f"Participant 303,{HEBREW},noa@x.edu,M3,Submitted for grading,,,10.00,Yes,-,-,\n"
     f"Participant 304,{ARABIC},leila@x.edu,M4,Submitted for grading,,,10.00,Yes,-,-,\n"
@@ -187,7 +195,7 @@ GRADESCOPE: Files = {
 GRADESCOPE_ROSTER = (
     "First Name,Last Name,Email,SID,Role\n"
     "Ada,Lovelace,ada@x.edu,100,Student\n"
-    f"נועה,לוי,noa@x.edu,101,Student\n"
+    "נועה,לוי,noa@x.edu,101,Student\n"
     "Jo,Smith,jo1@x.edu,102,Student\n"
     "Jo,Smith,jo2@x.edu,103,Student\n"
     "ليلى,حداد,leila@x.edu,104,Student\n"
@@ -233,17 +241,17 @@ NBGRADER: Files = {
 }
 
 BRIGHTSPACE: Files = {
-    "12345-67890 - Ada Lovelace - Oct 5, 2026 1107 AM/solution.py": CODE,
-    "12345-67890 - Ada Lovelace - Oct 6, 2026 1207 AM/solution.py": CODE,
-    f"12346-67890 - {HEBREW} - Oct 5, 2026 1210 PM/hw.zip": inner_zip({"solution.py": CODE}),
-    f"12347-67891 - {GREEK} - 5 Οκτ 2026 1107/solution.py": CODE,
-    "12348-67892 - Anne-Marie O'Neil - Jr. - Oct 5, 2026 107 PM/solution.py": CODE,
+    "777-67890 - Ada Lovelace - Oct 5, 2026 1107 AM/solution.py": CODE,
+    "777-67890 - Ada Lovelace - Oct 6, 2026 1207 AM/solution.py": CODE,
+    f"777-67889 - {HEBREW} - Oct 5, 2026 1210 PM/hw.zip": inner_zip({"solution.py": CODE}),
+    f"777-67891 - {GREEK} - 5 Οκτ 2026 1107/solution.py": CODE,
+    "777-67892 - Anne-Marie O'Neil - Jr. - Oct 5, 2026 107 PM/solution.py": CODE,
     "index.html": b"<html>",
 }
 BRIGHTSPACE_ROSTER = (
     "OrgDefinedId,Username,Last Name,First Name,Email,End-of-Line Indicator\n"
     "#B1,#ada,Lovelace,Ada,ada@x.edu,#\n"
-    f"#B2,#noa,לוי,נועה,noa@x.edu,#\n"
+    "#B2,#noa,לוי,נועה,noa@x.edu,#\n"
     "#B3,#sofia,Παπαδοπούλου,Σοφία,sofia@x.edu,#\n"
     "#B4,#am,O'Neil - Jr.,Anne-Marie,am@x.edu,#\n"
     "#B5,#grace,Hopper,Grace,grace@x.edu,#\n"

@@ -1,0 +1,83 @@
+"""Files as Canvas names them: who, late, anonymous, handed in again, and text that was entered."""
+
+from pathlib import Path
+
+import class_exports as exports
+import pytest
+from class_exports import CODE, Read, names
+
+
+def test_everybody_is_found_by_canvas_number(read: Read) -> None:
+    found = read(exports.CANVAS, roster=exports.CANVAS_GRADEBOOK)
+    assert found.source == "canvas"
+    told = {d.name: ([s.id for s in d.students], d.late, d.attempt, names(d.path)) for d in found.deliveries}
+    assert told == {
+        "lovelaceada_1001": (["S1"], False, 1, ["notes.txt", "solution.py"]),
+        "turingalan_1002": (["S2"], True, 2, ["solution.py"]),
+        "müllerzoë_1003": (["S3"], False, 1, ["solution.py"]),
+        "müllerzoë_1003-attempt-2": (["S3"], False, 2, ["solution.py"]),
+        "לוינועה_1004": (["S4"], False, 1, ["hw.zip"]),
+        "王伟_1005": (["S5"], False, 1, ["solution.py"]),
+        "1006": (["S6"], False, 1, ["solution.py"]),
+        "anon_Ab3xY": (["anon_Ab3xY"], True, 1, ["solution.py"]),
+        "smithjo_1007": (["S7"], False, 1, ["text.html"]),
+        "smithjo_1008": (["S8"], False, 1, ["solution.py"]),
+    }
+    assert [s.id for s in found.missing] == ["S9"]
+    assert {(u.name, u.reason) for u in found.unmatched} == {
+        ("README", "has no name that Canvas gives"),
+        ("anon_Ab3xY", "does not say who handed it in"),
+    }
+
+
+def test_the_later_attempt_holds_what_was_handed_in_later(read: Read) -> None:
+    found = {d.name: d for d in read(exports.CANVAS).deliveries}
+    assert (found["müllerzoë_1003"].path / "solution.py").read_bytes() == CODE
+    assert (found["müllerzoë_1003-attempt-2"].path / "solution.py").read_bytes() == CODE + b"# better\n"
+
+
+def test_the_export_itself_is_left_as_it_was(read: Read, tmp_path: Path) -> None:
+    read(exports.CANVAS)
+    assert names(tmp_path / "class") == sorted(exports.CANVAS)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        # everybody was given hw-1.py: no attempt, and the name stays
+        (["a_1_11_hw-1.py", "b_2_12_hw-1.py"], {"a_1": (1, ["hw-1.py"]), "b_2": (1, ["hw-1.py"])}),
+        # … and one of them handed it in again
+        (["a_1_11_hw-1.py", "b_2_12_hw-1.py", "b_2_13_hw-1-1.py"],
+         {"a_1": (1, ["hw-1.py"]), "b_2": (1, ["hw-1.py"]), "b_2-attempt-2": (2, ["hw-1.py"])}),
+        # only the last attempt is there, as Canvas exports it; others show the name without the number
+        (["a_1_11_x.py", "b_2_12_x-2.py", "b_2_13_new.py"], {"a_1": (1, ["x.py"]), "b_2": (3, ["new.py", "x.py"])}),
+        # a file that was added later belongs to the attempt that it came with
+        (["a_1_11_x.py", "a_1_12_y.py", "a_1_21_x-1.py", "a_1_22_z.py"],
+         {"a_1": (1, ["x.py", "y.py"]), "a_1-attempt-2": (2, ["x.py", "z.py"])}),
+        (["a_1_11_hw.tar.gz", "a_1_12_hw-1.tar.gz"], {"a_1": (1, ["hw.tar.gz"]), "a_1-attempt-2": (2, ["hw.tar.gz"])}),
+        # a link and a text are entered, not attached
+        (["a_1_link.html", "b_LATE_2_text.html", "c_3_9_x.py"],
+         {"a_1": (1, ["link.html"]), "b_2": (1, ["text.html"]), "c_3": (1, ["x.py"])}),
+        # a name may hold underscores and hyphens, or numbers
+        (["de_la_cruzana_1_11_my_2_3_x.py", "smith-jonesal_2_12_x.py"],
+         {"de_la_cruzana_1": (1, ["my_2_3_x.py"]), "smith-jonesal_2": (1, ["x.py"])}),
+    ],
+)  # fmt: skip
+def test_attempts_and_names(read: Read, files: list[str], expected: dict[str, tuple[int, list[str]]]) -> None:
+    found = read(dict.fromkeys(files, CODE))
+    assert {d.name: (d.attempt, names(d.path)) for d in found.deliveries} == expected
+    assert not found.unmatched
+
+
+def test_without_the_numbers_a_list_joins_by_name_and_says_so(read: Read) -> None:
+    found = read(exports.CANVAS, roster="id;name\n7;Ada Lovelace\n8;Jo Smith\n9;Zoë Müller\n1002;Bo Else\n")
+    of = {d.name: [s.id for s in d.students] for d in found.deliveries}
+    assert of["lovelaceada_1001"] == ["7"] and of["müllerzoë_1003"] == ["9"]
+    assert "lovelaceada was taken for Ada Lovelace (7) by the name alone." in found.notes
+    reasons = {u.name: u.reason for u in found.unmatched}
+    assert (
+        reasons["smithjo_1007"] == reasons["smithjo_1008"] == "has a name that somebody else in the export has as well"
+    )
+    # 1002 is a number of the list's own here: it is not Alan Turing, and he does not become Bo Else
+    assert of["turingalan_1002"] == ["canvas:1002"]
+    assert {s.id for s in found.missing} == {"8", "1002"}
