@@ -67,7 +67,7 @@ def print_class(scores: Sequence[Score], *, file: IO[str] | None = None, width: 
         file: where to; standard output by default.
         width: columns; those of the terminal by default.
     """
-    _print(_ClassView(scores), file, width)
+    print_view(_ClassView(scores), file, width)
 
 
 def print_score(
@@ -85,7 +85,7 @@ def print_score(
         only: ids of the tests that are shown; the total is that of all of them. None shows all.
         file, width: as `print_class`.
     """
-    _print(_ScoreView(score, as_student=as_student, only=only), file, width)
+    print_view(_ScoreView(score, as_student=as_student, only=only), file, width)
 
 
 def progress_bar(total: int) -> Bar:
@@ -111,7 +111,7 @@ def progress_bar(total: int) -> Bar:
     return Shown()
 
 
-class _View(Protocol):
+class View(Protocol):
     """Something that is laid out for the width at hand when it is printed."""
 
     def lay_out(self, width: int) -> RenderableType: ...
@@ -241,7 +241,8 @@ def _without_common_folder(paths: Sequence[str]) -> list[str]:
     return [os.path.relpath(p, common) if common else p for p in paths]
 
 
-def _print(view: _View, file: IO[str] | None, width: int | None) -> None:
+def print_view(view: View, file: IO[str] | None, width: int | None) -> None:
+    """Print what is laid out for the width at hand; arguments as of `print_class`."""
     stream = file or sys.stdout
     console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, force_jupyter=False)
     if width is None and not stream.isatty():

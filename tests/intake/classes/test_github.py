@@ -18,6 +18,11 @@ def test_logins_and_a_team_of_the_grades_file(read: Read, tmp_path: Path) -> Non
     assert [(u.name, u.reason) for u in found.unmatched] == [("hw2-ada", "is no repository of this assignment (hw1-…)")]
 
 
+def test_a_team_whose_name_became_a_slug(read: Read) -> None:
+    found = read(exports.GITHUB, roster=exports.CLASSROOM_GRADES.replace('"team-rocket"', '"Team Rocket"'))
+    assert [len(d.students) for d in found.deliveries] == [1, 1, 2]
+
+
 def test_the_roster_beside_the_clones_is_used(read: Read) -> None:
     found = read(exports.GITHUB | {"hw1-submissions/classroom_roster.csv": exports.CLASSROOM_ROSTER.encode()})
     assert {d.name: [s.id for s in d.students] for d in found.deliveries} == {

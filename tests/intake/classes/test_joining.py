@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from viva.intake.classes.joining import join
+from viva.intake.classes.joining import Joiner
 from viva.intake.classes.people import forms
 from viva.intake.classes.roster import Roster, read_roster
 from viva.intake.classes.values import Person
@@ -52,26 +52,26 @@ LIST = (
     ],
 )  # fmt: skip
 def test_one_person(tmp_path: Path, person: Person, found: str) -> None:
-    joined = join([person], roster(tmp_path, LIST))
+    joined = Joiner(roster(tmp_path, LIST)).join([person])
     assert (joined.students["p"].id if "p" in joined.students else joined.reasons["p"]) == found
 
 
 def test_a_name_that_two_deliveries_have_joins_neither(tmp_path: Path) -> None:
-    joined = join([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")], roster(tmp_path, LIST))
+    joined = Joiner(roster(tmp_path, LIST)).join([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")])
     assert not joined.students
     assert set(joined.reasons.values()) == {"has a name that somebody else in the export has as well"}
 
 
 def test_a_name_does_not_join_whom_an_identifier_has_joined(tmp_path: Path) -> None:
     people = [Person("7", keys={"email": "ada@x.edu"}), Person("8", "Ada Lovelace")]
-    joined = join(people, roster(tmp_path, LIST))
+    joined = Joiner(roster(tmp_path, LIST)).join(people)
     assert {k: s.id for k, s in joined.students.items()} == {"7": "1"}
     assert joined.reasons["8"] == "has the name of somebody who handed in under another identifier"
 
 
 def test_only_names_are_said(tmp_path: Path) -> None:
     people = [Person("7", keys={"id": "1"}), Person("8", "Zoë")]
-    assert [(p.id, s.id) for p, s in join(people, roster(tmp_path, LIST)).by_name] == [("8", "4")]
+    assert [(p.id, s.id) for p, s in Joiner(roster(tmp_path, LIST)).join(people).by_name] == [("8", "4")]
 
 
 NAMES = st.sampled_from(["Jo Smith", "jo smith", "Smith Jo", "smithjo", "Zoë", "Zoe\u0308", "נועה לוי", "", " ", "Wei"])
@@ -90,7 +90,7 @@ def test_two_people_are_never_one(listed: list[tuple[str, str]], people: list[tu
     )
     given_ = Roster(students, forms={s.id: forms(s.name) for s in students})
     persons = [Person(f"p{n}", name, keys) for n, (name, keys) in enumerate(people)]
-    joined = join(persons, given_)
+    joined = Joiner(given_).join(persons)
     by_name = [student.id for _, student in joined.by_name]
     assert len(by_name) == len(set(by_name))
     strong = {joined.students[p.id].id for p in persons if p.id in joined.students} - set(by_name)

@@ -66,6 +66,11 @@ def test_a_list_of_ones_own(tmp_path: Path, text: str, encoding: str) -> None:
     assert student.also == {"login": "ada"}
 
 
+def test_a_title_with_commas_does_not_make_it_a_file_with_commas(tmp_path: Path) -> None:
+    text = "Student;ID;SIS Login ID;Section;Masks, positions, heads, layers, loss (77)\nLovelace, Ada;7;ada;A;\n"
+    assert [(s.id, s.name) for s in of(tmp_path, text).students] == [("7", "Ada Lovelace")]
+
+
 def test_identifiers_that_look_like_participants_stay_what_they_are(tmp_path: Path) -> None:
     text = "id,name,email,section,login,team\nstudent101,Ada,a@x.edu,A,ada,\nstudent102,Bo,b@x.edu,A,bo,\n"
     assert [s.id for s in of(tmp_path, text).students] == ["student101", "student102"]

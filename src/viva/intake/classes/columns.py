@@ -24,6 +24,8 @@ _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "role": ("role",),
     "submitted": ("submission_timestamp",),
 }  # fmt: skip
+KNOWN: Final = frozenset(spelling for spellings in _HEADERS.values() for spelling in spellings)
+"""Headers that mean something here."""
 _MOODLE: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id-nummer", "numéro d'identification", "número de id", "codice identificativo", "matrikelnummer"),
     "login": ("anmeldename", "nom d'utilisateur", "nombre de usuario", "username", "gebruikersnaam"),

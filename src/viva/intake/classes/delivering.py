@@ -1,13 +1,13 @@
 """From what was found to deliveries: people become students, attempts are counted, each delivery gets its name."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Final
 
 from viva.intake.classes import times
-from viva.intake.classes.joining import Joined, join, strongly
+from viva.intake.classes.joining import Joined, Joiner
 from viva.intake.classes.naming import Names
 from viva.intake.classes.people import clean, same_id, same_name
 from viva.intake.classes.roster import Roster
@@ -36,12 +36,23 @@ class _Delivering:
     roster: Roster | None
     zone: tzinfo | None
     joined: Joined = field(default_factory=Joined)
-    notes: list[str] = field(default_factory=list)
+    joiner: Joiner = field(init=False)
+    groups: dict[str, tuple[Student, ...]] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+    """Identifiers of everybody in the roster, as they are compared."""
+
+    def __post_init__(self) -> None:
+        known = self.roster or Roster(())
+        self.joiner = Joiner(known)
+        self.listed = {same_id(student.id) for student in known.students}
+        for name, members in known.groups.items():
+            # A repository of "Team Rocket" is called team-rocket.
+            self.groups |= dict.fromkeys((same_name(name), same_name(name.replace(" ", "-"))), members)
 
     def all(self, reading: Reading) -> ClassRead:
         found = [self._with_team(each) for each in reading.found]
         if self.roster is not None:
-            self.joined = join((person for each, _ in found for person in each.people), self.roster)
+            self.joined = self.joiner.join(person for each, _ in found for person in each.people)
         unmatched = [Unmatched(clean(u.name)[:_SHOWN], u.reason) for u in reading.unmatched]
         unmatched += self._unknown(each for each, _ in found)
         deliveries = self._named([(each, members or self._students(each)) for each, members in found])
@@ -60,14 +71,11 @@ class _Delivering:
         """What a team handed in, with its members, where the roster knows a team of that name and no such person."""
         if self.roster is None or not found.group or len(found.people) != 1:
             return found, ()
-        members = self._groups().get(same_name(found.group), ())
-        student = strongly(found.people[0], self.roster) if members else None
+        members = self.groups.get(same_name(found.group), ())
+        student = self.joiner.strongly(found.people[0]) if members else None
         if not members or (student is not None and self._is_called(student, found.group)):
             return found, ()
         return replace(found, people=()), members
-
-    def _groups(self) -> Mapping[str, tuple[Student, ...]]:
-        return {same_name(name): members for name, members in self.roster.groups.items()} if self.roster else {}
 
     def _is_called(self, student: Student, name: str) -> bool:
         forms = self.roster.forms.get(student.id, frozenset()) if self.roster is not None else frozenset()
@@ -82,7 +90,7 @@ class _Delivering:
         if student is not None:
             return replace(student, also={**also, **student.also})
         id_ = person.id
-        if self.roster is not None and same_id(id_) in {same_id(s.id) for s in self.roster.students}:
+        if same_id(id_) in self.listed:
             id_ = f"{self.source}:{id_}"  # a number of the platform's that is another one's identifier in the roster
         return Student(id_, clean(person.name), person.keys.get("email", ""), also=also)
 
@@ -99,7 +107,7 @@ class _Delivering:
         return unmatched
 
     def _is_team(self, found: Found) -> bool:
-        return bool(found.group) and same_name(found.group) in self._groups()
+        return bool(found.group) and same_name(found.group) in self.groups
 
     def _named(self, found: list[tuple[Found, tuple[Student, ...]]]) -> tuple[Delivery, ...]:
         of_whom: dict[tuple[frozenset[str], str], list[tuple[Found, tuple[Student, ...]]]] = defaultdict(list)

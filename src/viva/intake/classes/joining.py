@@ -27,36 +27,36 @@ class Joined:
     by_name: list[tuple[Person, Student]] = field(default_factory=list)
 
 
-def join(people: Iterable[Person], roster: Roster) -> Joined:
-    """Find each person in the roster."""
-    return _Join(roster).all(list({person.id: person for person in people}.values()))
-
-
-def strongly(person: Person, roster: Roster) -> Student | None:
-    """Whom the identifiers of a person mean; None where they mean nobody, or several."""
-    found = _Join(roster).by_keys(person)
-    return next(iter(found.values())) if len(found) == 1 else None
-
-
 @dataclass(slots=True)
-class _Join:
+class Joiner:
+    """Looks people up in one roster."""
+
     roster: Roster
-    keys: dict[tuple[str, str], dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
-    names: dict[str, dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
+    _keys: dict[tuple[str, str], dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
+    _names: dict[str, dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
+    _kinds: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for student in self.roster.students:
             told = {"id": student.id, "email": student.email, **student.also}
+            self._kinds.update(student.also)
             for kind, text in told.items():
                 if text:
-                    self.keys[kind, same_id(text)][student.id] = student
+                    self._keys[kind, same_id(text)][student.id] = student
             for form in self.roster.forms.get(student.id, frozenset()):
-                self.names[form][student.id] = student
+                self._names[form][student.id] = student
 
-    def all(self, people: list[Person]) -> Joined:
+    def strongly(self, person: Person) -> Student | None:
+        """Whom the identifiers of a person mean; None where they mean nobody, or several."""
+        found = self._by_keys(person)
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def join(self, everybody: Iterable[Person]) -> Joined:
+        """Find each person of an export."""
         joined = Joined()
+        people = list({person.id: person for person in everybody}.values())
         for person in people:
-            found = self.by_keys(person)
+            found = self._by_keys(person)
             if len(found) == 1:
                 joined.students[person.id] = next(iter(found.values()))
             elif found:
@@ -68,24 +68,24 @@ class _Join:
                 self._by_name(person, sharing, taken, joined)
         return joined
 
-    def by_keys(self, person: Person) -> dict[str, Student]:
+    def _by_keys(self, person: Person) -> dict[str, Student]:
         """Everybody whom the identifiers mean, by id."""
         found: dict[str, Student] = {}
         for kind, text in person.keys.items():
             found |= self._of_kind(person, kind, same_id(text))
         for text in () if found else map(same_id, person.maybe):
             for kind in ("id", "login", "email"):
-                found |= self.keys.get((kind, text), {})
+                found |= self._keys.get((kind, text), {})
         return found
 
     def _of_kind(self, person: Person, kind: str, text: str) -> dict[str, Student]:
-        known = self.keys.get((kind, text), {})
+        known = self._keys.get((kind, text), {})
         if kind == "moodle" and person.name:  # the number may be a team's, and a participant have the same
             return {id_: s for id_, s in known.items() if not s.name or self._has_name_of(person, s)}
-        if known or kind not in _PLATFORMS or any(kind in s.also for s in self.roster.students):
+        if known or kind not in _PLATFORMS or kind in self._kinds:
             return known
         # A list of one's own may have the platform's numbers as its identifiers; it may also number otherwise.
-        return {id_: s for id_, s in self.keys.get(("id", text), {}).items() if self._has_name_of(person, s)}
+        return {id_: s for id_, s in self._keys.get(("id", text), {}).items() if self._has_name_of(person, s)}
 
     def _has_name_of(self, person: Person, student: Student) -> bool:
         return bool(_forms(person) & self.roster.forms.get(student.id, frozenset()))
@@ -94,7 +94,7 @@ class _Join:
         mine = _forms(person)
         found: dict[str, Student] = {}
         for form in mine:
-            found |= self.names.get(form, {})
+            found |= self._names.get(form, {})
         others = {other for form in mine for other in sharing[form]} - {person.id}
         if not mine and not person.keys:
             joined.reasons[person.id] = "does not say who handed it in"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from viva.intake.classes.columns import Columns, columns_of, is_no_student, participant
+from viva.intake.classes.columns import KNOWN, Columns, columns_of, is_no_student, participant
 from viva.intake.classes.people import clean, forms, in_order, same_id
 from viva.intake.classes.tables import Table, read_table
 from viva.model.delivery import Student
@@ -34,7 +34,7 @@ def read_roster(path: Path) -> Roster:
     Raises:
         UsageError: it cannot be read, no column is known, or two rows have one identifier.
     """
-    table = read_table(path)
+    table = read_table(path, KNOWN)
     columns = columns_of(table)
     if not columns.keys() & {"id", "name", "first", "last", "email", "login", "moodle", "canvas"}:
         raise UsageError(

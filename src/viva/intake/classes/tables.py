@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -34,8 +35,12 @@ class Table:
         return tuple(row[at] for row in self.rows)
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, known: Container[str] = frozenset()) -> Table:
     """Read a CSV file with a header; commas, semicolons or tabs between the cells, any usual encoding.
+
+    Args:
+        path: the file.
+        known: headers that are looked for, in lower case; by them the delimiter is known.
 
     Raises:
         UsageError: it does not exist, is no text, or is larger than the list of a class can be.
@@ -46,7 +51,7 @@ def read_table(path: Path) -> Table:
     text = decode(data).lstrip("\ufeff")
     if text[:4].lower() == "sep=":  # what a spreadsheet needs to be told
         text = text.partition("\n")[2]
-    rows, lines = _rows(path, text, _delimiter(text))
+    rows, lines = _rows(path, text, _delimiter(text, known))
     if not rows:
         raise UsageError(f"{path} is empty; a header and a row for each student are expected.")
     header, *body = rows
@@ -70,11 +75,18 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _delimiter(text: str) -> str:
-    """The one that makes the most cells of the first line."""
+def _delimiter(text: str, known: Container[str]) -> str:
+    """The one that makes the most known headers of the first line, or else the most cells."""
     first = text[:65536].lstrip("\r\n").split("\n", 1)[0]
-    counts = {each: len(next(csv.reader([first], delimiter=each), [])) for each in _DELIMITERS}
-    return max(_DELIMITERS, key=lambda each: counts[each])
+
+    def fits(delimiter: str) -> tuple[int, int]:
+        try:
+            cells = next(csv.reader([first], delimiter=delimiter), [])
+        except csv.Error:
+            return 0, 0
+        return sum(cell.strip().casefold() in known for cell in cells), len(cells)
+
+    return max(_DELIMITERS, key=fits)
 
 
 def _rows(path: Path, text: str, delimiter: str) -> tuple[list[tuple[str, ...]], list[int]]:
