@@ -81,7 +81,9 @@ class ClassView:
             _count(len(students), "student", "students"),
             _count(teams, "from a team", "from teams") if teams else "",
             f"{late} late" if (late := sum(d.late is True for d in self._deliveries)) else "",
-            f"{again} later attempts" if (again := sum(d.attempt > 1 for d in self._deliveries)) else "",
+            _count(again, "later attempt", "later attempts")
+            if (again := sum(d.attempt > 1 for d in self._deliveries))
+            else "",
             f"{len(self._unmatched)} not matched" if self._unmatched else "",
             f"{len(self._missing)} missing" if self._missing else "",
         ]

@@ -1,0 +1,58 @@
+"""A class in a terminal and in a spreadsheet."""
+
+import csv
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+from viva.formats.class_table import HEADER, ClassView
+from viva.model.delivery import Delivery, Student
+
+ADA, NOA = Student("1", "Ada Lovelace", "ada@x.edu", "A"), Student("2", "נועה לוי")
+DELIVERIES = (
+    Delivery("ada", Path("ada"), (ADA,), datetime(2026, 10, 5, 11, 7, tzinfo=UTC), True, 2, source="canvas"),
+    Delivery("red", Path("red"), (ADA, NOA), team="Red", source="canvas"),
+    Delivery("=x", Path("x"), (), source="canvas"),
+)
+VIEW = ClassView("canvas", DELIVERIES, [("README", "is odd")], [Student("3")], ["look here"])
+
+
+def printed(width: int) -> str:
+    out = io.StringIO()
+    VIEW.print(file=out, width=width)
+    return out.getvalue()
+
+
+def test_everything_is_said_once() -> None:
+    told = printed(120)
+    assert told.startswith(
+        "canvas: 3 deliveries, 2 students, 1 from a team, 1 late, 1 later attempt, 1 not matched, 1 missing"
+    )
+    for each in ("2026-10-05 11:07 +0000", "Ada Lovelace (1)", "  README is odd", "  3\n", "  look here"):
+        assert each in told
+
+
+def test_a_narrow_terminal_loses_no_student() -> None:
+    told = "".join(printed(50).split())
+    assert told.count("Lovelace") == 2 and all(len(line) <= 50 for line in printed(50).splitlines())
+
+
+def test_long_lists_are_counted() -> None:
+    out = io.StringIO()
+    ClassView("folder", (), [], [Student(str(n)) for n in range(300)]).print(file=out, width=80)
+    assert "  and 100 more; --as-csv has all of them" in out.getvalue()
+
+
+def test_the_spreadsheet() -> None:
+    rows = list(csv.reader(io.StringIO(VIEW.csv())))
+    assert tuple(rows[0]) == HEADER
+    assert all(len(row) == len(HEADER) for row in rows)
+    assert [row[:3] for row in rows[1:]] == [
+        ["delivered", "ada", "1"],
+        ["delivered", "red", "1"],
+        ["delivered", "red", "2"],
+        ["delivered", "'=x", ""],
+        ["missing", "", "3"],
+        ["unmatched", "README", ""],
+    ]
+    assert rows[1][7:10] == ["2026-10-05T11:07:00+00:00", "yes", "2"]
