@@ -5,16 +5,19 @@ identifier only if nothing else says otherwise.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from viva.intake.classes.people import forms, same_id
+from viva.intake.classes.people import forms, same_id, same_name
 from viva.intake.classes.roster import Roster
 from viva.intake.classes.values import Person
 from viva.model.delivery import Student
 
 _PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace_user")
+
+Sharing = dict[str, set[str]]
+"""By each form of a name: the people of the export who have it."""
 
 
 @dataclass(slots=True)
@@ -62,10 +65,10 @@ class Joiner:
             elif found:
                 joined.reasons[person.id] = "has identifiers of several people in the roster"
         taken = {student.id for student in joined.students.values()}
-        sharing = _sharing(people)
+        sharing, precisely = _sharing(people, _forms), _sharing(people, _exact)
         for person in people:
             if person.id not in joined.students and person.id not in joined.reasons:
-                self._by_name(person, sharing, taken, joined)
+                self._by_name(person, (sharing, precisely), taken, joined)
         return joined
 
     def _by_keys(self, person: Person) -> dict[str, Student]:
@@ -90,11 +93,14 @@ class Joiner:
     def _has_name_of(self, person: Person, student: Student) -> bool:
         return bool(_forms(person) & self.roster.forms.get(student.id, frozenset()))
 
-    def _by_name(self, person: Person, sharing: dict[str, set[str]], taken: set[str], joined: Joined) -> None:
-        mine = _forms(person)
+    def _by_name(self, person: Person, both: tuple[Sharing, Sharing], taken: set[str], joined: Joined) -> None:
+        mine, sharing = _forms(person), both[0]
         found: dict[str, Student] = {}
         for form in mine:
             found |= self._names.get(form, {})
+        precise = {id_: s for id_, s in found.items() if same_name(s.name) in _exact(person)}
+        if len(found) > 1 and len(precise) == 1:  # Kim Lee is not Lee Kim, who is in the class as well
+            found, mine, sharing = precise, _exact(person), both[1]
         others = {other for form in mine for other in sharing[form]} - {person.id}
         if not mine and not person.keys:
             joined.reasons[person.id] = "does not say who handed it in"
@@ -112,13 +118,17 @@ class Joiner:
             joined.by_name.append((person, student))
 
 
-def _sharing(people: Iterable[Person]) -> dict[str, set[str]]:
-    """By each form of a name: the people of the export who have it."""
-    sharing: dict[str, set[str]] = defaultdict(set)
+def _sharing(people: Iterable[Person], forms_of: Callable[[Person], frozenset[str]]) -> Sharing:
+    sharing: Sharing = defaultdict(set)
     for person in people:
-        for form in _forms(person):
+        for form in forms_of(person):
             sharing[form].add(person.id)
     return sharing
+
+
+def _exact(person: Person) -> frozenset[str]:
+    """The names as they stand there."""
+    return frozenset(same_name(text) for text in (person.name, *person.maybe)) - {""}
 
 
 def _forms(person: Person) -> frozenset[str]:
