@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import class_exports as exports
 import pytest
 from class_exports import CODE, Read
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from viva.intake.classes.kinds import gradescope
 from viva.model.errors import UsageError
@@ -102,3 +104,18 @@ def test_a_file_that_is_too_large_or_has_too_many_values(read: Read, monkeypatch
     monkeypatch.setattr(gradescope, "MOST_BYTES", 1000)
     with pytest.raises(UsageError, match="is larger than 0 MiB"):
         read(export(many))
+
+
+LINES = st.sampled_from(
+    ["submission_1:", "submission_2: 5", "  :submitters:", "  - :name: A", "    :sid: '1'", "    :sid: &a [*a]",
+     "  <<: *a", "---", "  :created_at: 2026-10-05 11:07:00 Z", "  :created_at: 0000-00-00", "  a: |", "    - : : :",
+     "\t", "  ? ? ?", "  a: !!set {b}", "  a: !!binary x", "  a: 1e999", "  a: .nan", "  a: 0b2", "  a: 190:20:30",
+     "%YAML 9.9", "  - \u0000", "  a: !<x> b"]
+)  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(LINES | st.text(max_size=20), max_size=12).map("\n".join))
+def test_any_metadata_is_read_or_listed(read: Read, metadata: str) -> None:
+    found = read({"submission_metadata.yml": metadata.encode("utf-8", "replace"), "submission_1/x.py": CODE})
+    assert len(found.deliveries) + sum(u.name == "submission_1" for u in found.unmatched) >= 1

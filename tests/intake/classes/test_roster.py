@@ -4,6 +4,8 @@ from pathlib import Path
 
 import class_exports as exports
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from viva.intake.classes import tables
 from viva.intake.classes.roster import Roster, read_roster
@@ -129,3 +131,26 @@ def test_no_file(tmp_path: Path) -> None:
         read_roster(tmp_path / "list.csv")
     with pytest.raises(UsageError, match="is no file"):
         read_roster(tmp_path)
+
+
+CELLS = st.sampled_from(
+    ["id", "ID", "Student", "name", "Identifier", "SIS Login ID", "Section", "email", "x", "Group", '"', "", "1", "#1",
+     "Participant 1", "Participant 2", "Lovelace, Ada", "a@x", "\n", "\x00", "é"]
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.binary(max_size=200)
+    | st.lists(st.lists(CELLS, max_size=7), max_size=6).map(
+        lambda rows: "\n".join(";".join(row) for row in rows).encode()
+    )
+)
+def test_any_bytes_are_a_list_or_a_sentence(tmp_path: Path, data: bytes) -> None:
+    try:
+        roster = of(tmp_path, data)
+    except UsageError:
+        return
+    ids = [s.id.casefold() for s in roster.students]
+    assert len(ids) == len(set(ids)) and all(ids)
+    assert set(roster.forms) == {s.id for s in roster.students}

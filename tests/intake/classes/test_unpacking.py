@@ -3,6 +3,8 @@
 import gzip
 import io
 import os
+import resource
+import signal
 import stat
 import tarfile
 import tracemalloc
@@ -203,6 +205,19 @@ def test_an_archive_that_is_cut_off(tmp_path: Path, into: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:-20_000])
     with pytest.raises(UsageError, match="is damaged"):
         unpack(archive, into)
+
+
+def test_a_disk_that_is_full_is_not_called_a_damaged_archive(tmp_path: Path, into: Path) -> None:
+    """The limit of file sizes stands for the disk: writing fails in the same place."""
+    archive = zipped(tmp_path / "x.archive", {"a.py": os.urandom(100_000)})
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        with pytest.raises(UsageError, match="there is no room on the disk for what"):
+            unpack(archive, into)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_an_encrypted_file_is_listed(tmp_path: Path, into: Path) -> None:

@@ -6,6 +6,7 @@ without end is refused as a whole.
 """
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -36,6 +37,7 @@ _GIT: Final = ".git"
 _MOST_PARTS: Final = 32
 _DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
                    RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError)  # fmt: skip
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COMPRESSED: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
     (b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open),
 )  # fmt: skip
@@ -163,6 +165,8 @@ def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched
             for member in _members(file, unpacking.room):
                 unpacking.take(member)
         except _DAMAGED as error:
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                raise UsageError(f"{folder}: there is no room on the disk for what {path} holds.") from None
             raise UsageError(
                 f"{path} is damaged, or no archive that is known here ({type(error).__name__}); "
                 "download it again, or give the folder that was unpacked from it (zip and tar.gz are known)."
