@@ -9,7 +9,6 @@ from viva.cli.keeping import Keeping, reason_of, reason_options, records_for, re
 from viva.cli.options import (
     UNSAFE,
     assignment_option,
-    choose_assignment,
     choose_gpus,
     choose_tier,
     course_option,
@@ -19,12 +18,11 @@ from viva.cli.options import (
     training_option,
 )
 from viva.cli.progress import Progress
-from viva.course import keep_apart
 from viva.model import Tier
 from viva.model.errors import UsageError
 
-KEEP_BYTES_BELOW = 50
-"""Submissions of a class this small are read once; larger ones are read again when their turn comes."""
+UNPACKED = ".class"
+"""Where what had to be unpacked of a platform's export stays: in the folder of the results, else beside grader.yaml."""
 
 
 @click.command("grade")
@@ -48,6 +46,16 @@ KEEP_BYTES_BELOW = 50
 @training_option(default=True)
 @gpu_option(default="auto")
 @click.option("--as-student", is_flag=True, help="Show exactly what the student will see.")
+@click.option(
+    "--class",
+    "is_class",
+    is_flag=True,
+    help="PATH is what a platform exported for a whole class (known by itself, unless it is an archive).",
+)
+@click.option(
+    "--roster", type=click.Path(path_type=Path), metavar="FILE",
+    help="A list of the class as CSV: joins deliveries to students, and shows who handed in nothing.",
+)  # fmt: skip
 @records_option
 @click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before.")
 @click.option("--again", is_flag=True, help="Grade anew what was graded before, too.")
@@ -64,6 +72,8 @@ def command(
     training: bool,
     gpu_wish: str,
     as_student: bool,
+    is_class: bool,
+    roster: Path | None,
     records_url: str | None,
     no_records: bool,
     again: bool,
@@ -78,29 +88,16 @@ def command(
     Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, 2 something went wrong on the
     grader's side and those tests are still open.
     """
-    from viva.batch.local import Batch, Job
+    from viva.batch.local import Batch
+    from viva.cli.listing import list_jobs
     from viva.examine.parent import Wanted
-    from viva.intake import discover, open_submission
     from viva.verify.verdict import points_complaint
 
     course = open_course(course_dir)
     secret = course.secret_or_public(os.environ) if visible_only else course.secret(os.environ)
-    keep_apart(course.root, found := discover(paths))
-    jobs: list[Job] = []
-    for path in found:
-        submission = open_submission(path, str(path), withheld=course.withheld)
-        chosen = choose_assignment(course, assignment, submission)
-        kept = submission if len(found) < KEEP_BYTES_BELOW else None
-        jobs.append(
-            Job(
-                path,
-                str(path),
-                chosen,
-                kept,
-                may_hold_notebook=submission.may_hold_notebook,
-                content_hash=submission.content_hash,
-            )
-        )
+    place = (output if output is not None and output.suffix != ".json" else course.root) / UNPACKED
+    listing = list_jobs(course, paths, assignment, is_class=is_class, roster=roster, place=place)
+    jobs = listing.jobs
     floors = [j.assignment.min_tier for j in jobs if j.assignment.min_tier is not None]
     tier = choose_tier(tier_name, max(floors, default=course.min_tier))
     gpus = choose_gpus(gpu_wish)
@@ -136,6 +133,7 @@ def command(
             if keeper is not None:
                 keeper.keep(job, graded)
     status = progress.finish(as_student=as_student)
+    listing.say()
     if keeper is not None:
         keeper.say()
     for name, points in () if only or visible_only else progress.points_of().items():

@@ -17,13 +17,13 @@ from viva.cli.words import in_full, short
 
 COMMANDS: Final = {
     "grade": ("viva.cli.grade", "Grade submissions and write their results."),
-    "regrade": ("viva.cli.regrade", "Mark a class again after tests or points changed; apply it, or discard it."),
-    "history": ("viva.cli.history", "Every score that a student ever had, and why."),
-    "override": ("viva.cli.override", "Set the points of one test by hand, with a reason."),
     "check": ("viva.cli.check", "Check your own work with the public tests."),
     "pack": ("viva.cli.pack", "Make the archive to hand in, and check that it can be graded."),
     "verify": ("viva.cli.verify", "Prove the graders: key, starter and every fixture get what they should."),
     "class": ("viva.cli.class_", "Show what a platform exported of a class: who handed in what, and who did not."),
+    "regrade": ("viva.cli.regrade", "Mark a class again after tests or points changed; apply it, or discard it."),
+    "history": ("viva.cli.history", "Every score that a student ever had, and why."),
+    "override": ("viva.cli.override", "Set the points of one test by hand, with a reason."),
     "diff": ("viva.cli.diff", "Show what changed between two results, or two folders of them."),
     "merge": ("viva.cli.merge", "Join the results of several passes over one submission, or of two folders."),
     "export": ("viva.cli.export", "Write results for CI systems and class rooms: JUnit, CTRF, GitHub, Classroom 50."),

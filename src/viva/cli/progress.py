@@ -44,7 +44,7 @@ class Progress:
             all_asked: whether every test is asked, or only those that were named.
         """
         self._output = output
-        self._targets = {job.name: target(output, job.path, len(jobs)) for job in jobs} if output else {}
+        self._targets = {job.name: target(output, _named(job), len(jobs)) for job in jobs} if output else {}
         self._tier = tier
         self._all_asked = all_asked
         self._remarks: list[tuple[str, str]] = []
@@ -225,6 +225,11 @@ class Progress:
         if self._curves:
             more = f" and {len(self._curves) - 1} more" if len(self._curves) > 1 else ""
             click.echo(f"training curves: {self._curves[0]}{more}")
+
+
+def _named(job: Job) -> Path:
+    """What its result is called by: the delivery's name in the class, else the path as it was given."""
+    return Path(job.delivery.name) if job.delivery is not None else job.path
 
 
 def target(output: Path, path: Path, count: int) -> Path:

@@ -62,6 +62,17 @@ def read_class(
         raise
 
 
+def is_export(path: Path) -> bool:
+    """Whether a folder is what one of the platforms exports; archives are not looked into."""
+    try:
+        if not _is_folder(path):
+            return False
+        kind, _, _, _ = _recognised(path, path, None)
+    except UsageError:
+        return False
+    return kind is not plain
+
+
 def _is_folder(path: Path) -> bool:
     try:
         with opened(path) as found:

@@ -1,0 +1,89 @@
+"""What a platform exported is graded as it was downloaded, by student, and not twice."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from cli_course import KEEPS_CASE, RIGHT
+from cli_run import Viva
+
+from viva.formats.results_json import load_results
+from viva.records import Records
+
+ROSTER = """\
+id,name,email,canvas
+S1,Ada Lovelace,ada@x.org,1001
+S2,Alan Turing,alan@x.org,1002
+S3,Grace Hopper,g@x.org,1003
+"""
+HANDED_IN = {
+    "lovelaceada_1001_501_solution.py": RIGHT,
+    "turingalan_LATE_1002_502_solution.py": KEEPS_CASE,
+    "README": "not from Canvas",
+}
+
+
+@pytest.fixture
+def export(own_course: Path, tmp_path: Path) -> Path:
+    """What Canvas gives, for a course that keeps records."""
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    downloads = tmp_path / "downloads"
+    downloads.mkdir()
+    with zipfile.ZipFile(downloads / "Words submissions.zip", "w") as archive:
+        for name, text in HANDED_IN.items():
+            archive.writestr(name, text)
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    return downloads / "Words submissions.zip"
+
+
+def scores(folder: Path) -> dict[str, float]:
+    return {p.parent.name: load_results(p).score for p in sorted(folder.rglob("results.json"))}
+
+
+def test_an_archive_is_graded_by_student(viva: Viva, export: Path, own_course: Path) -> None:
+    ran = viva("grade", export, "--roster", "roster.csv", "-o", "out")
+    assert ran.status == 0, ran.err
+    assert "not matched: README (" in ran.err and "handed in nothing: Grace Hopper" in ran.err
+    assert scores(Path("out")) == {"lovelaceada_1001": 9.0, "turingalan_1002": 3.0}
+    with Records.open("sqlite:///records.db", own_course) as records:
+        (kept,) = records.history("alan@x.org")
+    delivery = kept.marked.delivery
+    assert (delivery.source, delivery.late, delivery.students[0].id) == ("canvas", True, "S2")
+    assert delivery.path.read_text() == KEEPS_CASE if delivery.path.is_file() else delivery.path.is_dir()
+
+
+def test_it_is_graded_once_though_it_is_unpacked_again(viva: Viva, export: Path, own_course: Path) -> None:
+    viva("grade", export, "--class")
+    again = viva("grade", export, "--class")
+    assert "2 submissions were graded before and not again" in again.out
+    (place,) = (own_course / ".class").iterdir()
+    assert not list((own_course / ".class").glob(".*")), "nothing half done is left"
+    text = (own_course / "graders/words/test_words.py").read_text()
+    (own_course / "graders/words/test_words.py").write_text(text.replace("@weight(4)", "@weight(3)"))
+    assert "0 programs were run" in viva("regrade", "words").out, "what was unpacked is still there"
+    assert place.stat().st_mode & 0o077 == 0
+
+
+def test_a_new_export_takes_the_place_of_the_old_one(viva: Viva, export: Path) -> None:
+    viva("grade", export, "--class", "-o", "out")
+    with zipfile.ZipFile(export, "w") as archive:
+        for name, text in {**HANDED_IN, "turingalan_LATE_1002_502_solution.py": RIGHT}.items():
+            archive.writestr(name, text)
+    assert "1 submission was graded before" in viva("grade", export, "--class", "-o", "out").out
+    assert scores(Path("out"))["turingalan_1002"] == 9.0
+
+
+def test_a_folder_of_a_platform_is_known_by_itself(viva: Viva, export: Path) -> None:
+    with zipfile.ZipFile(export) as archive:
+        archive.extractall("folder")
+    viva("grade", "folder", "-o", "out")
+    assert scores(Path("out")) == {"lovelaceada_1001": 9.0, "turingalan_1002": 3.0}
+
+
+def test_an_archive_without_a_word_is_one_submission(viva: Viva, export: Path) -> None:
+    assert "Words submissions.zip" in viva("grade", export).out
+
+
+def test_two_classes_at_once_are_refused(viva: Viva, export: Path) -> None:
+    assert "A class is one path" in viva("grade", export, export, "--class").sentence()
