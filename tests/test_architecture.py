@@ -14,6 +14,7 @@ ROOMS = [
     "release",
     "selfcheck",
     "migrate",
+    "report",
     "verify",
     "batch",
     "records",

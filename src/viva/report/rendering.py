@@ -1,0 +1,94 @@
+"""Templates become pages: every value passes the gate and is escaped, nothing is fetched, no script can run.
+
+jinja2 is imported when a page is made. Pages hold one style sheet, which the policy names by its hash; a style that
+somebody smuggles in is not applied.
+"""
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from viva.formats import gates
+from viva.formats.points import show
+from viva.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES: Final = Path(__file__).with_name("templates")
+_TEXT: Final = 20_000
+"""Characters of one value."""
+
+
+def render(template: str, **values: Any) -> bytes:
+    """The page of a template.
+
+    Raises:
+        UsageError: jinja2 is not installed.
+    """
+    from_template = _environment().get_template(template)
+    return from_template.render(**values, style=_style(), policy=policy()).encode("utf-8", "replace")
+
+
+@cache
+def policy() -> str:
+    """The Content-Security-Policy of a page: its own style, pictures within the file, nothing else."""
+    digest = base64.b64encode(hashlib.sha256(_sheet().encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
+        "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A number for a table, with a real minus; a dash where nothing can be said."""
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share as a whole percentage, which is 0 % or 100 % only where it is exactly."""
+    if 0 < share < 0.01:
+        return "< 1 %"
+    if 0.99 < share < 1:
+        return "> 99 %"
+    return f"{100 * share:.0f} %"
+
+
+@cache
+def _sheet() -> str:
+    return (_TEMPLATES / "style.css").read_text("utf-8")
+
+
+def _style() -> Any:
+    from markupsafe import Markup
+
+    return Markup(_sheet())  # ours, from the package; no value of a submission is in it
+
+
+@cache
+def _environment() -> "Environment":
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise UsageError("Reports need jinja2 and nh3: pip install 'viva[report]'.") from None
+    environment = Environment(
+        autoescape=True,
+        loader=FileSystemLoader(_TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_gated,
+    )
+    environment.filters |= {"points": show, "number": number, "percent": percent, "line": gates.line}
+    return environment
+
+
+def _gated(value: Any) -> Any:
+    """What a template shows: text without control characters; markup is only what the templates themselves make."""
+    if value is None:
+        return ""
+    if type(value) is str:
+        return gates.terminal(value, characters=_TEXT, lines=2000)
+    return value
