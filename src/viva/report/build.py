@@ -1,0 +1,117 @@
+"""Everything that a report writes, into one folder."""
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from viva.course import Assignment
+from viva.formats.write import write_atomically
+from viva.intake import open_submission
+from viva.model.delivery import Marked
+from viva.report import feedback as pages
+from viva.report import page, similarity, table
+from viva.report.questions import responses
+from viva.report.rendering import render
+from viva.report.sources import code_of, graded_files, notebook_of
+from viva.report.tokens import Source
+
+Withheld = Callable[[], Container[tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written."""
+
+    files: tuple[Path, ...]
+    pages: int
+    """Feedback pages."""
+    unread: tuple[str, ...]
+    """Deliveries whose code could not be compared."""
+
+
+def write_report(
+    marked: Sequence[Marked],
+    assignment: Assignment,
+    folder: Path,
+    *,
+    feedback: bool = False,
+    pairs: bool = False,
+    withheld: Withheld = frozenset,
+    executed: Mapping[str, bytes] | None = None,
+) -> Written:
+    """Write report.html and report.csv, and what else is asked for.
+
+    Args:
+        feedback: a page for each delivery as well.
+        pairs: the page of pairs that look alike as well.
+        withheld: as for `open_submission`.
+        executed: notebooks that the course has run, by the name of the delivery; for others the source is shown.
+
+    Raises:
+        UsageError: something cannot be written, or jinja2 or nh3 is not installed.
+    """
+    html, csv = folder / "report.html", folder / "report.csv"
+    write_atomically(csv, table.table(marked))
+    write_atomically(html, page.page(marked, assignment, feedback=feedback, similarity=pairs))
+    files, unread = [html, csv], list[str]()
+    if feedback:
+        for one in marked:
+            _write_feedback(one, assignment, folder / "feedback", withheld, executed or {})
+    if pairs:
+        data, unread = similarity_page(responses(marked), assignment, withheld)
+        write_atomically(folder / "similarity.html", data)
+        files.append(folder / "similarity.html")
+    return Written(tuple(files), len(marked) if feedback else 0, tuple(unread))
+
+
+def similarity_page(
+    marked: Sequence[Marked], assignment: Assignment, withheld: Withheld = frozenset
+) -> tuple[bytes, list[str]]:
+    """The page of pairs to look at, and the deliveries that could not be compared.
+
+    Raises:
+        UsageError: jinja2 is not installed.
+    """
+    given = _starter(assignment)
+    starter = similarity.every_run(given)
+    prints, unread = [], []
+    for one in marked:
+        submission, _ = graded_files(one, withheld)
+        code = code_of(submission) if submission else []
+        if code:
+            who = frozenset(student.id for student in one.delivery.students)
+            prints.append(similarity.prints_of(one.delivery.name, who, code, starter))
+        else:
+            unread.append(one.delivery.name)
+    data = render(
+        "similarity.html.j2",
+        assignment=assignment,
+        pairs=similarity.pairs(prints),
+        compared=len(prints),
+        unread=unread,
+        starter=bool(given),
+        tokens=similarity.WINDOW_TOKENS,
+        common=similarity.COMMON,
+    )
+    return data, unread
+
+
+def _starter(assignment: Assignment) -> list[Source]:
+    """The code that everybody was given."""
+    if not assignment.starter.is_dir():
+        return []
+    return code_of(open_submission(assignment.starter, "starter"))
+
+
+def _write_feedback(
+    one: Marked, assignment: Assignment, folder: Path, withheld: Withheld, executed: Mapping[str, bytes]
+) -> None:
+    path = folder / pages.path_of(one.delivery)
+    if one.delivery.name in executed:
+        notebook = pages.Notebook("notebook.ipynb", executed[one.delivery.name], executed=True)
+        write_atomically(path, pages.page(one, assignment, notebook), durable=False)
+        return
+    submission, why_none = graded_files(one, withheld)
+    file = notebook_of(submission, assignment) if submission else None
+    shown = pages.Notebook(file.path, file.data) if file else None
+    write_atomically(path, pages.page(one, assignment, shown, why_none=why_none), durable=False)

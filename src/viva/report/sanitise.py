@@ -1,0 +1,81 @@
+"""HTML that a student's notebook leads to, cut down to what can only be read.
+
+Markdown holds HTML, and saved outputs are HTML: both are theirs. What is left has no script, no handler, no style, no
+form, no frame, no address but http, https and mailto, no id, and no class but those that colour code.
+"""
+
+import re
+from functools import cache
+from typing import Final
+
+from viva.model.errors import UsageError
+
+_TAGS: Final = frozenset({
+    "a", "abbr", "b", "blockquote", "br", "caption", "code", "dd", "del", "div", "dl", "dt", "em", "hr", "i", "img",
+    "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "table",
+    "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var",
+})  # fmt: skip
+_ATTRIBUTES: Final = {
+    "a": {"href", "title"},
+    "img": {"src", "width", "height"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan"},
+    "ol": {"start"},
+}
+_WITH_CONTENT: Final = frozenset({
+    "script", "style", "template", "svg", "math", "iframe", "object", "embed", "noscript", "noembed", "noframes",
+    "xmp", "title", "textarea", "select",
+})  # fmt: skip
+_PICTURE: Final = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/\s]{1,20000000}={0,2}\s*")
+_ADDRESS: Final = re.compile(r"(?:https?://|mailto:)\S{1,2000}", re.IGNORECASE)
+_HEADING: Final = re.compile(r"<(/?)h[1-6](?:\s[^<>]{0,1000})?>", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[0-9]{1,4}")
+
+
+def sanitised(html: str) -> str:
+    """The HTML without anything that acts; well-formed, so that it cannot end the element that it is put into.
+
+    Headings become bold lines: those of the page are its own.
+
+    Raises:
+        UsageError: nh3 is not installed.
+    """
+    try:
+        import nh3
+    except ImportError:
+        raise UsageError("Reports need jinja2 and nh3: pip install 'viva[report]'.") from None
+    return nh3.clean(
+        _HEADING.sub(_bold, html),
+        tags=set(_TAGS),
+        clean_content_tags=set(_WITH_CONTENT),
+        attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
+        attribute_filter=_attribute,
+        allowed_classes={"span": set(_colours()), "div": {"highlight"}},
+        set_tag_attribute_values={"img": {"alt": "picture in the notebook"}},
+        url_schemes={"http", "https", "mailto", "data"},
+        link_rel="noopener noreferrer nofollow",
+        strip_comments=True,
+    )
+
+
+def _bold(found: re.Match[str]) -> str:
+    return "</strong></p>" if found[1] else "<p><strong>"
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """What stays of an attribute; pictures lie in the page, links do not."""
+    if name == "src":
+        return value if _PICTURE.fullmatch(value) else None
+    if name == "href":
+        return value if _ADDRESS.fullmatch(value) else None
+    if name in ("width", "height", "colspan", "rowspan", "start"):
+        return value if _NUMBER.fullmatch(value) else None
+    return value
+
+
+@cache
+def _colours() -> frozenset[str]:
+    """The classes by which pygments colours code."""
+    from pygments.token import STANDARD_TYPES
+
+    return frozenset(filter(None, STANDARD_TYPES.values()))
