@@ -61,7 +61,7 @@ def columns(bins: Sequence[tuple[float, float, int]], mean: float | None) -> Col
     if not bins:
         return Columns((), (), (), None)
     low, high = bins[0][0], bins[-1][1]
-    top = max(count for _, _, count in bins)
+    top = max(1, *(count for _, _, count in bins))
     steps = _steps(0, top, whole=True)
     across = _Axis(low, high, _LEFT, WIDTH - _RIGHT)
     up = _Axis(0, max(top, steps[-1]), HEIGHT - _BOTTOM, _TOP)

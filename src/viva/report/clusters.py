@@ -23,7 +23,7 @@ _READ: Final = 4000
 """Characters of a message that are looked at."""
 _KEY: Final = 300
 _MISTAKE: Final = re.compile(r"It equals a known mistake: ([^\n]{1,300})")
-_NUMBER: Final = re.compile(r"(?<![\w.])[-+−]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+_NUMBER: Final = re.compile(r"(?<![\w.])[-+−]?\d+(?:[,_]\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 _NUMBERS: Final = re.compile(r"#(?:, #)+")
 
 

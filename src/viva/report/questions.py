@@ -87,7 +87,7 @@ def questions(marked: Sequence[Marked]) -> list[Question]:
         )
         for key, entries in tests.items()
     ]
-    return sorted(found, key=lambda question: in_order(question.key))
+    return sorted(found, key=lambda q: in_order(next(iter(tests[q.key].values())).number))
 
 
 def key_of(entry: Entry) -> str:

@@ -15,7 +15,8 @@ _TAGS: Final = frozenset({
     "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "table",
     "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var",
 })  # fmt: skip
-_ATTRIBUTES: Final = {
+_ATTRIBUTES: Final[dict[str, set[str]]] = {
+    "*": set(),  # none for all: the library would let some through
     "a": {"href", "title"},
     "img": {"src", "width", "height"},
     "td": {"colspan", "rowspan"},

@@ -200,11 +200,13 @@ def _passages(one: Prints, two: Prints, kept: set[int], most: int = 12) -> tuple
         if int(one.hashes[i]) in kept
     )
     runs: list[list[int]] = []
+    before = -1
     for a, b in places:
-        if runs and a - runs[-1][1] <= W and 0 <= b - runs[-1][3] <= 2 * W:
+        if runs and a <= runs[-1][1] + W and before < b <= runs[-1][3] + W:
             runs[-1][1], runs[-1][3] = a + K - 1, b + K - 1
         else:
             runs.append([a, a + K - 1, b, b + K - 1])
+        before = b
     longest = sorted(sorted(runs, key=lambda run: run[0] - run[1])[:most])
     return tuple(_passage(one, two, run) for run in longest)
 

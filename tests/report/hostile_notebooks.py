@@ -1,0 +1,82 @@
+"""What a student might write into a notebook so that it acts in a page. Each calls `owned()` if it runs."""
+
+import json
+from typing import Any, Final
+
+PAYLOADS: Final = [
+    "<script>owned()</script>",
+    "<ScRiPt src='data:text/javascript,owned()'></sCrIpT>",
+    "<scr<script>ipt>owned()</scr</script>ipt>",
+    "<img src=x onerror=owned()>",
+    "<img src=x oNeRrOr\x0c=owned()>",
+    "<img src='data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9Im93bmVkKCkiLz4='>",
+    "<body onload=owned()>",
+    "<svg onload=owned()>",
+    "<svg><script>owned()</script></svg>",
+    "<svg><animate onbegin=owned() attributeName=x dur=1s>",
+    "<svg><style><img src=x onerror=owned()></style></svg>",
+    "<svg><foreignObject><iframe srcdoc='<script>parent.owned()</script>'></iframe></foreignObject></svg>",
+    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=owned()&gt;'>",
+    "<math><maction actiontype='statusline#' xlink:href='javascript:owned()'>click</maction></math>",
+    "<form><math><mtext></form><form><mglyph><style></math><img src onerror=owned()>",
+    "<a href='javascript:owned()' id=click>click</a>",
+    "<a href=' java\tscript:owned()'>click</a>",
+    "<a href='&#106;avascript:owned()'>click</a>",
+    "<a href='data:text/html,<script>opener.owned()</script>' target=_blank>click</a>",
+    "[click](javascript:owned())",
+    "[click](<java&#115;cript:owned()>)",
+    "![x](x\"onerror=\"owned())",
+    "<style>@import 'data:text/css,*{color:red}';</style>",
+    "<p style='position:fixed;inset:0;z-index:9' class='mark warn' id='main'>passed 100 of 100</p>",
+    "<link rel=stylesheet href='data:text/css,*{display:none}'>",
+    "<meta http-equiv=refresh content='0;url=javascript:owned()'>",
+    "<base href='https://example.org/'>",
+    "<iframe srcdoc='<script>parent.owned()</script>'></iframe>",
+    "<iframe src='javascript:parent.owned()'></iframe>",
+    "<object data='javascript:owned()'></object><embed src='javascript:owned()'>",
+    "<template><script>owned()</script></template><div shadowrootmode=open><script>owned()</script></div>",
+    "<noscript><p title='</noscript><img src=x onerror=owned()>'></noscript>",
+    "<textarea><img title='</textarea><img src=x onerror=owned()>'></textarea>",
+    "<details open ontoggle=owned()><summary>x</summary></details>",
+    "<video><source onerror=owned()></video><audio src=x onerror=owned()>",
+    "<input autofocus onfocus=owned()><button formaction='javascript:owned()'>x</button>",
+    "<marquee onstart=owned()>x</marquee>",
+    "</div></article></section></main><script>owned()</script>",
+    "<!--><img src=x onerror=owned()>-->",
+    "<![CDATA[><img src=x onerror=owned()>]]>",
+    "{{ owned() }} {% raw %}{{ ''.__class__ }}{% endraw %} ${owned()} <%= owned() %>",
+    "`x`<img src=x onerror=owned()>`",
+    "```html\n</code></pre><script>owned()</script>\n```",
+    "$<img src=x onerror=owned()>$ \\(<svg/onload=owned()>\\)",
+    "\x00<script>owned()</script>\x1b]0;title\x07",
+]  # fmt: skip
+
+
+def notebook(*cells: tuple[str, str], outputs: list[dict[str, Any]] | None = None) -> bytes:
+    """A notebook of cells (kind, source); the outputs are those of every code cell."""
+    written = [
+        {"cell_type": kind, "metadata": {}, "source": source}
+        | ({"outputs": outputs or [], "execution_count": 1} if kind == "code" else {})
+        for kind, source in cells
+    ]
+    return json.dumps({"cells": written, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+def hostile_notebook() -> bytes:
+    """Every payload as prose, as code, and as every kind of output."""
+    outputs: list[dict[str, Any]] = []
+    for text in PAYLOADS:
+        outputs += [
+            {"output_type": "stream", "name": "stdout", "text": text},
+            {"output_type": "display_data", "data": {"text/html": text}, "metadata": {}},
+            {"output_type": "display_data", "data": {"image/svg+xml": text, "text/plain": text}, "metadata": {}},
+            {"output_type": "display_data", "data": {"image/png": f'x">{text}'}, "metadata": {}},
+            {"output_type": "display_data", "data": {"application/javascript": "owned()"}, "metadata": {}},
+            {"output_type": "error", "ename": text, "evalue": text, "traceback": [text]},
+        ]
+    cells = [(kind, text) for text in PAYLOADS for kind in ("markdown", "code", "raw")]
+    step = [outputs[i : i + 12] for i in range(0, len(outputs), 12)]
+    written = json.loads(notebook(*cells))
+    for cell, some in zip([c for c in written["cells"] if c["cell_type"] == "code"], step, strict=False):
+        cell["outputs"] = some
+    return json.dumps(written).encode()

@@ -1,0 +1,198 @@
+"""The pages in a real browser: nothing of a student's runs, nothing is fetched, everybody can read and reach it."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_notebooks import PAYLOADS, hostile_notebook, notebook
+from report_class import assignment, entry, large_class, marked
+from test_similarity import PROGRAM, program
+
+from viva.intake import open_submission
+from viva.model import Marked, Status
+from viva.report import feedback
+from viva.report.build import write_report
+
+pytestmark = pytest.mark.long
+SCHEMES = ["light", "dark"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The distribution's Chromium; where it is missing the tests cannot be run, and in CI that is a failure."""
+    path = shutil.which("chromium")
+    if path is None:
+        if os.environ.get("VIVA_REQUIRED_TIERS"):
+            pytest.fail("chromium is not installed, and this machine must run the tests in a browser")
+        pytest.skip("chromium is not installed")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of a class with everything in it, and feedback on a hostile notebook."""
+    root = tmp_path_factory.mktemp("site")
+    class_ = [*large_class(60), *(_handed_in(root, name) for name in ("ada", "eve"))]
+    hostile = {class_[0].delivery.name: hostile_notebook(), class_[1].delivery.name: _usual_notebook()}
+    write_report(class_, assignment(), root / "out", feedback=True, pairs=True, executed=hostile)
+    return root / "out"
+
+
+PAGES = [
+    "report.html",
+    "similarity.html",
+    "feedback/class/s0000.html",
+    "feedback/class/s0001.html",
+    "feedback/ada.html",
+]
+
+
+def open_page(browser: Any, path: Path, **settings: Any) -> Any:
+    page = browser.new_context(**settings).new_page()
+    page.goto(path.as_uri())
+    return page
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(browser: Any, site: Path, name: str, scheme: str, tmp_path: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(browser, site / name, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    found = Axe().run(page)
+    page.screenshot(path=tmp_path / f"{scheme}.png", full_page=True)
+    page.context.close()
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("bypass", [False, True], ids=["with the policy", "without the policy"])
+def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
+    """With the policy switched off, what was sanitised must be harmless by itself."""
+    notebook_, text = hostile_notebook(), "\n".join(PAYLOADS)
+    entries = [entry("1.1", Status.ERROR, message=text, name=text), entry("1.2", name=PAYLOADS[0])]
+    one = marked("s", *entries, notes=tuple(PAYLOADS), environment=tuple(PAYLOADS))
+    class_ = [replace(one, delivery=replace(one.delivery, name=f"{payload[:60]}")) for payload in PAYLOADS[:12]]
+    (tmp_path / "page.html").write_bytes(
+        feedback.page(one, assignment(), feedback.Notebook("a.ipynb", notebook_, executed=True))
+    )
+    write_report(class_, assignment(), tmp_path)
+    for name in ("page.html", "report.html"):
+        context = browser.new_context(bypass_csp=bypass)
+        asked: list[str] = []
+        context.on("request", lambda request, asked=asked: asked.append(request.url))
+        context.add_init_script("window.ran = 0; window.owned = () => { window.ran += 1 }")
+        page = context.new_page()
+        page.goto((tmp_path / name).as_uri())
+        before = page.url
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        for link in page.locator(".student a, .student span, .student p").all():
+            link.dispatch_event("click")
+            link.dispatch_event("mouseover")
+            link.dispatch_event("focus")
+        page.wait_for_timeout(300)
+        assert page.evaluate("window.ran") == 0
+        assert page.evaluate("document.querySelectorAll('script, iframe, object, embed, form, [style]').length") == 0
+        assert page.evaluate("[...document.querySelectorAll('*')].some(e => e.shadowRoot)") is False
+        assert page.url == before and page.locator("main h1, main main").count() == 0
+        assert [url for url in asked if not url.startswith(("file:", "data:image/"))] == []
+        context.close()
+
+
+def test_the_suite_can_fail(browser: Any, tmp_path: Path) -> None:
+    """Without sanitising and without the policy the same payloads do run."""
+    (tmp_path / "raw.html").write_text("<!doctype html>" + "\n".join(PAYLOADS), "utf-8")
+    page = browser.new_context().new_page()
+    page.add_init_script("window.ran = 0; window.owned = () => { window.ran += 1 }")
+    page.goto((tmp_path / "raw.html").as_uri())
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.ran") > 3
+
+
+def test_a_smuggled_style_is_not_applied(browser: Any, tmp_path: Path) -> None:
+    """The policy names the page's own style by its hash."""
+    data = feedback.page(marked("s", entry("1.1")), assignment())
+    assert b"</style>" in data
+    (tmp_path / "page.html").write_bytes(data.replace(b"</main>", b"<style>body{display:none}</style></main>"))
+    page = open_page(browser, tmp_path / "page.html")
+    assert page.evaluate("getComputedStyle(document.body).display") == "block"
+    assert page.evaluate("getComputedStyle(document.querySelector('.facts')).display") == "grid"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_keyboard_reaches_everything(browser: Any, site: Path, name: str) -> None:
+    """Links, what opens, and what scrolls: each gets the focus, in the order of the page, and shows it."""
+    page = open_page(browser, site / name)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    wanted = page.locator("a[href], summary, [tabindex='0']").count()
+    places = set()
+    for _ in range(wanted):
+        page.keyboard.press("Tab")
+        place, outline = page.evaluate(
+            "[[...document.querySelectorAll('*')].indexOf(document.activeElement), "
+            "getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        places.add(place)
+        assert outline != "none"
+    assert len(places) == wanted
+    page.locator("summary").first.focus() if page.locator("summary").count() else None
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    ("width", "scale"), [(360, 3), (320, 2), (550, 2)], ids=["a phone", "a small phone", "1100 at 200 %"]
+)
+def test_nothing_is_cut_off_where_it_is_narrow(
+    browser: Any, site: Path, name: str, width: int, scale: int, tmp_path: Path
+) -> None:
+    """At a zoom of 200 % a window of 1100 points is 550 wide. Tables scroll within themselves, the page does not."""
+    page = open_page(browser, site / name, viewport={"width": width, "height": 740}, device_scale_factor=scale)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.screenshot(path=tmp_path / "narrow.png")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_it_prints_with_everything_open(browser: Any, site: Path, name: str) -> None:
+    page = open_page(browser, site / name, color_scheme="dark")
+    page.emulate_media(media="print")
+    data = page.pdf(format="A4")
+    assert data.startswith(b"%PDF-") and len(data) > 5000
+    closed = page.evaluate("""[...document.querySelectorAll('details:not([open])')]
+        .filter(d => d.lastElementChild.getBoundingClientRect().height === 0).length""")
+    assert closed == 0
+    page.context.close()
+
+
+def test_it_can_be_read_without_script(browser: Any, site: Path) -> None:
+    page = open_page(browser, site / "report.html", java_script_enabled=False)
+    assert page.locator("h2").count() >= 8
+    page.locator("summary").first.click()
+    assert page.locator("details[open]").count() >= 1
+
+
+def _handed_in(root: Path, name: str) -> Marked:
+    path = root / f"{name}.py"
+    path.write_text(f"# {name}\n{PROGRAM}{program(len(name) + ord(name[0]), 5)}", "utf-8")
+    one = marked(name, entry("1.1"), students=(name,))
+    graded = open_submission(path, str(path))
+    return Marked(replace(one.delivery, path=path), replace(one.score, content_hash=graded.content_hash))
+
+
+def _usual_notebook() -> bytes:
+    return notebook(
+        ("markdown", "# Question 1.1\n\n*Text*, $x^2$, [a link](https://example.org), a table:\n\n|a|b|\n|-|-|\n|1|2|"),
+        ("code", "import numpy as np\n\ndef f(x):\n    # a comment\n    return np.sum(x, axis=0) + 'text'"),
+        outputs=[{"output_type": "stream", "text": "loss 0.31\n"}],
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Everything that is written, searched for what must not be in it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hostile_notebooks import notebook
+from report_class import assignment, entry, large_class, marked
+
+from viva.intake import open_submission
+from viva.model import Marked, Status
+from viva.report.build import write_report
+
+PROGRAM = """
+def beam_search(step, k, n_steps):
+    beams = [((), 0.0)]
+    for _ in range(n_steps):
+        candidates = [(b + (t,), s + math.log(p)) for b, s in beams for t, p in step(b).items() if p > 0]
+        beams = sorted(candidates, key=lambda c: -c[1])[:k]
+    return [b for b, _ in beams]
+"""
+SECRET = "zq-secret-7141"
+
+
+def handed_in(folder: Path, name: str, data: bytes, one: Marked) -> Marked:
+    path = folder / name
+    path.write_bytes(data)
+    graded = open_submission(path, str(path))
+    return Marked(replace(one.delivery, name=name, path=path), replace(one.score, content_hash=graded.content_hash))
+
+
+def test_no_byte_for_students_holds_what_hidden_tests_know(tmp_path: Path) -> None:
+    hidden = {"visibility": "hidden", "staff": f"expected {SECRET}", "label": SECRET, "name": f"About {SECRET}."}
+    one = marked("ada", entry("1.1"), entry("1.1", Status.FAILED, message=SECRET, test=f"t::{SECRET}", **hidden))
+    data = notebook(("markdown", "# 1.1"), ("code", "def f(): pass"))
+    class_ = [handed_in(tmp_path, "ada.ipynb", data, one), one]
+    written = write_report(class_, assignment(), tmp_path / "out", feedback=True, pairs=True)
+    pages = sorted((tmp_path / "out" / "feedback").rglob("*.*"))
+    assert [page.name for page in pages] == ["ada.html", "ada.ipynb.html"] and written.pages == 2
+    assert not [page for page in pages if SECRET.encode() in page.read_bytes()]
+    assert b"not executed" in pages[1].read_bytes()
+    assert b"not where it was graded" in pages[0].read_bytes()
+    assert SECRET in (tmp_path / "out" / "report.html").read_text("utf-8"), "staff read what went wrong"
+
+
+def test_what_has_changed_since_it_was_graded_is_not_shown(tmp_path: Path) -> None:
+    one = handed_in(tmp_path, "a.ipynb", notebook(("code", "before = 1")), marked("a", entry("1")))
+    one.delivery.path.write_bytes(notebook(("code", "changed_later = 2")))
+    written = write_report([one], assignment(), tmp_path / "out", feedback=True, pairs=True)
+    html = (tmp_path / "out/feedback/a.ipynb.html").read_text("utf-8")
+    assert "changed since it was graded" in html and "changed_later" not in html
+    assert written.unread == ("a.ipynb",)
+
+
+def test_an_executed_notebook_is_shown_with_its_outputs(tmp_path: Path) -> None:
+    ran = notebook(("code", "1 + 1"), outputs=[{"output_type": "stream", "text": "printed-by-the-course"}])
+    write_report([marked("s", entry("1"))], assignment(), tmp_path, feedback=True, executed={"s": ran})
+    html = (tmp_path / "feedback/s.html").read_text("utf-8")
+    assert "printed-by-the-course" in html and "executed by the course" in html
+
+
+def test_pairs_are_said_to_be_no_verdict(tmp_path: Path) -> None:
+    class_ = [handed_in(tmp_path, name, PROGRAM.encode(), marked(name, entry("1"))) for name in ("ada.py", "eve.py")]
+    write_report(class_, assignment(), tmp_path / "out", pairs=True)
+    html = (tmp_path / "out/similarity.html").read_text("utf-8")
+    assert "This is not a verdict" in html and "100 %" in html and html.count("beams = sorted") == 2
+    assert 'href="similarity.html"' in (tmp_path / "out/report.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_a_class_of_two_thousand_is_reported_in_twenty_seconds(tmp_path: Path) -> None:
+    import time
+
+    class_ = large_class(2000)
+    start = time.process_time()
+    write_report(class_, assignment(), tmp_path)
+    assert time.process_time() - start < 20
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000

@@ -1,0 +1,123 @@
+"""Pages for students: what they may read, and never what only staff may."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hostile_notebooks import notebook
+from report_class import assignment, entry, marked
+
+from viva.model import Case, Delivery, Entry, Marked, Status
+from viva.model.errors import UsageError
+from viva.model.score import Curve
+from viva.report import feedback
+from viva.report.notebook import MOST_RENDERED, shown_cells
+
+SECRET = "zq-secret-7141"
+ASSIGNMENT = assignment()
+
+
+def page(one: Marked, data: bytes | None = None, *, executed: bool = False) -> str:
+    shown = feedback.Notebook("a.ipynb", data, executed) if data is not None else None
+    return feedback.page(one, ASSIGNMENT, shown).decode()
+
+
+@pytest.mark.parametrize("visibility", ["hidden", "after_due_date", "after_published"])
+@pytest.mark.parametrize("status", list(Status))
+def test_nothing_of_a_hidden_test_leaks(visibility: str, status: Status) -> None:
+    """The secret stands wherever a score can keep something of a hidden test."""
+    hidden: Entry = entry(
+        "2.1", status, message=f"message {SECRET}", staff=f"staff {SECRET}", visibility=visibility,
+        test=f"test.py::{SECRET}", name=f"name {SECRET}", label=f"label {SECRET}", tags=(SECRET,), rubric=SECRET,
+        written=SECRET, hide_errors=SECRET, needs=(SECRET,),
+    )  # fmt: skip
+    more = Case(f"two {SECRET}", Status.FAILED, hidden.earned, hidden.points, SECRET, SECRET)
+    one = marked(
+        "s", replace(hidden, cases=(*hidden.cases, more)), entry("1.1", staff=SECRET),
+        environment=(f"torch lacks {SECRET}",), curves=(Curve(f"test.py::{SECRET}", SECRET, (0.5,)),),
+        signature={"seed": SECRET},
+    )  # fmt: skip
+    html = page(one, notebook(("markdown", "# 2.1"), ("code", "def f(): pass")))
+    assert SECRET not in html
+    assert "A hidden test" in html
+    assert (feedback.HIDDEN in html) == (status is not Status.PASSED)
+
+
+def test_visible_tests_say_what_they_say_in_results() -> None:
+    html = page(marked("s", entry("1.1", Status.FAILED, message="f(<3>) is 1; expected 2."), entry("1.2")))
+    assert "f(&lt;3&gt;) is 1; expected 2." in html
+    assert "0 of 2 points" in html and "2 of 4" in html
+
+
+def test_open_points_are_said_not_to_be_lost() -> None:
+    html = page(marked("s", entry("1.1", Status.NEEDS_REVIEW, points=1)))
+    assert "1 point still open" in html and "not lost" in html
+
+
+def test_marks_stand_beside_the_cells_they_are_about() -> None:
+    cells = shown_cells(
+        notebook(
+            ("markdown", "## Question 1.1: sums"), ("code", "x = 1"), ("code", "def bleu(a):\n    return a"),
+            ("markdown", "### 1.10 In words"), ("code", "  "), ("code", "1 / 0"),
+        ),
+        executed=False,
+    )  # fmt: skip
+    assert [cell.number for cell in cells] == [0, 1, 2, 0, 3]
+    marks = [
+        feedback.mark_of(e)
+        for e in (
+            entry("1.1"),
+            entry("2.2", Status.FAILED, message="bleu(['a']) gave 1, expected 2."),
+            entry("2.3", Status.ERROR, message="Your code raised ZeroDivisionError.\n  cell 3, line 1"),
+            entry("1.10", Status.NEEDS_REVIEW),
+            entry("7.7"),
+            entry("7.8", Status.FAILED, message="bleu(x) is secret", visibility="hidden"),
+        )
+    ]
+    beside, nowhere = feedback.place(marks, cells)
+    assert {i: [m.number for m in ms] for i, ms in beside.items()} == {0: ["1.1"], 2: ["2.2"], 4: ["2.3"], 3: ["1.10"]}
+    assert [m.number for m in nowhere] == ["7.7", "7.8"]
+
+
+def test_outputs_are_shown_of_executed_notebooks_alone() -> None:
+    outputs = [
+        {"output_type": "stream", "text": ["printed ", "<b>"]},
+        {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>cell of a table", "text/plain": "no"}},
+        {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo=\n"}},
+        {"output_type": "error", "traceback": ["\x1b[31mZeroDivisionError\x1b[0m"]},
+        {"output_type": "display_data", "data": 3},
+        "no output",
+    ]
+    data = notebook(("code", "print()"), outputs=outputs)  # type: ignore[arg-type]
+    handed_in, executed = page(marked("s"), data), page(marked("s"), data, executed=True)
+    assert "not executed" in handed_in and "printed" not in handed_in
+    assert "printed &lt;b&gt;" in executed and "<td>cell of a table</td>" in executed
+    assert "data:image/png;base64,iVBORw0KGgo=" in executed
+    assert "ZeroDivisionError" in executed and "\x1b" not in executed
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"[]", b"no notebook", b'{"cells": 3}', b'{"cells": [' + b"[" * 5000], ids=lambda d: str(d[:9])
+)
+def test_a_broken_notebook_costs_the_notebook_and_not_the_page(data: bytes) -> None:
+    html = page(marked("s", entry("1.1")), data)
+    assert "1.1" in html and "cannot be shown" in html
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 15_000, "> " * 9_000, "* " * 9_000, "`" * 15_000, "![](" * 4_000, "<" * 15_000, "|a" * 9_000,
+             "$" * 15_000, "x" * (MOST_RENDERED + 1), "- a\n" * 4_000, "_*" * 9_000, "\\begin{a}" * 2_000],
+    ids=lambda t: repr(t[:4]),
+)  # fmt: skip
+def test_markdown_that_is_meant_to_be_slow_is_shown(text: str) -> None:
+    assert "Text" in page(marked("s"), notebook(("markdown", text)))
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "", ".", "a//b", "a\\b", "a\x00b", "a/", "..", "a\nb"])
+def test_a_name_that_leads_out_of_the_folder_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="relative path"):
+        feedback.path_of(Delivery(name, Path("x"), ()))
+
+
+def test_names_become_files_below_the_folder() -> None:
+    assert str(feedback.path_of(Delivery("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"

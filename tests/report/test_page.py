@@ -1,0 +1,132 @@
+"""report.html: what stands in it, in which order, and that it needs nothing and nobody."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from report_class import assignment, entry, large_class, marked, shares
+
+from viva.model import Marked, Status
+from viva.report.page import page
+
+ASSIGNMENT = assignment()
+
+
+class Outline(HTMLParser):
+    """Headings, links, and every element, checked to be closed in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.headings: list[int] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.addresses: list[str] = []
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name == "href":
+                self.links.append(value or "")
+            if name in ("src", "href", "action", "data", "poster", "srcset", "xlink:href"):
+                self.addresses.append(value or "")
+            assert not name.startswith("on") and name != "style"
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in ("meta", "br", "img", "link", "hr"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def outline(*marked_: Marked) -> tuple[str, Outline]:
+    html = page(marked_, ASSIGNMENT).decode()
+    return html, Outline(html)
+
+
+def section(html: str, name: str) -> str:
+    found = re.search(rf'<section[^>]* id="{name}"|<section id="{name}"', html)
+    assert found
+    return html[found.start() : html.index("</section>", found.start())]
+
+
+@pytest.mark.parametrize("size", [0, 1, 9, 60])
+def test_headings_are_in_order_links_lead_somewhere_and_nothing_is_fetched(size: int) -> None:
+    html, found = outline(*large_class(size))
+    assert found.open == []
+    assert found.headings[0] == 1 and found.headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(found.headings, found.headings[1:], strict=False))
+    assert len(set(found.ids)) == len(found.ids)
+    assert {link[1:] for link in found.links if link.startswith("#")} <= set(found.ids)
+    assert [link for link in found.addresses if not link.startswith("#")] == ["report.csv"]
+    assert not {"script", "iframe", "object", "link"} & set(found.tags)
+    assert "url(" not in html and "@import" not in html and "http" not in html.replace("http-equiv", "")
+
+
+def test_faults_of_ours_come_first() -> None:
+    broken = marked("eve", entry("1.1", Status.GRADER_ERROR, staff="OSError: no space"))
+    html, found = outline(*shares([[1.0]] * 10), broken)
+    assert found.ids[1] == "faults"
+    assert "OSError: no space" in section(html, "faults")
+    assert "No grader errors." not in html and "No grader errors." in outline(*shares([[1.0]]))[0]
+
+
+def test_under_ten_responses_there_is_no_item_analysis_and_it_is_said() -> None:
+    nine, ten = (outline(*shares([[1, 0], [0, 1], [1, 1]] * 4)[:n])[0] for n in (9, 10))
+    assert "at least 10 responses" in section(nine, "questions") and "<table" not in section(nine, "questions")
+    assert "<table" in section(ten, "questions")
+
+
+def test_a_class_without_any_difference_has_dashes_and_no_nan() -> None:
+    html, _ = outline(*shares([[1.0, 1.0]] * 12))
+    assert "nan" not in re.sub(r"<style>.*?</style>", "", html, flags=re.S).lower().replace("finance", "")
+    assert "there is none" in section(html, "questions") and "–" in section(html, "questions")
+
+
+def test_failures_of_the_environment_are_apart_from_those_of_students() -> None:
+    html, _ = outline(*large_class(16))
+    told = section(html, "environment")
+    assert "transformers 5.23.0 lacks encode_plus" in told and "2 of 16" in told
+    assert "encode_plus" not in section(html, "wrong")
+
+
+def test_known_mistakes_are_counted_over_students() -> None:
+    wrong = [marked(f"s{i}", entry("2.1", Status.FAILED, message="It equals a known mistake: M<x>.")) for i in range(7)]
+    html, _ = outline(*wrong, marked("t", entry("2.1")))
+    assert "7 ×" in section(html, "wrong") and "M&lt;x&gt;" in section(html, "wrong")
+    assert "7 of 8 (88 %)" in section(html, "wrong")
+
+
+def test_each_picture_has_a_title_and_a_table() -> None:
+    html, _ = outline(*large_class(30))
+    for svg in re.findall(r'<svg class="chart".*?</svg>', html, flags=re.S):
+        assert 'role="img"' in svg and "<title" in svg and "<desc" in svg
+    assert "The histogram as a table" in html and "The curve as a table" in html
+
+
+def test_earlier_attempts_are_listed_and_not_counted() -> None:
+    first = marked("one", entry("1.1", Status.FAILED), students=("ada",))
+    second = marked("two", entry("1.1"), students=("ada",), attempt=2)
+    html, _ = outline(first, second)
+    assert "<dt>Responses</dt><dd>1</dd>" in html and "1 earlier" in html
+    assert ">one</th>" in section(html, "deliveries")
+
+
+def test_texts_of_students_are_text() -> None:
+    bad = "</td><script>owned()</script>{{ 7*7 }}\x1b]0;x\x07\u202e"
+    one = marked(bad, entry("1.1", Status.GRADER_ERROR, staff=bad), entry("1.2", Status.ERROR, message=bad, name=bad),
+                 entry("1.2", Status.ERROR, message=bad, test="b"), environment=(bad,))  # fmt: skip
+    twin = replace(one, delivery=replace(one.delivery, name=f"{bad}2"))
+    html, found = outline(one, twin)
+    assert "script" not in found.tags and "49" not in section(html, "wrong")
+    assert "\x1b" not in html and "\u202e" not in html

@@ -1,0 +1,69 @@
+"""Which responses and questions are analysed, and what stays away from the numbers."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from report_class import entry, marked, shares
+
+from viva.model import Status
+from viva.report.questions import analyse, questions, responses
+
+
+def test_the_last_attempt_of_a_student_or_team_counts() -> None:
+    first = marked("ada1", entry("1.1"), students=("ada",), attempt=1)
+    second = marked("ada2", entry("1.1"), students=("ada",), attempt=2)
+    team = marked("team", entry("1.1"), students=("ada", "eve"))
+    unknown = [marked("x", entry("1.1")), marked("y", entry("1.1"))]
+    assert responses([second, first, team, *unknown]) == [second, team, *unknown]
+
+
+def test_tests_of_one_number_are_one_question_in_the_order_of_the_numbers() -> None:
+    one = marked("s", entry("1.10"), entry("1.2", test="a"), entry("1.2", test="b", points=3), entry("", test="free"))
+    assert [(q.key, q.points, len(q.tests)) for q in questions([one])] == [
+        ("1.2", 5, 2),
+        ("1.10", 2, 1),
+        ("free", 2, 1),
+    ]
+
+
+def test_nothing_is_said_of_nine_responses() -> None:
+    nine = analyse(shares([[1, 0], [0, 1], [1, 1]] * 3))
+    assert nine.items == () and nine.alpha is None
+    assert "at least 10" in nine.why_none and "9 responses" in nine.why_none
+    assert analyse(shares([[1, 0], [0, 1]] * 5)).items
+
+
+def test_of_nobody_there_is_nothing() -> None:
+    assert analyse([]).why_none == "No question is decided for enough responses yet."
+
+
+def test_a_question_that_all_have_right_has_no_correlation() -> None:
+    found = analyse(shares([[1, x / 12, 1 - x / 12] for x in range(12)]))
+    constant, up, down = found.items
+    assert (constant.difficulty, constant.correlation, constant.discrimination) == (1, None, 0)
+    assert "tells nobody apart" in constant.remark
+    assert up.correlation == pytest.approx(-1) and "look at the question" in up.remark
+    assert down.correlation == pytest.approx(-1)
+    assert found.alpha is None  # every total is the same
+
+
+def test_open_points_are_neither_won_nor_lost() -> None:
+    """A written part that nobody has marked changes nothing of the question that it belongs to."""
+    plain = shares([[x / 10, (x % 3) / 2] for x in range(11)])
+    with_open = [replace(one, score=replace(one.score, entries=(*one.score.entries, _written()))) for one in plain]
+    before, after = analyse(plain), analyse(with_open)
+    assert [i.difficulty for i in before.items] == [i.difficulty for i in after.items]
+    assert before.alpha == after.alpha
+    assert after.not_analysed == Fraction(5)
+
+
+def test_a_response_with_a_fault_of_ours_is_left_out_and_counted() -> None:
+    rows = shares([[1, 0], [0, 1]] * 6)
+    broken = replace(rows[0].score, entries=(entry("1.1", Status.GRADER_ERROR), rows[0].score.entries[1]))
+    found = analyse([replace(rows[0], score=broken), *rows[1:]])
+    assert (found.responses, found.left_out) == (11, 1)
+
+
+def _written() -> object:
+    return entry("1.1", Status.NEEDS_REVIEW, points=5, test="written")
