@@ -39,8 +39,8 @@ def test_nothing_of_a_hidden_test_leaks(visibility: str, status: Status) -> None
     )  # fmt: skip
     html = page(one, notebook(("markdown", "# 2.1"), ("code", "def f(): pass")))
     assert SECRET not in html
-    assert "A hidden test" in html
-    assert (feedback.HIDDEN in html) == (status is not Status.PASSED)
+    assert "A hidden test" in html and (feedback.NOT_MARKED in html) == status.is_open
+    assert (feedback.HIDDEN in html) == (status is not Status.PASSED and not status.is_open)
 
 
 def test_visible_tests_say_what_they_say_in_results() -> None:

@@ -73,3 +73,9 @@ def test_what_is_missing_or_wrong_is_said(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text('{"score": NaN}')
     with pytest.raises(UsageError, match=r"is no results\.json of viva"):
         marked_below(tmp_path)
+
+
+def test_numbers_that_nobody_gave_are_refused() -> None:
+    huge = entry("1", points=10**300, status=Status.FAILED)
+    with pytest.raises(UsageError, match="more than 1,000,000,000 points"):
+        score_of(results_of(marked("s", huge).score))

@@ -59,6 +59,7 @@ def test_what_can_only_be_read_stays() -> None:
     found = sanitised(html)
     assert "<em>answer</em>" in found and 'href="https://example.org/a"' in found and "<td>1</td>" in found
     assert sanitised('<img src="data:image/png;base64,iVBORw0KGgo=">').count("iVBORw0KGgo=") == 1
+    assert sanitised("<img src=https://example.org/track.png>") == "(a picture was left out)"
     assert sanitised("<h1 id='x'>Title</h1>") == "<p><strong>Title</strong></p>"
 
 

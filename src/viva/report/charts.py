@@ -9,7 +9,7 @@ from viva.model import Status
 from viva.report.facts import CurveBand
 
 WIDTH: Final = 680
-HEIGHT: Final = 240
+HEIGHT: Final = 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 34
 
 

@@ -20,6 +20,7 @@ from viva.model.errors import UsageError
 from viva.report.notebook import NotebookError, ShownCell, shown_cells
 from viva.report.rendering import render
 
+NOT_MARKED: Final = "This test is hidden, and not marked yet."
 NOT_EXECUTED: Final = (
     "These are the cells that were handed in. They were not executed for this page, and outputs saved in the file are "
     "not shown."
@@ -99,7 +100,7 @@ def mark_of(entry: Entry) -> Mark:
     worth = f"{most} still open" if entry.status.is_open else f"{show(entry.earned)} of {most}"
     if not hidden:
         return Mark(entry.number, entry.name, entry.status, worth, entry.message, hidden)
-    message = "" if entry.status is Status.PASSED else HIDDEN
+    message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else HIDDEN
     return Mark(entry.number, "A hidden test", entry.status, worth, message, hidden)
 
 

@@ -3,7 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
+from typing import Final
 
+from viva.formats import gates
 from viva.formats.ci.report import messages_of_cases
 from viva.formats.results_json import NOT_FINISHED, Results, TestResult, load_results
 from viva.model import Case, Entry, Isolation, Score, Status
@@ -11,6 +13,9 @@ from viva.model.delivery import Delivery, Marked
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve, Leader
+
+_MOST: Final = 10**9
+"""Points and seconds; floats would end there somewhere."""
 
 
 def marked_below(folder: Path, submissions: Path = Path()) -> list[Marked]:
@@ -44,8 +49,14 @@ def score_of(results: Results) -> Score:
     """The score that a results.json was written from, as far as the file holds it.
 
     What only staff read is there if it was written with it; cases of a test share its time.
+
+    Raises:
+        UsageError: its numbers are beyond anything that is graded.
     """
     exact = results.extra_data
+    seconds = [results.execution_time, *(test.extra_data.wall_s for test in results.tests)]
+    if Fraction(exact.points) > _MOST or max(seconds) > _MOST:
+        raise UsageError(f"{gates.line(exact.submission)}: more than {_MOST:,} points or seconds; viva graded no such.")
     notes = [line for line in results.output.split("\n") if line and not line.startswith("Still open: ")]
     return Score(
         submission=exact.submission,

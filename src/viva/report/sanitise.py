@@ -30,6 +30,8 @@ _WITH_CONTENT: Final = frozenset({
 _PICTURE: Final = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/\s]{1,20000000}={0,2}\s*")
 _ADDRESS: Final = re.compile(r"(?:https?://|mailto:)\S{1,2000}", re.IGNORECASE)
 _HEADING: Final = re.compile(r"<(/?)h[1-6](?:\s[^<>]{0,1000})?>", re.IGNORECASE)
+_ALTERNATIVE: Final = "picture in the notebook"
+_NO_PICTURE: Final = f'<img alt="{_ALTERNATIVE}">'
 _NUMBER: Final = re.compile(r"[0-9]{1,4}")
 
 
@@ -45,18 +47,19 @@ def sanitised(html: str) -> str:
         import nh3
     except ImportError:
         raise UsageError("Reports need jinja2 and nh3: pip install 'viva[report]'.") from None
-    return nh3.clean(
+    left = nh3.clean(
         _HEADING.sub(_bold, html),
         tags=set(_TAGS),
         clean_content_tags=set(_WITH_CONTENT),
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         attribute_filter=_attribute,
         allowed_classes={"span": set(_colours()), "div": {"highlight"}},
-        set_tag_attribute_values={"img": {"alt": "picture in the notebook"}},
+        set_tag_attribute_values={"img": {"alt": _ALTERNATIVE}},
         url_schemes={"http", "https", "mailto", "data"},
         link_rel="noopener noreferrer nofollow",
         strip_comments=True,
     )
+    return left.replace(_NO_PICTURE, "(a picture was left out)")
 
 
 def _bold(found: re.Match[str]) -> str:
