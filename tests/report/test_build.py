@@ -9,6 +9,7 @@ from report_class import assignment, entry, large_class, marked
 
 from viva.intake import open_submission
 from viva.model import Marked, Status
+from viva.model.errors import UsageError
 from viva.report.build import write_report
 
 PROGRAM = """
@@ -57,6 +58,13 @@ def test_an_executed_notebook_is_shown_with_its_outputs(tmp_path: Path) -> None:
     write_report([marked("s", entry("1"))], assignment(), tmp_path, feedback=True, executed={"s": ran})
     html = (tmp_path / "feedback/s.html").read_text("utf-8")
     assert "printed-by-the-course" in html and "executed by the course" in html
+
+
+def test_nobody_gets_the_page_of_another(tmp_path: Path) -> None:
+    twins = [marked("ada", entry("1.1")), marked("ada", entry("1.1", Status.FAILED))]
+    with pytest.raises(UsageError, match="Two deliveries are called 'ada'"):
+        write_report(twins, assignment(), tmp_path, feedback=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_pairs_are_said_to_be_no_verdict(tmp_path: Path) -> None:

@@ -130,3 +130,8 @@ def test_texts_of_students_are_text() -> None:
     html, found = outline(one, twin)
     assert "script" not in found.tags and "49" not in section(html, "wrong")
     assert "\x1b" not in html and "\u202e" not in html
+
+
+def test_links_to_pages_of_students_hold_whatever_their_names_are() -> None:
+    html = page([marked("wrong/Zoë #1?&.zip", entry("1"))], ASSIGNMENT, feedback=True).decode()
+    assert 'href="feedback/wrong/Zo%C3%AB%20%231%3F%26.zip.html"' in html

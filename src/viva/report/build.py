@@ -1,5 +1,6 @@
 """Everything that a report writes, into one folder."""
 
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from viva.course import Assignment
 from viva.formats.write import write_atomically
 from viva.intake import open_submission
 from viva.model.delivery import Marked
+from viva.model.errors import UsageError
 from viva.report import feedback as pages
 from viva.report import page, similarity, table
 from viva.report.questions import responses
@@ -48,8 +50,11 @@ def write_report(
         executed: notebooks that the course has run, by the name of the delivery; for others the source is shown.
 
     Raises:
-        UsageError: something cannot be written, or jinja2 or nh3 is not installed.
+        UsageError: two deliveries have one name, something cannot be written, or jinja2 or nh3 is not installed.
     """
+    counts = Counter(one.delivery.name for one in marked)
+    if feedback and (twice := [name for name, n in counts.items() if n > 1]):
+        raise UsageError(f"Two deliveries are called {twice[0]!r}, and each needs a page of its own; rename one.")
     html, csv = folder / "report.html", folder / "report.csv"
     write_atomically(csv, table.table(marked))
     write_atomically(html, page.page(marked, assignment, feedback=feedback, similarity=pairs))
