@@ -6,7 +6,7 @@ command and of every examiner, and importing one would cost more time than gradi
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from fractions import Fraction
 from re import compile as pattern
 from typing import Any, Final
@@ -113,14 +113,36 @@ def points(value: Any) -> Fraction:
 
 def moment(value: Any) -> datetime:
     """A time with its zone: a deadline without one would move with the machine that reads it."""
-    expected = "a date and time with a time zone, such as 2026-12-01T23:59:00Z or 2026-12-01T23:59:00+01:00"
+    expected = (
+        "a date and time with a time zone, such as 2026-12-01T23:59:00Z, 2026-12-01T23:59:00+01:00 "
+        "or 2026-12-01 23:59 Europe/Vienna"
+    )
+    local, _, zone = value.rpartition(" ") if isinstance(value, str) else ("", "", "")
+    named = zone[:1].isalpha()
     try:
-        when = datetime.fromisoformat(value)
+        when = datetime.fromisoformat(local if named else value)
     except (TypeError, ValueError):
         raise Expected(expected) from None
-    if when.tzinfo is None:
+    if (when.tzinfo is None) is not named:
         raise Expected(expected)
-    return when
+    return _in_zone(when, zone) if named else when
+
+
+def _in_zone(when: datetime, zone: str) -> datetime:
+    """The moment at which the clocks of a zone show this; the later one where they show it twice."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        there = when.replace(tzinfo=ZoneInfo(zone), fold=1)
+    except (KeyError, ValueError, OSError):
+        raise Expected("the name of a time zone behind the time, such as Europe/Vienna or UTC") from None
+    try:
+        shown = there.astimezone(UTC).astimezone(there.tzinfo).replace(tzinfo=None)
+    except OverflowError:
+        raise Expected("a year in which this course may take place") from None
+    if shown != when:
+        raise Expected(f"a time that the clocks of {zone} show: they skip this one")
+    return there
 
 
 def tier(value: Any) -> Tier:

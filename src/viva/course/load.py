@@ -2,13 +2,16 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from viva.course.read import CourseDocument, read_document
 from viva.course.schema import ASSIGNMENT, COURSE
 from viva.course.values import Assignment, Course, Gradescope, Handed, Release
 from viva.model import Limits
 from viva.model.errors import CourseError
+
+if TYPE_CHECKING:
+    from viva.course.policy import Policy
 
 GRADER_YAML = "grader.yaml"
 
@@ -75,7 +78,16 @@ def load_assignment(root: Path, name: str) -> Assignment:
         starter=folder / "starter",
         suite=_suite(document, written),
         release=Release(**{**written["release"], "gradescope": Gradescope(**written["release"]["gradescope"])}),
+        declared=_policy(document, written),
     )
+
+
+def _policy(document: CourseDocument, written: dict[str, Any]) -> "Policy | None":
+    if written["policy"] is None:
+        return None
+    from viva.course.policy_file import read_policy
+
+    return read_policy(document, written["due"], written["points"])
 
 
 def _suite(document: CourseDocument, written: dict[str, Any]) -> str | None:

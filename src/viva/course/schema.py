@@ -65,6 +65,7 @@ ASSIGNMENT: Final[Table] = {
     "data": Key(each(text), ()),
     "forbid": Key(each(module), ()),
     "due": Key(optional(moment), None),
+    "policy": Key(optional(mapping), None),  # its keys: policy_file.py, read only where it is written
     "min_tier": Key(optional(tier), None),
     "python": Key(optional(text), None),
     "suite": Key(optional(one_of("unittest", "nbgrader", "otter")), None),

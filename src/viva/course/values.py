@@ -14,6 +14,7 @@ from viva.model import Limits, Tier
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from viva.course.policy import Exceptions, Policy
     from viva.course.rubric import Rubric
 
 
@@ -99,6 +100,24 @@ class Assignment:
 
     Such a suite runs beside the submission, in its box.
     """
+    declared: "Policy | None" = None
+    """What `policy:` says; `policy()` for what holds."""
+
+    def policy(self) -> "Policy":
+        """How points become marks: as declared, or with nothing taken off."""
+        from viva.course.policy import Policy
+
+        return self.declared or Policy(due=self.due, maximum=self.points)
+
+    def exceptions(self) -> "Exceptions":
+        """Extensions, excuses and points that persons have decided on.
+
+        Raises:
+            CourseError: exceptions.yaml is wrong.
+        """
+        from viva.course.policy_file import read_exceptions
+
+        return read_exceptions(self.folder / "exceptions.yaml")
 
     def rubric(self) -> "Rubric":
         """How prose is marked.
