@@ -18,6 +18,7 @@ ROOMS = [
     "verify",
     "batch",
     "records",
+    "marks",
     "grading",
     "examine",
     "box.outside",
