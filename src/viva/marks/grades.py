@@ -25,6 +25,7 @@ def _grade(mark: Mark, rounding: Rounding, with_open: bool) -> Grade:
         state=mark.state.value,
         points=rounded(mark.points, rounding) if told and mark.points is not None else None,
         maximum=mark.maximum,
+        exact=mark.points if told else None,
         earned=mark.earned,
         penalty=mark.penalty,
         adjusted=mark.adjusted,

@@ -18,6 +18,8 @@ class Grade:
     points: Fraction | None
     """A decimal of at most four places; None where nothing is to be written."""
     maximum: Fraction
+    exact: Fraction | None = None
+    """The points before they were rounded, for a platform with another maximum."""
     earned: Fraction = Fraction(0)
     """Before penalties."""
     penalty: Fraction = Fraction(0)

@@ -1,0 +1,197 @@
+"""Marks are put into the rows of an export: each into one row that is certainly the student's, or into none."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from viva.formats.lms.grade import Grade, decimal
+from viva.formats.lms.sheet import Sheet
+from viva.formats.points import show
+from viva.model import Student
+from viva.model.errors import UsageError
+
+_NUMBER: Final = re.compile(r"\s*[0-9]{1,9}(?:([.,])[0-9]{1,6})?\s*")
+
+
+def plain(text: str) -> str:
+    """An identifier without what people and programs add to it."""
+    return text.strip().casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A column that says who a row is about."""
+
+    column: int
+    known_as: tuple[str, ...]
+    """What of a student it may equal: `id`, `email`, or a key of `Student.also`."""
+    of_cell: Callable[[str], str] = plain
+
+
+@dataclass(slots=True)
+class Layout:
+    """Where things stand in an export."""
+
+    sheet: Sheet
+    rows: Sequence[int]
+    """Those of students."""
+    identities: Sequence[Identity]
+    """What the platform calls a student stands before `id`, which may mean somebody else there."""
+    grade: int
+    """The column of the mark."""
+    maximum: Fraction | None
+    """The most that the platform allows; None where it does not say."""
+    feedback: int | None = None
+    excused: str | None = None
+    """What is written for who is excused; None where the platform has no word for it."""
+    stays: frozenset[str] = frozenset()
+    """Marks that nothing replaces: the platform has not given the assignment to this student."""
+    places: int = 0
+    """Decimals that are always written."""
+    comma: bool = False
+    """Whether numbers have a decimal comma."""
+    feedback_text: Callable[[str], str] = field(default=lambda text: text)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The file, and what is to be said about it."""
+
+    data: bytes
+    written: int
+    without_row: tuple[str, ...] = ()
+    """A sentence for each mark that no row could be found for."""
+    not_written: tuple[str, ...] = ()
+    """A sentence for each mark that is not handed back: open, missing, or excused where there is no word for it."""
+    untouched: int = 0
+    """Rows of students that stayed as they were."""
+
+
+def fill(layout: Layout, grades: Sequence[Grade], *, rescale: bool = False) -> Filled:
+    """Write marks into an export.
+
+    Args:
+        rescale: convert marks where the platform's maximum is another one.
+
+    Raises:
+        UsageError: the platform's maximum is another one and `rescale` was not said.
+    """
+    places = [_index(layout, identity) for identity in layout.identities]
+    found: dict[int, list[Grade]] = {}
+    without_row, not_written = [], []
+    for grade in grades:
+        row = _row(layout.identities, places, grade.student)
+        if row is None:
+            without_row.append(f"{_name(grade.student)}: no row of {layout.sheet.name} is certainly theirs")
+        else:
+            found.setdefault(row, []).append(grade)
+    touched = 0
+    for row, claims in found.items():
+        if len(claims) > 1:
+            names = " and ".join(_name(grade.student) for grade in claims)
+            without_row.append(f"{names}: all of them fit row {row + 1} of {layout.sheet.name}, which stays as it was")
+            continue
+        text = _text(layout, claims[0], rescale=rescale)
+        if text is None:
+            not_written.append(f"{_name(claims[0].student)}: {claims[0].state}, the row stays as it was")
+            continue
+        if (there := layout.sheet.value(row, layout.grade).strip()) in layout.stays:
+            not_written.append(f"{_name(claims[0].student)}: {there} on the platform, the row stays as it was")
+            continue
+        layout.sheet.put(row, layout.grade, text)
+        _put_feedback(layout, row, claims[0].why)
+        touched += 1
+    return Filled(layout.sheet.to_bytes(), touched, tuple(without_row), tuple(not_written), len(layout.rows) - touched)
+
+
+def find_column(sheet: Sheet, names: Sequence[str], start: int = 0) -> int | None:
+    """The first column with one of these headers, whatever their case; None where there is none."""
+    wanted = {plain(name) for name in names}
+    return next((i for i, title in enumerate(sheet.header) if i >= start and plain(title) in wanted), None)
+
+
+def the_column(sheet: Sheet, candidates: Mapping[int, str], wanted: str | None, titles: Sequence[str]) -> int:
+    """The column of an assignment among those that hold marks.
+
+    Args:
+        candidates: their numbers and their titles, without what the platform adds.
+        wanted: what the user says: the header or the title; None to look for the assignment's `titles`.
+
+    Raises:
+        UsageError: none fits, or several do.
+    """
+    names = {plain(name) for name in ([wanted] if wanted is not None else titles)}
+    fitting = [i for i, title in candidates.items() if {plain(title), plain(sheet.header[i])} & names]
+    if len(fitting) == 1:
+        return fitting[0]
+    there = ", ".join(f"`{sheet.header[i]}`" for i in candidates) or "none"
+    many = "several columns are" if fitting else "no column is"
+    raise UsageError(
+        f"{sheet.name}: {many} called {' or '.join(f'`{n}`' for n in ([wanted] if wanted is not None else titles))}; "
+        f"say which with --column. Columns for marks: {there}."
+    )
+
+
+def has_comma(cells: Sequence[str], otherwise: bool) -> bool:
+    """Whether numbers of an export have a decimal comma, by those that have one or a point."""
+    signs = {found[1] for cell in cells if (found := _NUMBER.fullmatch(cell)) and found[1]}
+    return "," in signs if len(signs) == 1 else otherwise
+
+
+def number(cell: str) -> Fraction | None:
+    """A number of an export, with a decimal point or comma; None where it is none."""
+    return Fraction(cell.strip().replace(",", ".")) if _NUMBER.fullmatch(cell) else None
+
+
+def _index(layout: Layout, identity: Identity) -> dict[str, int]:
+    """Rows by what they are called in a column; not those that share a name."""
+    rows: dict[str, list[int]] = {}
+    for row in layout.rows:
+        if called := identity.of_cell(layout.sheet.value(row, identity.column)):
+            rows.setdefault(called, []).append(row)
+    return {called: fitting[0] for called, fitting in rows.items() if len(fitting) == 1}
+
+
+def _row(identities: Sequence[Identity], places: Sequence[Mapping[str, int]], student: Student) -> int | None:
+    """The row of a student: by what the platform itself calls her, else the only one that any of her names fits."""
+    known = {**student.also, "id": student.id, "email": student.email}
+    own: set[int] = set()
+    any_: set[int] = set()
+    for identity, rows in zip(identities, places, strict=True):
+        for key in identity.known_as:
+            called = known.get(key, "")
+            row = rows.get(plain(called)) if called else None
+            if row is not None:
+                (any_ if key == "id" else own).add(row)
+    fitting = own or any_
+    return fitting.pop() if len(fitting) == 1 else None
+
+
+def _put_feedback(layout: Layout, row: int, why: str) -> None:
+    """Say why, where nobody has written anything yet."""
+    if layout.feedback is not None and why and not layout.sheet.value(row, layout.feedback).strip():
+        layout.sheet.put(row, layout.feedback, layout.feedback_text(why))
+
+
+def _text(layout: Layout, grade: Grade, *, rescale: bool) -> str | None:
+    if grade.state == "excused":
+        return layout.excused
+    if grade.points is None:
+        return None
+    points = grade.points
+    if layout.maximum is not None and layout.maximum != grade.maximum:
+        if not rescale or not grade.maximum:
+            raise UsageError(
+                f"{layout.sheet.name} has a maximum of {show(layout.maximum)} points, and the assignment has "
+                f"{show(grade.maximum)}; make them equal, or say --rescale to convert the marks."
+            )
+        exact = points if grade.exact is None else grade.exact
+        points = round(exact * layout.maximum / grade.maximum * 100) / Fraction(100)
+    text = decimal(points, least=layout.places)
+    return text.replace(".", ",") if layout.comma else text
+
+
+def _name(student: Student) -> str:
+    return f"{student.id} ({student.name})" if student.name else student.id

@@ -1,0 +1,147 @@
+"""A gradebook as Canvas exports it takes marks in one column, and nothing else is new by Canvas's rules."""
+
+import csv
+import io
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from lms_grades import ADA, BO, EXCUSED, OPEN, grade
+
+from viva.formats.lms.canvas import canvas
+from viva.formats.lms.grade import Grade
+from viva.formats.lms.sheet import read_sheet
+from viva.model import Student
+from viva.model.errors import UsageError
+
+HEADER = [
+    "Student",
+    "ID",
+    "SIS User ID",
+    "SIS Login ID",
+    "Section",
+    "Notes",
+    "Masks (4711)",
+    "LoRA (4712)",
+    "Final Score",
+]
+POSSIBLE = ["    Points Possible", "", "", "", "", "", "100.00", "50.00", "(read only)"]
+ROWS = [
+    ["Lovelace, Ada", "101", "s1", "ada", "A and B", '=HYPERLINK("x")', "12.00", "", "12.00"],
+    ["Müller, Bo", "102", "s2", "bo@x.edu", "A", "", "", "44.50", ""],
+    ["Kim", "103", "s3", "kim", "A", "", "", "N/A", ""],
+    ["Student, Test", "104", "", "0a1b", "A", "", "", "", ""],
+]
+
+
+def export(rows: list[list[str]] | None = None, delimiter: str = ",", hidden: bool = False, bom: str = "") -> bytes:
+    """As lib/gradebook_exporter.rb writes it: Ruby's CSV, with line feeds."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    comma = delimiter == ";"
+    manual = ["", "", "", "", "", "", "Manual Posting", "", ""]
+    for row in [HEADER, *([manual] if hidden else []), POSSIBLE, *(rows or ROWS)]:
+        writer.writerow([cell.replace(".", ",") if comma and cell[:1].isdigit() else cell for cell in row])
+    return (bom + out.getvalue()).encode()
+
+
+def as_canvas_reads(data: bytes, delimiter: str = ",") -> dict[str, dict[str, str]]:
+    """Marks by user and assignment id, as the importer finds them."""
+    rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=delimiter))
+    columns = {i: title.rpartition("(")[2][:-1] for i, title in enumerate(rows[0]) if title.endswith(")")}
+    return {row[1]: {columns[i]: row[i] for i in columns} for row in rows[1:] if row[1]}
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize(
+    ("delimiter", "bom", "mark"), [(",", "", "87.50"), (";", "\ufeff", "87,50"), (",", "\ufeff", "87.50")]
+)
+def test_marks_come_in_and_nothing_else_changes(hidden: bool, delimiter: str, bom: str, mark: str) -> None:
+    data = export(delimiter=delimiter, hidden=hidden, bom=bom)
+    filled = canvas(read_sheet(data, "g.csv"), [grade(ADA, "87.5"), EXCUSED], ["Masks"])
+    before, after = as_canvas_reads(data, delimiter), as_canvas_reads(filled.data, delimiter)
+    before["101"]["4711"], before["102"]["4711"] = mark, "EX"
+    assert after == before
+    changed = [(a, b) for a, b in zip(data.splitlines(), filled.data.splitlines(), strict=True) if a != b]
+    assert len(changed) == 2
+    assert (filled.written, filled.untouched, filled.without_row) == (2, 2, ())
+
+
+def test_marks_without_a_row_are_listed_and_rows_without_a_mark_stay() -> None:
+    nobody = grade(Student("zoe", "Zoe"), "5")
+    filled = canvas(read_sheet(export(), "g.csv"), [nobody, OPEN], ["Masks"])
+    assert filled.data == export()
+    assert filled.without_row == ("zoe (Zoe): no row of g.csv is certainly theirs",)
+    assert filled.not_written == ("bo (Bo Müller): open, the row stays as it was",)
+    assert filled.untouched == 4
+
+
+@pytest.mark.parametrize(
+    ("student", "row"),
+    [
+        (Student("x", also={"canvas": "103"}), "103"),
+        (Student("x", email="BO@X.edu"), "102"),
+        (Student("s3"), "103"),
+        (Student("KIM"), "103"),
+        (Student("103"), None),  # a number of the course's own may be somebody else's number on the platform
+        (Student("Lovelace, Ada"), None),  # names are not unique
+        (Student("x", email="bo@x.edu", also={"canvas": "101"}), None),  # the two mean different people
+        (Student("s3", also={"canvas": "101"}), "101"),
+        (Student(""), None),
+    ],
+)
+def test_a_row_is_found_by_what_is_unique_or_not_at_all(student: Student, row: str | None) -> None:
+    filled = canvas(read_sheet(export(), "g.csv"), [grade(student, "1")], ["Masks"])
+    marks = as_canvas_reads(filled.data)
+    assert [id_ for id_ in marks if marks[id_]["4711"] == "1.00"] == ([row] if row else [])
+    assert len(filled.without_row) == (row is None)
+
+
+def test_two_marks_for_one_row_change_nothing() -> None:
+    twice = [grade(Student("ada"), "1"), grade(Student("s1"), "2")]
+    filled = canvas(read_sheet(export(), "g.csv"), twice, ["Masks"])
+    assert filled.data == export()
+    assert filled.without_row == ("ada and s1: all of them fit row 3 of g.csv, which stays as it was",)
+
+
+def test_who_has_not_got_the_assignment_keeps_that() -> None:
+    filled = canvas(read_sheet(export(), "g.csv"), [half(grade(Student("kim"), "5"))], ["LoRA"])
+    assert filled.data == export()
+    assert filled.not_written == ("kim: N/A on the platform, the row stays as it was",)
+
+
+def half(mark: Grade) -> Grade:
+    return replace(mark, maximum=Fraction(50))
+
+
+def test_another_maximum_is_refused_or_converted() -> None:
+    third = grade(ADA, "33.33", exact=Fraction(100, 3))
+    with pytest.raises(UsageError, match="a maximum of 50 points, and the assignment has 100"):
+        canvas(read_sheet(export(), "g.csv"), [third], ["LoRA"])
+    filled = canvas(read_sheet(export(), "g.csv"), [third], ["LoRA"], rescale=True)
+    assert as_canvas_reads(filled.data)["101"]["4712"] == "16.67"
+
+
+@pytest.mark.parametrize("column", ["Masks", "masks (4711)", "Masks (4711)"])
+def test_a_column_can_be_said(column: str) -> None:
+    filled = canvas(read_sheet(export(), "g.csv"), [grade(ADA, "1")], ["Homework 1"], column=column)
+    assert as_canvas_reads(filled.data)["101"]["4711"] == "1.00"
+
+
+@pytest.mark.parametrize(
+    ("data", "titles", "said"),
+    [
+        (
+            export(),
+            ["Homework 1"],
+            "no column is called `Homework 1`; say which with --column. Columns for marks: `Masks (4711)`",
+        ),
+        (export(), ["Final Score"], "no column is called"),
+        (export().replace(b"LoRA", b"Masks"), ["Masks"], "several columns are called `Masks`"),
+        (b"Name,Points\nAda,5\n", ["Masks"], "is no gradebook of Canvas"),
+    ],
+)
+def test_what_cannot_be_told_is_one_sentence(data: bytes, titles: list[str], said: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        canvas(read_sheet(data, "g.csv"), [grade(ADA, "1"), grade(BO, "2")], titles)
+    assert said in str(raised.value)

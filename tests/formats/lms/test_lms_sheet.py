@@ -1,0 +1,99 @@
+"""Cells are replaced and every other byte stays: compared with Python's csv module over many files."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.formats.lms.sheet import MOST_BYTES, read_sheet
+from viva.model.errors import UsageError
+
+# Python 3.11 writes a carriage return alone without quotes, and then reads it as a line break.
+CELLS = st.text(
+    st.characters(exclude_categories=("Cs",), exclude_characters="\x00\ufeff\r"), max_size=6
+) | st.sampled_from(['"', ",", ";", "\r\n", "\n", ' "x" ', "=1+1", "", " "])
+TABLES = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1, max_size=5))
+DIALECTS = st.tuples(
+    st.sampled_from(",;\t"), st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]), st.sampled_from(["\n", "\r\n"])
+)
+
+
+def written(table: list[list[str]], dialect: tuple[str, int, str] = (",", csv.QUOTE_MINIMAL, "\n")) -> bytes:
+    delimiter, quoting, end = dialect
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator=end)  # type: ignore[arg-type]
+    writer.writerows(table)
+    return out.getvalue().encode()
+
+
+def read_back(data: bytes, delimiter: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=delimiter))
+
+
+@given(TABLES, DIALECTS, st.booleans())
+def test_what_is_not_changed_stays_byte_for_byte(
+    table: list[list[str]], dialect: tuple[str, int, str], bom: bool
+) -> None:
+    table = [["A", "B"], *table]
+    data = (b"\xef\xbb\xbf" if bom else b"") + written(table, dialect)
+    sheet = read_sheet(data, "x.csv")
+    assert sheet.values == table
+    assert sheet.to_bytes() == data
+
+
+@given(TABLES, DIALECTS, CELLS, st.data())
+def test_one_cell_changes_and_no_other(
+    table: list[list[str]], dialect: tuple[str, int, str], text: str, data: st.DataObject
+) -> None:
+    table = [["A", "B"], *table]
+    sheet = read_sheet(written(table, dialect), "x.csv")
+    row = data.draw(st.integers(0, len(table) - 1))
+    column = data.draw(st.integers(0, len(table[row]) - 1))
+    sheet.put(row, column, text)
+    table[row][column] = text
+    if [text] not in table:  # a row that is one empty cell is no row to csv
+        assert read_back(sheet.to_bytes(), dialect[0]) == table
+
+
+def test_how_a_cell_was_quoted_stays() -> None:
+    sheet = read_sheet(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
+    sheet.put(1, 0, "9")
+    sheet.put(2, 1, "a,b")
+    assert sheet.to_bytes() == b'"A",B\r\n"9",2\r\n"3","a,b"'
+
+
+def test_utf_16_with_its_mark_is_read_and_written() -> None:
+    data = "\ufeffA\tB\nä\t1\n".encode("utf-16-le")
+    sheet = read_sheet(data, "x.csv")
+    assert sheet.values == [["A", "B"], ["ä", "1"]]
+    assert sheet.to_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "x.csv is empty"),
+        (b"\xff\xfeA", "not UTF-8"),
+        (b"A,B\n\xe4,1\n", "x.csv is not UTF-8 text (byte 4)"),
+        (b'A,B\n"open,1\n', "programs read differently"),
+        (b"A" * (MOST_BYTES + 1), "larger than 32 MiB"),
+    ],
+)
+def test_what_is_no_table_is_one_sentence(data: bytes, said: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        read_sheet(data, "x.csv")
+    assert said in str(raised.value)
+
+
+def test_a_row_that_is_too_short_is_named() -> None:
+    sheet = read_sheet(b"A,B\n1\n", "x.csv")
+    assert sheet.value(1, 1) == ""
+    with pytest.raises(UsageError, match="row 2: there are only 1 cells"):
+        sheet.put(1, 1, "5")
+
+
+def test_many_quotes_are_read_in_time_that_grows_with_their_number() -> None:
+    with pytest.raises(UsageError):
+        read_sheet(b'A,B\n"' + b'""' * 500_000 + b",x", "x.csv")
