@@ -1,6 +1,7 @@
 """What staff and authors use beside grading: why, shell, diff, new-test, and plain pytest."""
 
 import ast
+import csv
 import os
 import signal
 import subprocess
@@ -167,9 +168,9 @@ def test_diff_of_two_results_says_what_changed(viva: Viva, tmp_path: Path) -> No
     assert (ran.status, ran.err) == (1, "")
     assert ran.out.splitlines() == [
         "after.json",
-        "  3 of 10 points, 1 still open → 9 of 10 points, 1 still open",
-        "  test_words.py::test_word_counts: failed 0 / 4 → passed 4 / 4",
-        "  test_words.py::test_random_texts: failed 0 / 2 → passed 2 / 2",
+        "  3 of 10 points, 1 still open → 9 of 10 points, 1 still open (+6)",
+        "  test_words.py::test_word_counts: failed 0 / 4 → passed 4 / 4 (+4)",
+        "  test_words.py::test_random_texts: failed 0 / 2 → passed 2 / 2 (+2)",
         "  the submission itself is not the same",
         "1 of 1 results differ.",
     ]
@@ -187,8 +188,18 @@ def test_diff_of_two_folders_pairs_results_by_their_paths(
     monkeypatch.setenv("VIVA_SECRET", SECRET + " of another year")
     hand_in(tmp_path / "bob", RIGHT)
     viva("grade", "bob", "eve", "-o", "two")
-    ran = viva("diff", "one", "two")
+    ran = viva("diff", "one", "two", "--csv", "changes.csv")
     assert ran.status == 1
+    assert ran.out.startswith("bob/results.json\n")  # what changed most comes first
+    assert "1 with more points, 0 with fewer, +6 points.\n" in ran.out
+    changes = list(csv.DictReader((tmp_path / "changes.csv").read_text("utf-8").splitlines()))
+    assert [(row["result"], row["test"], row["change"]) for row in changes] == [
+        ("bob/results.json", "total", "6"),
+        ("bob/results.json", "test_words.py::test_word_counts", "4"),
+        ("bob/results.json", "test_words.py::test_random_texts", "2"),
+        ("ada/results.json", "total", ""),
+        ("eve/results.json", "total", ""),
+    ]
     assert "ada/results.json\n  only in A: 9 of 10 points, 1 still open\n" in ran.out
     assert "eve/results.json\n  only in B: 9 of 10 points, 1 still open\n" in ran.out
     assert "bob/results.json\n  3 of 10 points" in ran.out and "made with another seed" in ran.out

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from marks_class import ADA, BO, POLICY, handed
 
 from viva.course.policy import Rounding
-from viva.formats.lms.grade import decimal
+from viva.formats.points import in_decimals
 from viva.marks import final, grades_of, rounded
 
 
@@ -27,7 +27,7 @@ from viva.marks import final, grades_of, rounded
     ],
 )
 def test_known_roundings(points: str, to: str, half: str, result: str) -> None:
-    assert decimal(rounded(Fraction(points), Rounding(Fraction(to), half))) == result
+    assert in_decimals(rounded(Fraction(points), Rounding(Fraction(to), half))) == result
 
 
 @given(st.integers(0, 10**7), st.sampled_from(["even", "up"]))
@@ -41,7 +41,7 @@ def test_rounding_agrees_with_decimal(thousandths: int, half: str) -> None:
     ("points", "least", "text"), [("0", 2, "0.00"), ("87.5", 2, "87.50"), ("100", 0, "100"), ("1/10000", 0, "0.0001")]
 )
 def test_decimals_have_no_exponent(points: str, least: int, text: str) -> None:
-    assert decimal(Fraction(points), least=least) == text
+    assert in_decimals(Fraction(points), least=least) == text
 
 
 def test_open_marks_are_handed_back_only_when_asked_for() -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import click
 
 from viva.cli.folders import results_below
+from viva.formats.difference import Difference, by_change, difference, signed, summary, to_csv
 from viva.formats.points import show
 from viva.formats.results_json import Results, TestResult, load_results
+from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
 
 
@@ -15,19 +17,30 @@ from viva.model.errors import UsageError
 @click.argument("before", type=click.Path(path_type=Path), metavar="A")
 @click.argument("after", type=click.Path(path_type=Path), metavar="B")
 @click.option("-v", "--verbose", is_flag=True, help="Show the messages that changed as well.")
-def command(before: Path, after: Path, verbose: bool) -> int:
+@click.option(
+    "--csv", "table", type=click.Path(path_type=Path), metavar="FILE",
+    help="Write a table too: a row for each test of each result that changed, and one for each total.",
+)  # fmt: skip
+def command(before: Path, after: Path, verbose: bool, table: Path | None) -> int:
     """Compare result A with result B: two files, or two folders that `viva grade -o` wrote.
+
+    Of folders, what changed most comes first, and at the end stands what changed over the class.
 
     Exit status: 0 no score, status or test differs, 1 something does (each is said in a line).
     """
-    pairs = _pairs(before, after)
-    differing = 0
-    for name, (old, new) in pairs.items():
-        lines = _lines(old, new, verbose=verbose)
-        differing += bool(lines)
-        for line in [name, *lines] if lines else []:
+    pairs = by_change(difference(name, *pair) for name, pair in _pairs(before, after).items())
+    differing: list[Difference] = []
+    for each in pairs:
+        lines = _lines(each, verbose=verbose)
+        for line in [each.name, *lines] if lines else []:
             click.echo(line)
-    click.echo(f"{differing} of {len(pairs)} results differ.")
+        if lines:
+            differing.append(each)
+    for line in summary(differing) if after.is_dir() else []:
+        click.echo(line)
+    click.echo(f"{len(differing)} of {len(pairs)} results differ.")
+    if table is not None:
+        write_atomically(table, to_csv(differing))
     return 1 if differing else 0
 
 
@@ -52,31 +65,36 @@ def _pairs(before: Path, after: Path) -> dict[str, tuple[Results | None, Results
     }
 
 
-def _lines(old: Results | None, new: Results | None, *, verbose: bool) -> list[str]:
+def _lines(each: Difference, *, verbose: bool) -> list[str]:
     """What differs between two results of one submission, the total first; nothing if they say the same."""
+    old, new = each.before, each.after
     if old is None or new is None:
         only = "B" if old is None else "A"
         return [f"  only in {only}: {_total(new or old)}"]
-    lines = _tests(old, new, verbose=verbose)
+    lines = _tests(each, verbose=verbose)
     if _total(old) != _total(new):
-        lines.insert(0, f"  {_total(old)} → {_total(new)}")
+        lines.insert(0, f"  {_total(old)} → {_total(new)}{_change(each.points)}")
     if lines:
         lines += _causes(old, new)
     return lines
 
 
-def _tests(old: Results, new: Results, *, verbose: bool) -> list[str]:
+def _tests(each: Difference, *, verbose: bool) -> list[str]:
     lines = []
-    olds = {t.extra_data.test_id: t for t in old.tests}
-    news = {t.extra_data.test_id: t for t in new.tests}
+    changes = {change.test_id: change for change in each.tests}
+    olds, news = ({t.extra_data.test_id: t for t in r.tests} if r else {} for r in (each.before, each.after))
     for test_id in dict.fromkeys([*olds, *news]):
         one, two = olds.get(test_id), news.get(test_id)
-        said = [_state(t) if t is not None else "not there" for t in (one, two)]
-        if said[0] != said[1]:
-            lines.append(f"  {test_id}: {said[0]} → {said[1]}")
+        if test_id in changes:
+            said = [_state(t) if t is not None else "not there" for t in (one, two)]
+            lines.append(f"  {test_id}: {said[0]} → {said[1]}{_change(changes[test_id].points)}")
         if verbose and one is not None and two is not None and one.output != two.output:
             lines += [f"    A: {_indented(one.output)}", f"    B: {_indented(two.output)}"]
     return lines
+
+
+def _change(points: Fraction) -> str:
+    return f" ({signed(points)})" if points else ""
 
 
 def _causes(old: Results, new: Results) -> list[str]:

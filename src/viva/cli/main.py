@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "merge": ("viva.cli.merge", "Join the results of several passes over one submission, or of two folders."),
     "export": ("viva.cli.export", "Write results for CI systems and class rooms: JUnit, CTRF, GitHub, Classroom 50."),
     "report": ("viva.cli.report", "Report on a class: item analysis, wrong answers, pages for students."),
+    "marks": ("viva.cli.marks", "Make marks of results: late penalties, attempts; into Canvas, Moodle, a table."),
     "why": ("viva.cli.why", "Run one test on one submission again and show what was asked."),
     "shell": ("viva.cli.shell", "A prompt on a submission in its box."),
     "doctor": ("viva.cli.doctor", "Show which isolation this host offers, and what to install for more."),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -72,6 +73,14 @@ def show(points: Fraction) -> str:
     if points and not hundredths:
         return f"{float(points):.1g}"
     return f"{hundredths // 100}.{hundredths % 100:02}".rstrip("0").rstrip(".")
+
+
+def in_decimals(points: Fraction, *, least: int = 0) -> str:
+    """A decimal of at most four places without an exponent; `least` places at least: `87.50`."""
+    text = f"{Decimal(round(points * UNIT)).scaleb(-4):f}"
+    whole, _, places = text.partition(".")
+    places = places.rstrip("0").ljust(least, "0")
+    return f"{whole}.{places}" if places else whole
 
 
 def column(values: Sequence[Fraction]) -> list[str]:

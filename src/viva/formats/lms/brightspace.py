@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, the_column
-from viva.formats.lms.grade import Grade, decimal
+from viva.formats.lms.grade import Grade
 from viva.formats.lms.sheet import Sheet
+from viva.formats.points import in_decimals
 from viva.model.errors import UsageError
 
 _COLUMN: Final = re.compile(r"(.*) Points Grade(?: <(.*)>)?", re.DOTALL)
@@ -54,7 +55,7 @@ def brightspace_new(grades: Sequence[Grade], item: str) -> Filled:
     for grade in written:
         assert grade.points is not None
         own = grade.student.also.get("brightspace", grade.student.id)
-        writer.writerow([f"#{own.removeprefix('#')}", decimal(grade.points), "#"])
+        writer.writerow([f"#{own.removeprefix('#')}", in_decimals(grade.points), "#"])
     left = tuple(f"{each.student.id}: {each.state}, not in the file" for each in grades if each not in written)
     return Filled(out.getvalue().encode("utf-8"), len(written), not_written=left)
 

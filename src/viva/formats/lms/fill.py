@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from viva.formats.lms.grade import Grade, decimal
+from viva.formats.lms.grade import Grade
 from viva.formats.lms.sheet import Sheet
-from viva.formats.points import show
+from viva.formats.points import in_decimals, show
 from viva.model import Student
 from viva.model.errors import UsageError
 
@@ -189,7 +189,7 @@ def _text(layout: Layout, grade: Grade, *, rescale: bool) -> str | None:
             )
         exact = points if grade.exact is None else grade.exact
         points = round(exact * layout.maximum / grade.maximum * 100) / Fraction(100)
-    text = decimal(points, least=layout.places)
+    text = in_decimals(points, least=layout.places)
     return text.replace(".", ",") if layout.comma else text
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from fractions import Fraction
 
 from viva.model import Student
@@ -30,12 +29,3 @@ class Grade:
     submitted_at: datetime | None = None
     why: str = ""
     """For the student, a sentence on each line."""
-
-
-def decimal(points: Fraction, *, least: int = 0) -> str:
-    """A decimal of at most four places without an exponent; `least` places at least: `87.50`."""
-    exact = round(points * 10_000)
-    text = f"{Decimal(exact).scaleb(-4):f}"
-    whole, _, places = text.partition(".")
-    places = places.rstrip("0").ljust(least, "0")
-    return f"{whole}.{places}" if places else whole

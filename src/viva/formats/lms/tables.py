@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats import gates
-from viva.formats.lms.grade import Grade, decimal
+from viva.formats.lms.grade import Grade
+from viva.formats.points import in_decimals
 from viva.model.errors import UsageError
 
 NBGRADER: Final = (
@@ -35,10 +36,10 @@ def nbgrader(grades: Sequence[Grade], assignment: str, due: datetime | None) -> 
                 last,
                 first,
                 grade.student.email,
-                decimal(grade.earned) if grade.delivery else "",
-                decimal(grade.penalty),
-                "" if grade.points is None else decimal(grade.points),
-                decimal(grade.maximum),
+                in_decimals(grade.earned) if grade.delivery else "",
+                in_decimals(grade.penalty),
+                "" if grade.points is None else in_decimals(grade.points),
+                in_decimals(grade.maximum),
             ]
         )
     return _csv(NBGRADER, rows)
@@ -88,7 +89,7 @@ def _values(grade: Grade) -> tuple[object, ...]:
 
 def _shown(value: object) -> str:
     if isinstance(value, Fraction):
-        return decimal(value)
+        return in_decimals(value)
     if isinstance(value, datetime):
         return value.isoformat(" ", "seconds")
     return "" if value is None else str(value)

@@ -1,0 +1,107 @@
+"""Pseudonyms: the same student has the same one all term, and nobody without the course's secret can tell whose it is.
+
+Text is searched for what the class list knows of a person. What it does not know (a nickname, a name without its
+accents) stays: look through free text before it leaves the house.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from viva.model import Student
+
+_PURPOSE: Final = b"viva: pseudonym of a student\0"
+_LETTERS: Final = 10
+"""Fifty bits: in a class of a thousand, two share them once in two thousand million classes."""
+_SHORTEST: Final = 3
+"""Letters of a part of a name that is replaced when it stands alone; shorter ones are words of every language."""
+
+
+def pseudonym(student_id: str, secret: bytes, *, letters: int = _LETTERS) -> str:
+    """The pseudonym of one student: `student-` and letters and digits, by HMAC-SHA256.
+
+    Args:
+        secret: the course's; with another one all pseudonyms are others.
+    """
+    name = unicodedata.normalize("NFC", student_id).encode("utf-8", "surrogatepass")
+    digest = hmac.new(secret, _PURPOSE + name, hashlib.sha256).digest()
+    return f"student-{base64.b32encode(digest).decode().lower()[:letters]}"
+
+
+def pseudonyms(student_ids: Iterable[str], secret: bytes) -> dict[str, str]:
+    """The pseudonym of everybody. Two students never share one: then everybody's are longer."""
+    ids = sorted(set(student_ids))
+    for letters in (_LETTERS, 2 * _LETTERS, 5 * _LETTERS):
+        names = {id_: pseudonym(id_, secret, letters=letters) for id_ in ids}
+        if len(set(names.values())) == len({unicodedata.normalize("NFC", id_) for id_ in ids}):
+            break
+    return names
+
+
+class Anonymiser:
+    """Replaces a class's students by their pseudonyms, in values and in text."""
+
+    def __init__(self, students: Iterable[Student], secret: bytes) -> None:
+        people = list(students)
+        self._names = pseudonyms((student.id for student in people), secret)
+        self._secret = secret
+        self._of_word: dict[str, str] = {}
+        shared: set[str] = set()
+        for student in people:
+            for word in _words(student):
+                key = _folded(word)
+                if self._of_word.setdefault(key, self._names[student.id]) != self._names[student.id]:
+                    shared.add(key)
+        for key in shared:  # two people's: gone all the same, but for nobody's pseudonym
+            self._of_word[key] = "student"
+        self._pattern = _pattern(self._of_word)
+
+    def student(self, student: Student) -> Student:
+        """A copy that tells nothing but the pseudonym."""
+        return Student(self._names.get(student.id) or pseudonym(student.id, self._secret))
+
+    def text(self, text: str) -> str:
+        """Text with names, addresses and ids of the class replaced, whatever their case."""
+        if self._pattern is None:
+            return text
+        composed = unicodedata.normalize("NFC", text)
+        return self._pattern.sub(lambda found: self._of_word.get(_folded(found[0]), "student"), composed)
+
+
+def _words(student: Student) -> set[str]:
+    """All that a text may call a person."""
+    name = " ".join(student.name.split())
+    parts = re.split(r"[\s,]+", name)
+    last_first = [part.strip() for part in name.split(",", 1)]
+    whole = {name, " ".join(parts), " ".join(reversed(last_first)), f"{parts[-1]}, {' '.join(parts[:-1])}"}
+    local = student.email.partition("@")[0]
+    alone = {part for part in (*parts, local) if len(part) >= _SHORTEST}
+    words = {*whole, *alone, student.email, student.id, *student.also.values()}
+    return {word.strip() for word in words if len(word.strip(" ,")) > 1}
+
+
+def _pattern(words: Mapping[str, str]) -> re.Pattern[str] | None:
+    """The longest first. Where a word begins or ends with a letter or digit of an alphabet, no other may touch it."""
+    if not words:
+        return None
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile("|".join(map(_bounded, longest_first)), re.IGNORECASE)
+
+
+def _bounded(word: str) -> str:
+    """Between boundaries; scripts that write without spaces have none."""
+    left = r"(?<!\w)" if _has_boundary(word[0]) else ""
+    right = r"(?!\w)" if _has_boundary(word[-1]) else ""
+    return f"{left}{re.escape(word).replace(chr(92) + ' ', chr(92) + 's+')}{right}"
+
+
+def _has_boundary(character: str) -> bool:
+    return character.isalnum() and (character.lower() != character.upper() or character.isdecimal())
+
+
+def _folded(word: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", word).casefold().split())
