@@ -1,5 +1,6 @@
 """Lateness, attempts and exceptions are read strictly; a mistake is named with its file and line."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -181,3 +182,13 @@ def test_a_wrong_exception_is_one_sentence(write: Write, tmp_path: Path, row: st
     with pytest.raises(CourseError) as raised:
         assignment.exceptions()
     assert "exceptions.yaml:2" in str(raised.value) and said in str(raised.value)
+
+
+def test_the_page_about_marks_shows_what_is_read(write: Write, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "marks.md").read_text("utf-8")
+    policy, exceptions = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
+    assignment = masks(write, tmp_path, policy, exceptions)
+    assert (assignment.policy().attempts, assignment.policy().nothing) == (Attempts(5, "best"), "zero")
+    assert assignment.exceptions().students == {"ada", "bo", "kim", "zoe"}
+    table = set(re.findall(r"^\| `(\w+)[`.]", page, re.M))
+    assert {"grace", "late", "closes", "attempts", "nothing", "extra_credit", "rounding"} - table <= {"grace"}
