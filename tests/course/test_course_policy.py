@@ -192,3 +192,9 @@ def test_the_page_about_marks_shows_what_is_read(write: Write, tmp_path: Path) -
     assert assignment.exceptions().students == {"ada", "bo", "kim", "zoe"}
     table = set(re.findall(r"^\| `(\w+)[`.]", page, re.M))
     assert {"grace", "late", "closes", "attempts", "nothing", "extra_credit", "rounding"} - table <= {"grace"}
+
+
+def test_no_submission_may_be_a_link_to_the_exceptions(write: Write, tmp_path: Path) -> None:
+    path = write("assignments/masks/exceptions.yaml", "exceptions: []\n")
+    status = path.stat()
+    assert (status.st_dev, status.st_ino) in load_course(tmp_path).withheld()

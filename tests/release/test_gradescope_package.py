@@ -37,6 +37,17 @@ def test_what_is_packed_is_what_grading_needs(tmp_path: Path) -> None:
     assert beside == {"setup.sh", "run_autograder", "Dockerfile", "requirements.txt", "gradescope.json"}
 
 
+def test_who_is_ill_stays_at_home(tmp_path: Path) -> None:
+    more = {
+        "assignments/sums/exceptions.yaml": "exceptions: [{students: ada, excused: true, by: W, reason: illness}]\n"
+    }
+    files, _ = autograder(tmp_path, more=more).files()
+    assert "course/assignments/sums/assignment.yaml" in files
+    assert not any(
+        "exceptions" in name or (name.startswith("course/") and b"illness" in data) for name, data in files.items()
+    )
+
+
 def test_the_secret_of_the_course_is_nowhere(tmp_path: Path) -> None:
     files, _ = autograder(tmp_path).files()
     for shown in (SECRET, SECRET.hex().encode()):

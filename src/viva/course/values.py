@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from viva.course import secret as secrets
 from viva.model import Limits, Tier
@@ -16,6 +16,9 @@ from viva.model.errors import UsageError
 if TYPE_CHECKING:
     from viva.course.policy import Exceptions, Policy
     from viva.course.rubric import Rubric
+
+EXCEPTIONS_YAML: Final = "exceptions.yaml"
+"""Beside assignment.yaml: who is ill, and who has copied. It leaves this machine with nothing that is released."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ class Assignment:
         """
         from viva.course.policy_file import read_exceptions
 
-        return read_exceptions(self.folder / "exceptions.yaml")
+        return read_exceptions(self.folder / EXCEPTIONS_YAML)
 
     def rubric(self) -> "Rubric":
         """How prose is marked.
@@ -175,9 +178,10 @@ class Course:
         return secrets.resolve(self.secret_source, environ, self.root)
 
     def withheld(self) -> frozenset[tuple[int, int]]:
-        """Device and inode of every file that no student may read: graders, references and the secret."""
+        """Device and inode of every file that no student may read: graders, references, exceptions and the secret."""
         folders = (self.root / "graders", self.root / "reference")
         files = [Path(at, name) for folder in folders for at, _, names in os.walk(folder) for name in names]
+        files += [self.root / "assignments" / name / EXCEPTIONS_YAML for name in self.assignments]
         if self.secret_source.startswith("file:"):
             files.append(secrets.file_of(self.secret_source, self.root))
         found = set()

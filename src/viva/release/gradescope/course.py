@@ -10,6 +10,7 @@ import yaml
 
 from viva.course import Assignment, Course
 from viva.course.read import read_document
+from viva.course.values import EXCEPTIONS_YAML
 from viva.model.errors import CourseError
 
 
@@ -26,7 +27,7 @@ def packed_course(course: Course, assignment: Assignment) -> dict[str, Path]:
             "an autograder has one environment alone. Take the line out, and pin the libraries by what is installed."
         )
     folders = [assignment.folder, assignment.graders, root / "fixtures" / name / "data"]
-    found = {path for folder in folders for path in _files(folder)}
+    found = {path for folder in folders for path in _files(folder) if path.name != EXCEPTIONS_YAML}
     found |= {_named(course, assignment, text) for text in assignment.release.gradescope.files}
     found |= set(_modules(root, found))
     return {path.relative_to(root).as_posix(): path for path in sorted(found)}
