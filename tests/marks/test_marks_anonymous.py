@@ -17,8 +17,9 @@ SECRET = b"the secret of the course"
 ADA = Student("ada", "Ada King Lovelace", "a.king@x.edu", also={"canvas": "4711", "login": "lovelace7"})
 BO = Student("s1234", "Müller, Bo", "bo@x.edu")
 LI = Student("li", "李雷")
-CLASS = Anonymiser([ADA, BO, LI], SECRET)
-A, B, L = (CLASS.student(each).id for each in (ADA, BO, LI))
+EVA = Student("eva", "Eva Groß")
+CLASS = Anonymiser([ADA, BO, LI, EVA], SECRET)
+A, B, L, E = (CLASS.student(each).id for each in (ADA, BO, LI, EVA))
 
 
 def test_a_pseudonym_is_an_hmac_with_the_secret() -> None:
@@ -58,6 +59,7 @@ def test_a_student_becomes_nothing_but_a_pseudonym() -> None:
         ("user 4711 of 14711", f"user {A} of 14711"),
         ("Bo Müller; Müller, Bo; MÜLLER", f"{B}; {B}; {B}"),
         (normalize("NFD", "Müller"), B),
+        ("Groß, groß, GROSS, Gross, GROẞ", f"{E}, {E}, {E}, {E}, {E}"),
         ("Adaptive layers of s12345", "Adaptive layers of s12345"),  # a name within a word is none
         ("see submissions/s1234/solution.py", f"see submissions/{B}/solution.py"),
         ("同学李雷的作业", f"同学{L}的作业"),
@@ -72,6 +74,18 @@ def test_text_names_nobody(text: str, expected: str) -> None:
 def test_a_name_that_two_share_names_neither() -> None:
     two = Anonymiser([Student("x1", "Kim Lee"), Student("x2", "Kim Park")], SECRET)
     assert two.text("Kim Lee, Kim Park, Kim") == f"{pseudonym('x1', SECRET)}, {pseudonym('x2', SECRET)}, student"
+
+
+def test_a_name_without_end_is_found_by_its_parts() -> None:
+    assert Anonymiser([Student("x1", "Ada " * 5000 + "z" * 5000)], SECRET).text("Ada!") == f"{pseudonym('x1', SECRET)}!"
+
+
+def test_of_names_that_begin_alike_the_longest_that_fits_is_taken() -> None:
+    people = [Student("p1", "Ann"), Student("p2", "Ann Marie"), Student("p3", "Anna")]
+    one, two, three = (pseudonym(each.id, SECRET) for each in people)
+    text = Anonymiser([*people, Student("p4", "Ann Maria")], SECRET).text("Ann Marie, Ann Mari, Anna, Annabel")
+    assert text == f"{two}, student Mari, {three}, Annabel"
+    assert one not in text
 
 
 def test_without_a_class_text_stays() -> None:

@@ -11,7 +11,7 @@ from marks_class import ADA, BO, BY, DUE, KIM, POLICY, RATE, days, handed, hours
 
 from viva.course.policy import Adjustment, Attempts, Exceptions, Extension, Policy, Rate, Step
 from viva.marks import Mark, State, final
-from viva.marks.final import strangers
+from viva.marks.final import strangers, unclaimed
 from viva.model import Marked, Student
 
 HOUR = timedelta(hours=1)
@@ -191,6 +191,7 @@ def test_everybody_has_one_mark_in_the_order_of_the_list() -> None:
     marks = final([*marked, handed(3, students=(replace(zoe, email=""),))], [Student("zoe", "Zoe"), BO], POLICY)
     assert [mark.student.id for mark in marks] == ["zoe", "bo", "kim"]
     assert (marks[0].student.name, marks[0].student.also) == ("Zoe", {"canvas": "7"})
+    assert unclaimed(marked) == ["nobody/1"]
     assert strangers(Exceptions(excused={"bo": BY, "boo": BY}), marks) == ["boo"]
 
 

@@ -62,7 +62,7 @@ def command(
     from viva.cli.deliveries import marked_below
     from viva.formats.lms.roster import roster as read_roster
     from viva.marks import final, grades_of
-    from viva.marks.final import strangers
+    from viva.marks.final import strangers, unclaimed
 
     if (into is None and wanted in _INTO and wanted != "brightspace") or (into is not None and wanted not in _INTO):
         needs = "needs --into EXPORT, the file that it exported" if into is None else "is a new file: leave out --into"
@@ -73,6 +73,8 @@ def command(
     policy, exceptions = chosen.policy(), chosen.exceptions()
     marks = final(marked, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
     grades = grades_of(marks, policy.rounding, with_open=with_open)
+    for name in unclaimed(marked):
+        click.echo(f"viva: {line(name)}: nobody is known to have handed it in, so nobody gets a mark for it.", err=True)
     for id_ in strangers(exceptions, marks):
         click.echo(f"viva: exceptions.yaml names `{line(id_)}`, whom nobody of the class is called.", err=True)
     if into is None:

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from viva.model import Student
@@ -42,6 +42,13 @@ def pseudonyms(student_ids: Iterable[str], secret: bytes) -> dict[str, str]:
     return names
 
 
+_LONGEST: Final = 100
+"""Characters of what is searched as a whole; of a longer name its parts are."""
+
+_Node = dict[str, "_Node"]
+"""Letters with what may stand behind them; the empty text where a word ends."""
+
+
 class Anonymiser:
     """Replaces a class's students by their pseudonyms, in values and in text."""
 
@@ -50,15 +57,17 @@ class Anonymiser:
         self._names = pseudonyms((student.id for student in people), secret)
         self._secret = secret
         self._of_word: dict[str, str] = {}
+        spelled: set[str] = set()
         shared: set[str] = set()
         for student in people:
             for word in _words(student):
                 key = _folded(word)
+                spelled |= {key, " ".join(unicodedata.normalize("NFC", word).split())}  # Groß, and gross for GROSS
                 if self._of_word.setdefault(key, self._names[student.id]) != self._names[student.id]:
                     shared.add(key)
         for key in shared:  # two people's: gone all the same, but for nobody's pseudonym
             self._of_word[key] = "student"
-        self._pattern = _pattern(self._of_word)
+        self._pattern = _pattern(spelled)
 
     def student(self, student: Student) -> Student:
         """A copy that tells nothing but the pseudonym."""
@@ -81,22 +90,44 @@ def _words(student: Student) -> set[str]:
     local = student.email.partition("@")[0]
     alone = {part for part in (*parts, local) if len(part) >= _SHORTEST}
     words = {*whole, *alone, student.email, student.id, *student.also.values()}
-    return {word.strip() for word in words if len(word.strip(" ,")) > 1}
+    return {bare for word in words if len(bare := word.strip(" ,")) > 1 and len(bare) <= _LONGEST}
 
 
-def _pattern(words: Mapping[str, str]) -> re.Pattern[str] | None:
-    """The longest first. Where a word begins or ends with a letter or digit of an alphabet, no other may touch it."""
-    if not words:
+def _pattern(words: Iterable[str]) -> re.Pattern[str] | None:
+    """What fits any of the words, the longest where several do.
+
+    Words that begin alike share their beginning: a list of all of them would be tried one by one at every letter.
+    """
+    beginnings: _Node = {}
+    for word in sorted(words):
+        node = beginnings
+        for letter in word:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    if not beginnings:
         return None
-    longest_first = sorted(words, key=lambda word: (-len(word), word))
-    return re.compile("|".join(map(_bounded, longest_first)), re.IGNORECASE)
+    branches = [_left(letter) + _letter(letter) + _branches(node, letter) for letter, node in beginnings.items()]
+    return re.compile("|".join(branches), re.IGNORECASE)
 
 
-def _bounded(word: str) -> str:
-    """Between boundaries; scripts that write without spaces have none."""
-    left = r"(?<!\w)" if _has_boundary(word[0]) else ""
-    right = r"(?!\w)" if _has_boundary(word[-1]) else ""
-    return f"{left}{re.escape(word).replace(chr(92) + ' ', chr(92) + 's+')}{right}"
+def _branches(node: "_Node", before: str) -> str:
+    """How words go on behind a letter; where one ends there, that comes last."""
+    found = [_letter(letter) + _branches(below, letter) for letter, below in node.items() if letter]
+    if "" in node:
+        found.append(r"(?!\w)" if _has_boundary(before) else "")
+    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
+
+
+def _letter(letter: str) -> str:
+    return r"\s+" if letter == " " else re.escape(letter)
+
+
+def _left(letter: str) -> str:
+    """Where a word begins with a letter or digit of an alphabet, no other may stand before it, nor behind its end.
+
+    Scripts that write without spaces have no such boundaries.
+    """
+    return r"(?<!\w)" if _has_boundary(letter) else ""
 
 
 def _has_boundary(character: str) -> bool:

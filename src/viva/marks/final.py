@@ -56,6 +56,11 @@ def everybody(marked: Iterable[Marked], roster: Iterable[Student]) -> list[Stude
     return [handed.get(id_, student) for id_, student in listed.items()] + [handed[id_] for id_ in others]
 
 
+def unclaimed(marked: Iterable[Marked]) -> list[str]:
+    """Names of deliveries that nobody is known to have handed in, so that nobody gets a mark for them."""
+    return sorted(each.delivery.name for each in marked if not each.delivery.students)
+
+
 def strangers(exceptions: Exceptions, marks: Iterable[Mark]) -> list[str]:
     """Ids of exceptions.yaml that nobody of the class has: a typing error would silently change nothing."""
     return sorted(exceptions.students - {mark.student.id for mark in marks})

@@ -6,6 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lms_grades import ADA, BO, EXCUSED, OPEN, grade
 
 from viva.formats.lms.canvas import canvas
@@ -65,6 +67,32 @@ def test_marks_come_in_and_nothing_else_changes(hidden: bool, delimiter: str, bo
     changed = [(a, b) for a, b in zip(data.splitlines(), filled.data.splitlines(), strict=True) if a != b]
     assert len(changed) == 2
     assert (filled.written, filled.untouched, filled.without_row) == (2, 2, ())
+
+
+NAMES = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00\r\ufeff"), max_size=12)
+
+
+@given(
+    st.lists(
+        st.tuples(NAMES, NAMES, st.integers(0, 10_000).map(lambda cents: Fraction(cents, 100))), min_size=1, max_size=8
+    ),
+    st.booleans(),
+)
+def test_whatever_names_and_sections_hold_only_marks_change(
+    people: list[tuple[str, str, Fraction]], semicolons: bool
+) -> None:
+    delimiter = ";" if semicolons else ","
+    rows = [[name, str(i), "", f"u{i}", section, "", "", "", ""] for i, (name, section, _) in enumerate(people, 1)]
+    marks = [grade(Student(f"u{i}"), str(points)) for i, (_, _, points) in enumerate(people, 1)]
+    data = export(rows, delimiter)
+    filled = canvas(read_sheet(data, "g.csv"), marks, ["Masks"])
+    before, after = (
+        list(csv.reader(io.StringIO(d.decode(), newline=""), delimiter=delimiter)) for d in (data, filled.data)
+    )
+    for row, (_, _, points) in zip(before[2:], people, strict=True):
+        row[6] = f"{float(points):.2f}".replace(".", "," if semicolons else ".")
+    assert after == before
+    assert filled.written == len(people)
 
 
 def test_marks_without_a_row_are_listed_and_rows_without_a_mark_stay() -> None:

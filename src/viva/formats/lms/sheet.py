@@ -14,7 +14,7 @@ from viva.formats.gates import line
 from viva.model.errors import UsageError
 
 MOST_BYTES: Final = 32 << 20
-MOST_CELLS: Final = 5_000_000
+MOST_CELLS: Final = 1_000_000
 _DELIMITERS: Final = (",", ";", "\t")
 _BOM: Final = "\ufeff"
 
