@@ -132,6 +132,12 @@ def test_two_marks_for_one_row_change_nothing() -> None:
     assert filled.without_row == ("ada and s1: all of them fit row 3 of g.csv, which stays as it was",)
 
 
+def test_a_login_that_stands_in_two_rows_is_nobodys() -> None:
+    data = export([*ROWS, ["Other, Ada", "105", "", "ADA", "B", "", "", "", ""]])
+    filled = canvas(read_sheet(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
+    assert filled.data == data and len(filled.without_row) == 1
+
+
 def test_who_has_not_got_the_assignment_keeps_that() -> None:
     filled = canvas(read_sheet(export(), "g.csv"), [half(grade(Student("kim"), "5"))], ["LoRA"])
     assert filled.data == export()
