@@ -28,9 +28,9 @@ ROOMS = [
     "box.inside",
     "model",
 ]
-# The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker and to the
-# fork server.
-SHARED_WITH_OUTSIDE = {"viva.box.inside.wire", "viva.box.inside.control"}
+# The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker, to the fork
+# server, and to a process that cannot inherit a connection.
+SHARED_WITH_OUTSIDE = {f"viva.box.inside.{name}" for name in ("wire", "control", "loopback")}
 # A live notebook is asked in its own process: there the kernel does what the box's worker does.
 SERVED_BY_A_LIVE_KERNEL = {
     f"viva.box.inside.{name}" for name in ("alarm", "files", "seeding", "sources", "spaces", "worker")
