@@ -1,27 +1,41 @@
-"""A box without a fork server: one interpreter, started for it alone. The only way on macOS; tier T0."""
+"""A box without a fork server: one interpreter, started for it alone. The only way on macOS and Windows; tier T0.
+
+Its standard input tells what it is to be, and stays open as long as the examiner lives.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import select
 import threading
-from typing import NoReturn
+from typing import List, NoReturn
 
-from . import libraries, student
+from . import libraries, loopback, student
 from .plan import MISSING_IN_T0, BoxPlan
 
+_WIRE = b"W"
 
-def run(request: int, rpc: int) -> NoReturn:
-    """Read what the box is to be, become it. Never returns.
+
+def run(rpc: int) -> NoReturn:
+    """Read from standard input what the box is to be, become it. Never returns.
 
     Args:
-        request: a pipe with one JSON object: policy, canary, preload, work, scratch.
-        rpc: the examiner's socket; this process ends when the examiner does.
+        rpc: the examiner's socket.
     """
-    with open(request, "rb") as pipe:
-        told = json.loads(pipe.read())
+    _become(_line(), rpc)
+
+
+def dial(port: int) -> NoReturn:
+    """The same where no socket can be inherited: connect to the examiner, with the token that comes first."""
+    token, told = loopback.read_token(), _line()
+    _become(told, loopback.connect(port, token, _WIRE).detach())
+
+
+def _become(request: bytes, rpc: int) -> NoReturn:
+    """One JSON object: policy, canary, preload, work, scratch."""
+    lifeline = _without_input()
+    told = json.loads(request)
     told["preload"] = libraries.to_import(told["preload"])
     plan = BoxPlan(
         tier="T0",
@@ -31,16 +45,34 @@ def run(request: int, rpc: int) -> NoReturn:
         hidden=[],
         versions={"python": platform.python_version(), "kernel": platform.release()},
         landlock_abi=0,
-        missing=[*MISSING_IN_T0, "an end for processes that leave their group"],
+        missing=[*MISSING_IN_T0, *_missing_here()],
+        lifeline=lifeline,
         **told,
     )
-    threading.Thread(target=_end_with, args=(rpc,), daemon=True).start()
+    threading.Thread(target=loopback.end_with_input, args=(lifeline, 0), daemon=True).start()
     student.become(plan, rpc)
 
 
-def _end_with(rpc: int) -> None:
-    """Wait for the other end to be closed; what is sent in between is for the worker to read."""
-    poll = select.poll()
-    poll.register(rpc, 0)
-    poll.poll()
-    os._exit(0)
+def _missing_here() -> List[str]:
+    if hasattr(os, "killpg"):
+        return ["an end for processes that leave their group"]
+    return ["an end for processes that it starts"]
+
+
+def _line() -> bytes:
+    """One line of standard input; what follows stays there."""
+    line = b""
+    while not line.endswith(b"\n"):
+        part = os.read(0, 1 << 16)
+        if not part:
+            raise EOFError("nobody said what this box is to be")
+        line += part
+    return line
+
+
+def _without_input() -> int:
+    """Keep standard input under another number; the student's program finds an empty one."""
+    kept, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return kept

@@ -22,6 +22,7 @@ MOST_FILES = 2000
 MOST_BYTES = 48 << 20
 """Unpacked, all files together; less than the disk of the box."""
 MOST_MEMBERS = 20_000
+_CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _COPY = 1 << 16
 _COMPRESSED: Dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _LITTER = frozenset({".viva", "__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", "Thumbs.db"})
@@ -112,7 +113,7 @@ class _Unpacking:
         try:
             target = sources.path_of(target)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _CAREFULLY
             descriptor = os.open(target, flags, 0o644)
         except OSError as error:
             raise Refused(f"it cannot be written here ({error.strerror})") from error

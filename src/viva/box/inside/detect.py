@@ -14,13 +14,17 @@ Step = Tuple[str, Callable[[], str]]
 _TRIAL_UID = 60001
 _SITE = "/mnt"
 _NEEDED: List[str] = []
+_IS_LINUX = hasattr(os, "pidfd_open")
 
 
 def detect() -> None:
     """Print one line of JSON: tier -> layer -> "ok: ..." or "failed: ..."; layers after a failed one are absent."""
-    _NEEDED.extend(view.interpreter_paths())  # while everything can still be looked up
+    if _IS_LINUX:
+        _NEEDED.extend(view.interpreter_paths())  # while everything can still be looked up
     tiers = {"T3": _T3, "T2": _T2, "T1": _T1, "T0": _T0}
-    print(json.dumps({tier: _in_a_fork(steps) for tier, steps in tiers.items()}))
+    # Without Linux every tier but the last ends at its first step, and nothing is forked for it.
+    attempt = _in_a_fork if _IS_LINUX else _try
+    print(json.dumps({tier: attempt(steps) for tier, steps in tiers.items()}))
 
 
 def _in_a_fork(steps: List[Step]) -> Dict[str, str]:
@@ -54,6 +58,8 @@ def _try(steps: List[Step]) -> Dict[str, str]:
 def _linux() -> str:
     if sys.platform != "linux":
         raise OSError(f"{sys.platform} has none of the mechanisms")
+    if not _IS_LINUX:
+        raise OSError("this Python cannot watch a process by a descriptor (os.pidfd_open)")
     return os.uname().release
 
 
@@ -149,13 +155,16 @@ def _seccomp() -> str:
 
 
 def _rlimits() -> str:
-    import resource
+    try:
+        import resource
+    except ImportError:
+        raise OSError("this system has none; the time limits of the examiner hold") from None
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     return "set"
 
 
-_OPTIONAL = ("Landlock", "abstract sockets")
+_OPTIONAL = ("Landlock", "abstract sockets", "resource limits")
 _FILTERS: List[Step] = [("Landlock", _landlock), ("seccomp", _seccomp)]
 _T0: List[Step] = [("resource limits", _rlimits)]
 _T1: List[Step] = [

@@ -75,10 +75,17 @@ def run(request: Dict[str, Any]) -> Dict[str, Any]:
         stdout, stderr = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
         code = process.returncode
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        _end(process)
         stdout, stderr = process.communicate()
         code = None
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
+        _end(process)
         raise
     return {"returncode": code, "stdout": stdout[:_LONGEST_OUTPUT], "stderr": stderr[:_LONGEST_OUTPUT]}
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()

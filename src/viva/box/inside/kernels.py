@@ -37,6 +37,15 @@ class KernelNotebooks:
     """Loads notebooks into a box by a kernel; the same face as notebook.Notebooks."""
 
     def __init__(self, spaces: Spaces, loading: Loading) -> None:
+        """Args:
+        spaces: names of what is loaded.
+        loading: what makes the process look as if the student had started it.
+
+        Raises:
+            RuntimeError: this system has no fork.
+        """
+        if not hasattr(os, "fork"):
+            raise RuntimeError("a kernel needs fork and sockets that are files, which this system does not have")
         self._spaces, self._loading = spaces, loading
         self._running: Dict[str, Any] = {}
 

@@ -1,6 +1,6 @@
 """The program that the examiner executes: loads this folder as the package `viva_box` and goes where it is told.
 
-Run as `python -s start.py ROLE FD...` with a cleared environment. `-I` would do the same and ignore PYTHONHASHSEED;
+Run as `python -s start.py ROLE NUMBER...` (descriptors, or a port) with a cleared environment. `-I` would do the same and ignore PYTHONHASHSEED;
 the hash seed must be fixed, so the one thing that `-I` does beyond the rest is done here by hand.
 """
 
@@ -28,12 +28,13 @@ _ROLES = {
     "serve": ("keeper", "keep"),
     "student": ("student", "enter_fresh"),
     "alone": ("alone", "run"),
+    "dial": ("alone", "dial"),
     "detect": ("detect", "detect"),
 }
 
 if __name__ == "__main__":
     _load_package()
     module, function = _ROLES[sys.argv[1]]
-    descriptors = [int(text) for text in sys.argv[2:]]
+    numbers = [int(text) for text in sys.argv[2:]]
     sys.argv = [""]
-    getattr(importlib.import_module(f"viva_box.{module}"), function)(*descriptors)
+    getattr(importlib.import_module(f"viva_box.{module}"), function)(*numbers)

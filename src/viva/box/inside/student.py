@@ -104,8 +104,9 @@ def _give_up(error: BaseException) -> NoReturn:
 
 
 def _descriptors(plan: BoxPlan, rpc: int) -> str:
-    descriptors.close_all_but([rpc])
-    return descriptors.check_only([rpc])
+    kept = [rpc, plan.lifeline] if plan.lifeline >= 0 else [rpc]
+    descriptors.close_all_but(kept)
+    return descriptors.check_only(kept)
 
 
 def _environment(plan: BoxPlan, rpc: int) -> str:
@@ -119,6 +120,8 @@ def _rlimits(plan: BoxPlan, rpc: int) -> str:
         os.sched_setaffinity(0, plan.cores)
     limits = rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes)
     said = rlimits.apply(limits)
+    if said == rlimits.NONE:
+        plan.missing.append("limits on processor time, memory and files (the examiner's own time limits hold)")
     if plan.devices:
         rlimits.lift_locked_memory(dict(limits)["RLIMIT_DATA"])
     return said
@@ -188,7 +191,7 @@ def _privacy(plan: BoxPlan, rpc: int) -> str:
 def _volunteer_for_the_oom_killer() -> None:
     """When the host runs out of memory it ends boxes first, never the examiner."""
     try:
-        file = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        file = os.open("/proc/self/oom_score_adj", os.O_WRONLY | getattr(os, "O_CLOEXEC", 0))
         try:
             os.write(file, b"1000")
         finally:

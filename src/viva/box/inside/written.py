@@ -15,7 +15,7 @@ _NAMES = ("stdout", "stderr")
 _AT_ONCE = 1 << 16
 _MOST = 2 << 20
 """More than a cell may put out."""
-_dup, _dup2, _close, _pread, _fstat = os.dup, os.dup2, os.close, os.pread, os.fstat
+_dup, _dup2, _close, _pread, _fstat = os.dup, os.dup2, os.close, getattr(os, "pread", None), os.fstat
 
 
 class _Taken:
@@ -40,6 +40,7 @@ class _Taken:
     def text(self) -> str:
         """What was written since the last time."""
         parts: List[str] = []
+        assert _pread is not None  # else there would be no file
         data = _pread(self._file, _AT_ONCE, self._read)
         while data:
             self._read += len(data)
@@ -96,7 +97,13 @@ class Written:
 
 
 def _file_in_memory() -> int:
-    """Appended to, whoever writes; no larger than any file of the box may become."""
+    """Appended to, whoever writes; no larger than any file of the box may become.
+
+    Raises:
+        OSError: a file cannot be read here without moving the place where others write (Windows).
+    """
+    if _pread is None:
+        raise OSError("no file can be read here at a place of its own")
     if hasattr(os, "memfd_create"):
         import fcntl
 

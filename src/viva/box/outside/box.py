@@ -12,8 +12,8 @@ import viva.box.inside.wire as wire
 from viva.box.outside.ending import reason_of
 from viva.box.outside.handle import Handle
 from viva.box.outside.hello import Hello
-from viva.box.outside.output import Output
-from viva.model import Limits, Tier
+from viva.box.outside.output import Output, channel
+from viva.model import Limits, Tier, host
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
 
 if TYPE_CHECKING:
@@ -63,30 +63,35 @@ class Box:
             BoxUnavailable: it could not be made, a wall did not stand, or an attempt to get out succeeded.
         """
         try:
-            sock, theirs, (reading, writing), (report, reporting) = _channels()
+            sock, theirs, (reading, writing, file), (report, reporting) = _channels()
         except OSError as error:
             if handle.cgroup:
                 handle.cgroup.close_descriptors()
             handle.free()
             raise BoxUnavailable(f"no box could be made: {error.strerror}") from error
-        box = cls(zygote, handle, sock, Output(reading, limits.output_kib), report)
+        box = cls(zygote, handle, sock, Output(reading, limits.output_kib, file), report)
         cgroups = handle.cgroup.descriptors if handle.cgroup else []
         try:
             policy = {**dataclasses.asdict(limits), "seed": seed, **({"gpu": dict(gpu)} if gpu else {})}
-            descriptors = [theirs.fileno(), writing, reporting, *cgroups]
-            server.request(handle, policy, descriptors)
+            descriptors = [theirs.fileno() if theirs else -1, writing, reporting, *cgroups]
+            connected = server.request(handle, policy, descriptors)
+            if connected is not None:
+                sock.close()
+                box._socket = connected
         except BaseException:
             handle.ended.set()
             box.close()
             raise
         finally:
-            theirs.close()
+            if theirs is not None:
+                theirs.close()
             os.close(writing)
             os.close(reporting)
             if handle.cgroup:
                 handle.cgroup.close_descriptors()
         try:
-            zygote.reactor.watch(box._output, box._drain)
+            if box._output.is_pipe:
+                zygote.reactor.watch(box._output, box._drain)
             zygote.watchdog.guard(box, limits)
             box._greet()
         except BaseException:
@@ -175,6 +180,11 @@ class Box:
         """End it now; every later question raises BoxDied."""
         self._end("the examiner ended it")
 
+    def look_at_output(self) -> None:
+        """Where no selector can wait for what is printed: read it, and end a box that floods. For the watchdog."""
+        if not self._output.is_pipe:
+            self._drain()
+
     def end_for(self, limit: str) -> None:
         """A limit that we watch was passed: end it, and say so when asked."""
         self._end(limit)
@@ -190,7 +200,8 @@ class Box:
         self._output.drain()
         _ = self.peak_memory_mib
         self._closed = True
-        self._zygote.reactor.forget(self._output)
+        if self._output.is_pipe:
+            self._zygote.reactor.forget(self._output)
         self._output.close()
         self._socket.close()
         os.close(self._report)
@@ -221,7 +232,8 @@ class Box:
         if not self._verdict:
             report = b""
             with contextlib.suppress(BlockingIOError):
-                os.set_blocking(self._report, False)
+                if host.INHERITS_DESCRIPTORS:  # elsewhere it is complete before it is said that the box has ended
+                    os.set_blocking(self._report, False)
                 report = os.read(self._report, 4096)
             cgroup = self._handle.cgroup
             self._verdict = reason_of(report, out_of_memory=bool(cgroup and cgroup.out_of_memory))
@@ -232,16 +244,23 @@ class Box:
         return ProtocolViolation(f"the box sent no message of ours and was killed: {what}")
 
 
-def _channels() -> tuple[socket.socket, socket.socket, tuple[int, int], tuple[int, int]]:
-    """The wire, the pipe of what is printed, the pipe of how it ended; all of them or none."""
+def _channels() -> tuple[socket.socket, socket.socket | None, tuple[int, int, str], tuple[int, int]]:
+    """The wire, what is printed, the pipe of how it ended; all of them or none.
+
+    Where a box cannot inherit its end of the wire there is none: the first socket is exchanged for the connection that
+    the box makes itself.
+    """
     with contextlib.ExitStack() as opened:
-        wires = socket.socketpair()
-        pipes = []
-        for wire_end in wires:
-            opened.callback(wire_end.close)
-        for _ in range(2):
-            pipes.append(os.pipe())
-            for end in pipes[-1]:
-                opened.callback(os.close, end)
+        theirs: socket.socket | None
+        if host.INHERITS_DESCRIPTORS:
+            ours, theirs = socket.socketpair()
+            opened.callback(theirs.close)
+        else:
+            ours, theirs = socket.socket(), None
+        opened.callback(ours.close)
+        output = channel()
+        for end in output[:2]:
+            opened.callback(os.close, end)
+        report = os.pipe()
         opened.pop_all()
-    return *wires, pipes[0], pipes[1]
+    return ours, theirs, output, report

@@ -9,7 +9,7 @@ import tempfile
 from typing import Any
 
 from viva.box.inside.control import OURS
-from viva.box.outside.leftovers import claim
+from viva.box.outside.leftovers import claim, let_go
 
 
 class Canary:
@@ -25,7 +25,7 @@ class Canary:
         self._tcp = _listen(socket.AF_INET, ("127.0.0.1", 0))
         self._name = f"viva-canary-{os.getpid()}-{secrets.token_hex(8)}"
         address = b"\0" + self._name.encode() if sys.platform == "linux" else os.path.join(self._folder, "socket")
-        self._unix = _listen(socket.AF_UNIX, address)
+        self._unix = _listen(socket.AF_UNIX, address) if hasattr(socket, "AF_UNIX") else None
 
     def described(self) -> dict[str, Any]:
         """What the probes in the box are told."""
@@ -39,7 +39,7 @@ class Canary:
             if listener is not None:
                 listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-        os.close(self._claim)
+        let_go(self._claim)
 
 
 def _listen(family: int, address: Any) -> socket.socket | None:

@@ -6,7 +6,6 @@ lease was left behind, and is waited for first.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import stat
@@ -129,6 +128,8 @@ def _lock_one(gpus: Sequence[Gpu], on_wait: Callable[[str], None], patience_s: f
 
 def _try_lock(path: Path) -> int | None:
     """A descriptor that holds the lock; None while somebody else's does."""
+    import fcntl
+
     fd = _open(path)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)

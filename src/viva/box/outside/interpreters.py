@@ -1,23 +1,31 @@
-"""Boxes without a fork server: a fresh interpreter for each. The only way where forking is unsafe (macOS); tier T0."""
+"""Boxes without a fork server: a fresh interpreter for each. The only way on macOS and Windows; tier T0.
+
+What a box is to be comes through its standard input, which stays open afterwards: when it closes, the examiner is gone.
+"""
 
 import contextlib
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from viva.box.inside.control import OURS
+from viva.box.inside.loopback import Listener
 from viva.box.outside import processes
 from viva.box.outside.handle import Handle
 from viva.box.outside.launch import START, environment
-from viva.box.outside.leftovers import claim
+from viva.box.outside.leftovers import claim, let_go
+from viva.model import host
 from viva.model.errors import BoxUnavailable
+
+_WIRE: Final = b"W"
+_PATIENCE_S: Final = 5.0
 
 
 class FreshInterpreters:
@@ -32,13 +40,17 @@ class FreshInterpreters:
         self.alive = True
         self.lost = False
 
-    def request(self, handle: Handle, policy: dict[str, Any], descriptors: Sequence[int]) -> None:
+    def request(self, handle: Handle, policy: dict[str, Any], descriptors: Sequence[int]) -> socket.socket | None:
         """Start one box.
 
         Args:
             handle: gets the room of the box and the way to kill it.
             policy: fields of viva.model.Limits, and `seed`.
-            descriptors: the box's end of the socket, of its output, of the report of its ending; stay the caller's.
+            descriptors: the box's end of the socket (-1 if it cannot inherit one), of its output, of the report of its
+                ending; stay the caller's.
+
+        Returns:
+            Our end of the connection where the box could not inherit one and has made it itself; else None.
 
         Raises:
             BoxUnavailable: the interpreter cannot be started.
@@ -48,18 +60,22 @@ class FreshInterpreters:
         work, scratch = os.path.join(handle.room, "work"), os.path.join(handle.room, "tmp")
         for folder in (handle.room, work, scratch):
             os.mkdir(folder, 0o700)
-        told = {"policy": policy, "work": work, "scratch": scratch, **self._told()}
-        with tempfile.TemporaryFile() as request:
-            request.write(json.dumps(told).encode())
-            request.seek(0)
-            process = self._start(request.fileno(), rpc, output)
-        kept = os.dup(report)
-        thread = threading.Thread(target=self._wait, args=(handle, process, kept), daemon=True)
-        with self._lock:
-            self._running[handle.number] = (process, thread)
-        handle.pid = process.pid
-        handle.killer = lambda: self._kill(process)
-        thread.start()
+        told = json.dumps({"policy": policy, "work": work, "scratch": scratch, **self._told()}).encode() + b"\n"
+        if rpc >= 0:
+            process = self._start(["alone", str(rpc)], output, [rpc])
+            self._watch(handle, process, report)
+            _tell(process, told)
+            return None
+        with Listener() as listener:
+            process = self._start(["dial", str(listener.port)], output, [])
+            self._watch(handle, process, report)
+            _tell(process, listener.token + told)
+            try:
+                return listener.accept(process, _WIRE)[_WIRE]
+            except OSError as error:
+                self._kill(process)
+                handle.ended.wait(_PATIENCE_S)
+                raise BoxUnavailable(f"the box did not come up: {error}") from error
 
     def close(self) -> None:
         """End every box, wait until each is gone."""
@@ -73,7 +89,7 @@ class FreshInterpreters:
         for _, thread in running:
             thread.join()
         shutil.rmtree(self._base, ignore_errors=True)
-        os.close(self._claim)
+        let_go(self._claim)
 
     def said(self) -> str:
         """Nothing: what a box prints is its own."""
@@ -82,42 +98,69 @@ class FreshInterpreters:
     def _told(self) -> dict[str, Any]:
         return {"canary": self._settings["canary"], "preload": self._settings["preload"]}
 
-    def _start(self, request: int, rpc: int, output: int) -> subprocess.Popen[bytes]:
+    def _start(self, role: list[str], output: int, inherited: list[int]) -> subprocess.Popen[bytes]:
         if not self.alive:
             raise BoxUnavailable("the fork server is closed")
         try:
             return subprocess.Popen(
-                [self._python, "-s", str(START), "alone", str(request), str(rpc)],
+                [self._python, "-s", str(START), *role],
                 env=environment(),
                 cwd="/",
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
-                pass_fds=[request, rpc],
+                pass_fds=inherited,
                 start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except OSError as error:
             raise BoxUnavailable(f"{self._python} cannot be started: {error.strerror}") from error
 
+    def _watch(self, handle: Handle, process: subprocess.Popen[bytes], report: int) -> None:
+        kept = os.dup(report)
+        thread = threading.Thread(target=self._wait, args=(handle, process, kept), daemon=True)
+        with self._lock:
+            self._running[handle.number] = (process, thread)
+        handle.pid = process.pid
+        handle.killer = lambda: self._kill(process)
+        thread.start()
+
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
-        """The whole group of the box; on Linux also what has left the group but not the family."""
+        """The whole group of the box where there are groups; on Linux also what has left it but not the family."""
         if process.returncode is not None:
             return
-        strays = processes.family(process.pid)[1:] if sys.platform == "linux" else []
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        strays = processes.family(process.pid)[1:] if host.FORKS_SAFELY else []
+        _kill_group(process)
         for pid in strays:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def _wait(self, handle: Handle, process: subprocess.Popen[bytes], report: int) -> None:
-        ended = process.wait()
-        status = -ended if ended < 0 else ended << 8
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # what the student's process left behind in its group
-        os.write(report, json.dumps({"status": status}).encode())
+        returncode = process.wait()
+        if hasattr(os, "killpg"):
+            _kill_group(process)  # what the student's process left behind in its group
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
+        os.write(report, json.dumps({"returncode": returncode}).encode())
         os.close(report)
         shutil.rmtree(str(handle.room), ignore_errors=True)
         with self._lock:
             self._running.pop(handle.number, None)
         handle.ended.set()
+
+
+def _tell(process: subprocess.Popen[bytes], told: bytes) -> None:
+    """Say what the box is to be; one that has ended already shows it by its silence."""
+    assert process.stdin is not None  # it is a pipe
+    with contextlib.suppress(OSError):
+        process.stdin.write(told)
+        process.stdin.flush()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

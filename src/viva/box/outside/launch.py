@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Final
 
 import viva.box.inside.control as control
+from viva.model import host
 
 START: Final = Path(control.__file__).parent / "start.py"
-_KEPT: Final = ("LD_LIBRARY_PATH",)
-"""Some interpreters do not start without it; it is the operator's, not the student's."""
+_KEPT: Final = ("LD_LIBRARY_PATH",) if host.INHERITS_DESCRIPTORS else ("PATH", "SYSTEMROOT", "TEMP", "TMP")
+"""Some interpreters do not start without it; it is the operator's, not the student's. Windows finds libraries by PATH."""
 
 
 def environment() -> dict[str, str]:

@@ -1,11 +1,11 @@
 """Directories of examiners that were killed together with their keeper: told by a lock that nobody holds, removed.
 
 Every directory of ours is claimed by a lock on it, which the kernel lets go when the last holder ends, however it ends.
-A pid in the name is for people; it would say nothing across containers that share a folder.
+A pid in the name is for people; it would say nothing across containers that share a folder. Where folders cannot be
+locked (Windows) nothing tells what is abandoned, and nothing is removed.
 """
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from viva.box.inside.control import OURS
+from viva.model import host
 
 _OURS: Final = re.compile(re.escape(OURS) + "[0-9]+-.+")
 _YOUNG_S: Final = 60.0
@@ -23,14 +24,29 @@ _YOUNG_S: Final = 60.0
 
 
 def claim(folder: str) -> int:
-    """Lock a directory of ours; returns the descriptor that holds the claim until it is closed."""
+    """Lock a directory of ours; returns the descriptor that holds the claim until it is closed.
+
+    It is -1 where folders cannot be locked.
+    """
+    if not host.LOCKS_FOLDERS:
+        return -1
+    import fcntl
+
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     return fd
 
 
+def let_go(claim: int) -> None:
+    """Close what `claim` returned."""
+    if claim >= 0:
+        os.close(claim)
+
+
 def sweep_files() -> None:
     """Remove abandoned directories of boxes and canaries."""
+    if not host.LOCKS_FOLDERS:
+        return
     for folder in _abandoned({tempfile.gettempdir(), "/dev/shm"}):
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -52,6 +68,8 @@ def _abandoned(parents: Iterable[str]) -> Iterator[Path]:
 
 
 def _is_abandoned(folder: Path) -> bool:
+    import fcntl
+
     try:
         status = folder.lstat()
         if status.st_uid != os.getuid() or time.time() - status.st_mtime < _YOUNG_S:

@@ -2,8 +2,11 @@
 
 import contextlib
 import os
+import tempfile
 import threading
 from typing import Final
+
+from viva.model import host
 
 _CHUNK: Final = 1 << 16
 _FLOOD: Final = 200
@@ -13,14 +16,25 @@ _FLOOD: Final = 200
 class Output:
     """One pipe's bytes; drained by the fork server's reactor and by whoever asks for them."""
 
-    def __init__(self, fd: int, kept_kib: int) -> None:
-        os.set_blocking(fd, False)
-        self._fd = fd
+    def __init__(self, fd: int, kept_kib: int, file: str = "") -> None:
+        """Args:
+        fd: the reading end.
+        kept_kib: how much is kept.
+        file: the file that stands for a pipe, removed at the end; "" for a pipe.
+        """
+        if not file:
+            os.set_blocking(fd, False)
+        self._fd, self._file = fd, file
         self._kept = bytearray()
         self._limit = kept_kib * 1024
         self._seen = 0
         self._lock = threading.Lock()
         self._closed = False
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether a selector can wait for it; a file is to be looked at from time to time."""
+        return not self._file
 
     def fileno(self) -> int:
         """For a selector."""
@@ -59,3 +73,16 @@ class Output:
             if not self._closed:
                 self._closed = True
                 os.close(self._fd)
+                if self._file:
+                    os.unlink(self._file)
+
+
+def channel() -> tuple[int, int, str]:
+    """What a box prints into: the reading end, the writing end, and the file that stands for a pipe or "".
+
+    Windows can neither wait for a pipe nor read one without blocking; a file is read as far as it goes.
+    """
+    if host.INHERITS_DESCRIPTORS:
+        return *os.pipe(), ""
+    writing, path = tempfile.mkstemp(prefix="viva-printed-")
+    return os.open(path, os.O_RDONLY | host.AS_BYTES), writing, path

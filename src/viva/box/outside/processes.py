@@ -97,7 +97,8 @@ def files_below(folder: str, most: int) -> tuple[int, int]:
         for entry in entries:
             count += 1
             try:
-                used += entry.stat(follow_symlinks=False).st_blocks * 512
+                status = entry.stat(follow_symlinks=False)
+                used += status.st_blocks * 512 if hasattr(status, "st_blocks") else status.st_size
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(entry.path)
             except OSError:

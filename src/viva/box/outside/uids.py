@@ -1,7 +1,6 @@
 """A user of its own for each box that runs at the same time on this host, whichever examiner made it."""
 
 import errno
-import fcntl
 import itertools
 import os
 import secrets
@@ -66,6 +65,8 @@ def _reserve(uid: int) -> int:
 def _lock_byte(fd: int, at: int) -> None:
     """A lock of the open file, not of the process: boxes of one examiner exclude each other too."""
     assert sys.platform == "linux"
+    import fcntl
+
     fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, at, 1, 0))
 
 

@@ -64,6 +64,7 @@ class Watchdog:
 
     def _look(self, box: "Box", limits: Limits) -> None:
         handle = box.handle
+        box.look_at_output()
         first = handle.first
         family = processes.family(first) if first else []
         if not handle.cgroup and time.monotonic() >= self._next.get(handle.number, 0.0):

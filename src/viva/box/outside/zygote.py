@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +19,11 @@ from viva.box.outside.leftovers import sweep_files
 from viva.box.outside.reactor import Reactor
 from viva.box.outside.uids import FIRST_UID, BorrowedUid
 from viva.box.outside.watchdog import Watchdog
-from viva.model import Limits, Tier
+from viva.model import Limits, Tier, host
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
-_FORKING_IS_SAFE: Final = sys.platform == "linux"
 
 
 class Server(Protocol):
@@ -37,8 +37,8 @@ class Server(Protocol):
     def lost(self) -> bool:
         """Whether it ended though nobody here ended it."""
 
-    def request(self, handle: Handle, policy: dict[str, Any], descriptors: Sequence[int]) -> None:
-        """Make one; see ForkServer.request."""
+    def request(self, handle: Handle, policy: dict[str, Any], descriptors: Sequence[int]) -> socket.socket | None:
+        """Make one; see ForkServer.request. Our end of the wire where the box connects by itself."""
 
     def said(self) -> str:
         """The last words of the server itself, in brackets."""
@@ -84,7 +84,7 @@ class Zygote:
         devices: Sequence[str] = (),
         cores: Sequence[int] = (),
         fresh: bool = False,
-        fork_server: bool = _FORKING_IS_SAFE,
+        fork_server: bool = host.FORKS_SAFELY,
     ) -> Self:
         """Make libraries warm and be ready to make boxes.
 
@@ -98,7 +98,8 @@ class Zygote:
             devices: device files of GPUs; a box sees those that `spawn` names, and no other.
             cores: processor cores that boxes may use where who calls keeps to one; none for those of the caller.
             fresh: never fork a warm interpreter.
-            fork_server: False starts every box as a program of its own, in tier T0 alone; the only way on macOS.
+            fork_server: False starts every box as a program of its own, in tier T0 alone; the only way on macOS and
+                on Windows.
 
         Raises:
             BoxUnavailable: one sentence that says what is missing on this host.

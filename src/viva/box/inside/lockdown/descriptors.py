@@ -7,7 +7,9 @@ from typing import Iterable
 
 
 def close_all_but(kept: Iterable[int]) -> None:
-    """Close every descriptor except 0, 1, 2 and `kept`."""
+    """Close every descriptor except 0, 1, 2 and `kept`; on Windows none is inherited, and sockets have no such numbers."""
+    if not hasattr(os, "fork"):
+        return
     low = 3
     for fd in sorted({fd for fd in kept if fd > 2}):
         os.closerange(low, fd)

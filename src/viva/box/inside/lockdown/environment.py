@@ -7,8 +7,9 @@ import signal
 import tempfile
 from typing import Dict, Optional
 
-_KEPT_FROM_LAUNCH = ("LD_LIBRARY_PATH",)
-"""Some interpreters do not start without it; it is the operator's, not the student's."""
+_POSIX = hasattr(os, "fork")
+_KEPT_FROM_LAUNCH = ("LD_LIBRARY_PATH",) if _POSIX else ("PATH", "SYSTEMROOT")
+"""Some interpreters do not start without it; it is the operator's, not the student's. Windows finds libraries by PATH."""
 _NOT_OURS_TO_SET = {
     getattr(signal, name) for name in ("SIGKILL", "SIGSTOP", "SIGINT", "SIGPIPE", "SIGXFSZ") if hasattr(signal, name)
 }
@@ -20,8 +21,9 @@ def variables(work: str, scratch: str) -> Dict[str, str]:
     """All variables that exist in a box; nothing of the examiner's environment is among them."""
     kept = {name: os.environ[name] for name in _KEPT_FROM_LAUNCH if name in os.environ}
     return {
-        **kept,
         "PATH": "/usr/local/bin:/usr/bin:/bin",
+        **kept,
+        **({} if _POSIX else {"USERPROFILE": scratch}),
         "HOME": scratch,
         "TMPDIR": scratch,
         "USER": "student",
@@ -72,4 +74,5 @@ def default_signals() -> None:
         if signal.getsignal(number) != signal.SIG_DFL:  # a shell lets programs in the background ignore SIGQUIT, say
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])

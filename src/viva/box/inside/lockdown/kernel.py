@@ -11,8 +11,9 @@ from typing import Any, Dict, Union
 from . import numbers_aarch64, numbers_x86_64
 
 _TABLES = {"x86_64": numbers_x86_64, "aarch64": numbers_aarch64, "arm64": numbers_aarch64}
-_libc = ctypes.CDLL(None, use_errno=True)
-_with_lock = ctypes.PyDLL(None, use_errno=True)
+_libc: Any = ctypes.CDLL(None, use_errno=True) if hasattr(os, "fork") else None
+"""None on Windows, where nothing here is called."""
+_with_lock: Any = ctypes.PyDLL(None, use_errno=True) if hasattr(os, "fork") else None
 """The same, called without letting go of the interpreter's lock, which a child would have to take again."""
 
 if hasattr(_libc, "prctl"):  # declared once: a box calls it fifty times

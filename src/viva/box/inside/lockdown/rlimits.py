@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-import resource
 import sys
 from typing import Any, Dict, List, Tuple
 
+try:
+    import resource
+except ImportError:  # Windows has no such limits; `apply` says so
+    resource = None  # type: ignore[assignment]
+
 _MIB = 1 << 20
+NONE = "none: this system has no such limits"
 _MEMORY = ("RLIMIT_DATA", "RLIMIT_AS")
 _ROOM_FOR_MAPPINGS = 4 << 30
 """Address space that is reserved, not used: allocator arenas and thread stacks."""
@@ -41,6 +46,8 @@ def limits_for(policy: Dict[str, Any], data_bytes: int, address_bytes: int) -> L
 
 def apply(limits: List[Tuple[str, int]]) -> str:
     """Set each limit, soft and hard, never above what the host allows."""
+    if resource is None:
+        return NONE
     linux = sys.platform == "linux"
     for name, value in limits:
         kind = getattr(resource, name, None)
