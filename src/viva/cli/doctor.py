@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from viva.cli.options import course_option, open_course
-from viva.model import Tier
+from viva.model import Tier, host
 from viva.model.errors import UsageError
 
 PROMISES = {
@@ -69,7 +69,7 @@ def _walls() -> int:
     from viva.box.outside.gpus import find_gpus
 
     console = Console(highlight=False)
-    user = "root" if os.geteuid() == 0 else f"user {os.geteuid()}"
+    user = _user()
     console.print(f"Python {platform.python_version()} ({sys.prefix})")
     console.print(f"{platform.system()} {platform.release()}, {user}")
     console.print(", ".join(f"{name} {_version(name)}" for name in ("numpy", "torch", "IPython", "hypothesis")))
@@ -94,6 +94,12 @@ def _walls() -> int:
     if best.tier is Tier.T0:
         console.print("`viva grade` refuses to run here unless told `--tier T0`; `viva check` works.")
     return 0
+
+
+def _user() -> str:
+    if not host.NUMBERS_USERS:
+        return "an ordinary user"
+    return "root" if os.geteuid() == 0 else f"user {os.geteuid()}"
 
 
 def _version(package: str) -> str:

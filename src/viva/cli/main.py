@@ -73,6 +73,8 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+_SIGPIPE: Final = 13
+"""Also where there is no such signal: what a shell says of a program whose reader has gone."""
 _NO_OUTPUT: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
 """What standard output says when nobody reads it any more, or when it cannot be written."""
 
@@ -87,8 +89,8 @@ def main(argv: list[str] | None = None) -> None:
     """Run a command as a program: a terminal that closes and a scheduler that ends us are treated as Ctrl-C."""
     if argv is None:
         mend()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # Windows has but the first
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
             signal.signal(number, _stop)
     sys.exit(run(argv))
 
@@ -158,7 +160,7 @@ def _without_output(error: OSError) -> int:
     with contextlib.suppress(OSError):  # what is still buffered would fail once more when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:
-        return 128 + signal.SIGPIPE
+        return 128 + _SIGPIPE
     click.echo(f"viva: the output cannot be written: {error.strerror}.", err=True)
     return 1
 

@@ -1,7 +1,8 @@
-"""The examiner process: `python -I -m viva.examine.child FD`, cleared environment, working directory the course.
+"""The examiner process: `python -I -m viva.examine.child FD`, or `… tcp PORT` where no descriptor is inherited.
 
 It starts the zygote before it reads the key, collects the tests once, and grades the submissions that its parent sends
-as bytes. It never sees a path of a submission. It ends when its parent closes the connection.
+as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course. It ends
+when its parent closes the connection.
 """
 
 import dataclasses
@@ -17,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import viva.box.inside.loopback as loopback
 from viva.box.outside import GpuBoxes, Pool, Zygote
 from viva.course import Assignment, Course, load_course
 from viva.examine.existing import grader_of, preload
@@ -25,7 +27,7 @@ from viva.examine.messages import gpus_from_plain, receive, send
 from viva.examine.requests import serve_requests, telling_what_fails
 from viva.examine.suites.shared import SharedGrader
 from viva.examine.transcripts import NoBoxes
-from viva.model import Limits, Tier
+from viva.model import Limits, Tier, host
 from viva.model.errors import BoxUnavailable, CourseError
 from viva.model.gpu import Gpus
 
@@ -129,8 +131,9 @@ class Boxes:
 
 def main() -> None:
     """Serve one parent until it closes the connection."""
-    sock = socket.socket(fileno=int(sys.argv[1]))
-    threading.Thread(target=_end_with_parent, args=(sock,), daemon=True, name="parent").start()
+    sock = _connected(sys.argv[1:])
+    kept = None if host.TELLS_OF_HANGING_UP else loopback.keep_input()
+    threading.Thread(target=_end_with_parent, args=(sock, kept), daemon=True, name="parent").start()
     start = receive(sock)
     if start is None:
         return
@@ -139,11 +142,25 @@ def main() -> None:
     os._exit(0)  # threads that wait for ever must not hold the process
 
 
-def _end_with_parent(sock: socket.socket) -> None:
-    """End this process when its parent is gone, also in the middle of a submission that hangs."""
-    waiting = select.poll()
-    waiting.register(sock, select.POLLHUP)
-    waiting.poll()
+def _connected(arguments: list[str]) -> socket.socket:
+    """The connection to the parent: a descriptor, or where none is inherited a port."""
+    if arguments[0] != loopback.TCP:
+        return socket.socket(fileno=int(arguments[0]))
+    return loopback.connect(int(arguments[1]), loopback.read_token(), loopback.ONLY)
+
+
+def _end_with_parent(sock: socket.socket, kept: int | None) -> None:
+    """End this process when its parent is gone, also in the middle of a submission that hangs.
+
+    Args:
+        kept: standard input, where a closed connection tells nothing while nobody reads it.
+    """
+    if kept is None:
+        waiting = select.poll()
+        waiting.register(sock, select.POLLHUP)
+        waiting.poll()
+    else:
+        loopback.wait_for_end(kept)
     time.sleep(ALONE_S)  # between two submissions the main thread sees it as well, and tidies up
     os._exit(1)
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
+import viva.box.inside.loopback as loopback
 from viva.course import Assignment, Course
 from viva.examine.messages import (
     entry_from_plain,
@@ -22,7 +23,7 @@ from viva.examine.messages import (
     send,
     submission_to_plain,
 )
-from viva.model import Case, Entry, Score, Status, Submission, Tier
+from viva.model import Case, Entry, Score, Status, Submission, Tier, host
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import Gpus
 
@@ -162,21 +163,43 @@ class ExaminerProcess:
 
     def _launch(self, log: IO[bytes]) -> socket.socket:
         """Start the process; our end of its connection."""
+        if not host.INHERITS_DESCRIPTORS:
+            return self._launch_by_loopback(log)
         ours, theirs = socket.socketpair()
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "viva.examine.child", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                env=environment(),
-                cwd=self._start["course"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                process_group=0,  # Ctrl-C is meant for us; we end the examiner, and it ends when we are gone
-            )
+            self._process = self._popen([str(theirs.fileno())], log, [theirs.fileno()])
         finally:
             theirs.close()
         return ours
+
+    def _launch_by_loopback(self, log: IO[bytes]) -> socket.socket:
+        with loopback.Listener() as listener:
+            process = self._process = self._popen([loopback.TCP, str(listener.port)], log, [])
+            assert process.stdin is not None  # a pipe, where nothing tells of hanging up
+            with contextlib.suppress(OSError):  # it has ended: then it does not connect either
+                process.stdin.write(listener.token)
+                process.stdin.flush()
+            try:
+                return listener.accept(process, loopback.ONLY)[loopback.ONLY]
+            except ConnectionError:
+                pass
+        ours, theirs = socket.socketpair()  # as if it had connected and ended: its last words say why
+        theirs.close()
+        return ours
+
+    def _popen(self, connection: list[str], log: IO[bytes], inherited: list[int]) -> subprocess.Popen[bytes]:
+        """Start it; where a closed connection does not tell it that we are gone, its standard input does."""
+        return subprocess.Popen(
+            [sys.executable, "-I", "-m", "viva.examine.child", *connection],
+            pass_fds=inherited,
+            env=environment(),
+            cwd=self._start["course"],
+            stdin=subprocess.DEVNULL if host.TELLS_OF_HANGING_UP else subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            process_group=0,  # Ctrl-C is meant for us; we end the examiner, and it ends when we are gone
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
 
     def find(self, wanted: "Wanted") -> None:
         """Make sure that every test asked for by name exists; the examiner is open.
@@ -262,6 +285,9 @@ class ExaminerProcess:
         if self._process is not None:
             if kill:
                 self._process.kill()
+            if self._process.stdin is not None:
+                with contextlib.suppress(OSError):
+                    self._process.stdin.close()
             try:
                 self._process.wait(10)
             except subprocess.TimeoutExpired:
@@ -338,7 +364,7 @@ def _names(entry: Entry) -> set[str]:
 
 def environment() -> dict[str, str]:
     """What the examiner needs of the environment: nothing of it reaches a box."""
-    keep = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TZ")
+    keep = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "TZ")
     return {k: os.environ[k] for k in keep if k in os.environ} | {
         "LANG": "C.UTF-8",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

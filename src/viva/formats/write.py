@@ -6,6 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
+from viva.model import host
 from viva.model.errors import UsageError
 
 
@@ -41,10 +42,10 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True, mode: int
 
 
 def _write(temporary: Path, data: bytes, mode: int | None, durable: bool) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | host.NO_LINK | host.NOT_INHERITED | host.AS_BYTES
     descriptor = os.open(temporary, flags, 0o666)
     try:
-        if mode is not None:
+        if mode is not None and hasattr(os, "fchmod"):  # Windows knows no such permissions
             os.fchmod(descriptor, mode)
         view = memoryview(data)
         while view:
@@ -64,9 +65,9 @@ def _mode_of(target: Path) -> int | None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name itself survive a power cut, where the file system can."""
+    """Make the new name itself survive a power cut, where the system opens folders and the file system can."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | host.NOT_INHERITED)
         try:
             os.fsync(descriptor)
         finally:

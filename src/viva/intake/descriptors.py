@@ -1,7 +1,8 @@
 """Opening what lies at a path without ever following a link, step by step and by descriptor.
 
 Between looking and opening nothing can be exchanged: each step is opened relative to the folder that is already open,
-links are refused by the kernel, and what was opened is looked at again through its own descriptor.
+links are refused by the kernel, and what was opened is looked at again through its own descriptor. Where the system
+cannot open below an open folder, by_path.py does what it can.
 """
 
 import contextlib
@@ -13,8 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from viva.intake import by_path
+from viva.model import host
+
 CHUNK: Final = 1 << 20
-# Windows has none of these flags: there the module can be imported, and a notebook be checked, but no path be opened.
+Folder = int | Path
+"""An open folder: its descriptor, or its path where the system opens nothing below a descriptor."""
 _DIRECTORY: Final = getattr(os, "O_DIRECTORY", 0)
 _NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 _CLOEXEC: Final = getattr(os, "O_CLOEXEC", 0)
@@ -39,13 +44,16 @@ class LinkOnTheWay(NotOpened):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open file or folder; `descriptor` is closed by whoever opened it."""
+    """An open file or folder; it is closed by whoever opened it."""
 
     descriptor: int
+    """Of a file."""
     is_folder: bool
     size: int
     identity: tuple[int, int] | None = None
     """Device and inode of a file that has other names as well: hard links; None where it has no other."""
+    folder: Folder = -1
+    """Of a folder, for `opened_at` and `names_in`."""
 
 
 @contextlib.contextmanager
@@ -59,6 +67,10 @@ def opened(path: Path) -> Iterator[Opened]:
         LinkOnTheWay: a folder on the way is a link.
         NotOpened: the last component is a link, a device, a FIFO or a socket, or it cannot be read.
     """
+    if not host.OPENS_BELOW_FOLDERS:
+        with _opened_by_path(path) as found:
+            yield found
+        return
     steps = path.parts[1:] if path.is_absolute() else path.parts
     folder = os.open("/" if path.is_absolute() else ".", _THROUGH)
     try:
@@ -81,13 +93,35 @@ def opened(path: Path) -> Iterator[Opened]:
 
 
 @contextlib.contextmanager
-def opened_at(name: str, folder: int) -> Iterator[Opened]:
+def opened_folder(path: Path) -> Iterator[Folder]:
+    """Open a folder that we were told of, through links as well; raises OSError."""
+    if not host.OPENS_BELOW_FOLDERS:
+        yield path
+        return
+    descriptor = os.open(path, os.O_RDONLY | _CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def names_in(folder: Folder) -> list[str]:
+    """What lies in an open folder, in no order; raises OSError."""
+    return os.listdir(folder)
+
+
+@contextlib.contextmanager
+def opened_at(name: str, folder: Folder) -> Iterator[Opened]:
     """Open a regular file or a folder by its name in an open folder.
 
     Raises:
         FileNotFoundError: nothing is there.
         NotOpened: it is something else, or it cannot be read.
     """
+    if isinstance(folder, Path):
+        with _at_path(folder / name) as found:
+            yield found
+        return
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
         _refuse_special(mode)  # before it is opened: opening a device may already do something
@@ -98,9 +132,43 @@ def opened_at(name: str, folder: int) -> Iterator[Opened]:
         status = os.fstat(descriptor)
         _refuse_special(status.st_mode)
         identity = (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
-        yield Opened(descriptor, stat.S_ISDIR(status.st_mode), status.st_size, identity)
+        yield Opened(descriptor, stat.S_ISDIR(status.st_mode), status.st_size, identity, descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _opened_by_path(path: Path) -> Iterator[Opened]:
+    try:
+        if where := by_path.first_link(path):
+            raise LinkOnTheWay(where)
+    except NotADirectoryError:
+        raise FileNotFoundError(str(path)) from None
+    except OSError as error:
+        raise _not_opened(error) from None
+    with _at_path(path) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def _at_path(path: Path) -> Iterator[Opened]:
+    with contextlib.ExitStack() as open_now:
+        try:
+            status = by_path.looked_at(path)
+            _refuse_special(status.st_mode)  # before it is opened: opening a device may already do something
+            if stat.S_ISDIR(status.st_mode):
+                os.listdir(path)
+                found = Opened(-1, True, 0, folder=path)
+            else:
+                descriptor, status = open_now.enter_context(by_path.opened_file(path, status))
+                _refuse_special(status.st_mode)
+                identity = (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
+                found = Opened(descriptor, False, status.st_size, identity)
+        except NotADirectoryError:
+            raise FileNotFoundError(str(path)) from None
+        except OSError as error:
+            raise _not_opened(error) from None
+        yield found
 
 
 def read_at_most(descriptor: int, most: int) -> bytes | None:

@@ -44,8 +44,10 @@ def is_code(name: str) -> bool:
 def safe(name: str) -> str:
     """A file's name as Unicode text in normal form C, without control characters and without undecodable bytes.
 
-    What cannot stay becomes U+FFFD, so that the name can be stored, sent and shown.
+    What cannot stay becomes U+FFFD, so that the name can be stored, sent and shown. Windows allows any half of a
+    surrogate pair in a name; elsewhere only those that stand for undecodable bytes come.
     """
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    half = "".join("\ufffd" if "\ud800" <= c <= "\udfff" and not "\udc80" <= c <= "\udcff" else c for c in name)
+    text = half.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
     return unicodedata.normalize("NFC", text)

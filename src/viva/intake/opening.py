@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from viva.intake import content
-from viva.intake.descriptors import LinkOnTheWay, NotOpened, Opened, opened, opened_at, read_at_most
+from viva.intake.descriptors import Folder, LinkOnTheWay, NotOpened, Opened, names_in, opened, opened_at, read_at_most
 from viva.intake.names import ENVIRONMENT_MARKS, is_not_the_work, is_worth_a_note, safe
 from viva.model import File, Submission
 from viva.model.errors import UsageError
@@ -52,7 +52,7 @@ def open_submission(
     try:
         with opened(path) as found:
             if found.is_folder:
-                reader.folder(found.descriptor, "", 0)
+                reader.folder(found.folder, "", 0)
             else:
                 reader.file(found, shown)
         files = reader.sorted_files()
@@ -98,11 +98,11 @@ class _Reader:
     twice: list[str] = field(default_factory=list)
     renamed: list[str] = field(default_factory=list)
 
-    def folder(self, descriptor: int, prefix: str, depth: int) -> None:
+    def folder(self, opened: Folder, prefix: str, depth: int) -> None:
         """Read everything in an open folder, in the order of the raw names."""
         if depth > MAX_DEPTH:
             raise _Ungradable(f"The folders are nested deeper than {MAX_DEPTH} levels: hand in a flat folder.")
-        names = sorted(os.listdir(descriptor), key=os.fsencode)
+        names = sorted(names_in(opened), key=os.fsencode)
         if prefix and not ENVIRONMENT_MARKS.isdisjoint(names):
             self.not_the_work.add(prefix.rstrip("/"))
             return
@@ -114,13 +114,13 @@ class _Reader:
                 if is_worth_a_note(raw):
                     self.not_the_work.add(raw)
                 continue
-            self._entry(raw, prefix + safe(raw), descriptor, depth)
+            self._entry(raw, prefix + safe(raw), opened, depth)
 
-    def _entry(self, raw: str, shown: str, descriptor: int, depth: int) -> None:
+    def _entry(self, raw: str, shown: str, inside: Folder, depth: int) -> None:
         try:
-            with opened_at(raw, descriptor) as found:
+            with opened_at(raw, inside) as found:
                 if found.is_folder:
-                    self.folder(found.descriptor, f"{shown}/", depth + 1)
+                    self.folder(found.folder, f"{shown}/", depth + 1)
                 else:
                     self._keep_name(raw, shown)
                     self.file(found, shown)

@@ -22,6 +22,7 @@ OPENS_BELOW_FOLDERS: Final = (
 LOCKS_FOLDERS: Final = INHERITS_DESCRIPTORS
 """Whether a folder can be opened and locked, so that one which nobody holds is known to be abandoned."""
 NUMBERS_USERS: Final = hasattr(os, "geteuid")
+"""Whether users have numbers, of which 0 is root."""
 AS_BYTES: Final[int] = getattr(os, "O_BINARY", 0)
 """Windows would change line ends otherwise."""
 NOT_INHERITED: Final[int] = getattr(os, "O_CLOEXEC", 0)

@@ -14,8 +14,6 @@ from typing import List, NoReturn
 from . import libraries, loopback, student
 from .plan import MISSING_IN_T0, BoxPlan
 
-_WIRE = b"W"
-
 
 def run(rpc: int) -> NoReturn:
     """Read from standard input what the box is to be, become it. Never returns.
@@ -29,12 +27,12 @@ def run(rpc: int) -> NoReturn:
 def dial(port: int) -> NoReturn:
     """The same where no socket can be inherited: connect to the examiner, with the token that comes first."""
     token, told = loopback.read_token(), _line()
-    _become(told, loopback.connect(port, token, _WIRE).detach())
+    _become(told, loopback.connect(port, token, loopback.ONLY).detach())
 
 
 def _become(request: bytes, rpc: int) -> NoReturn:
     """One JSON object: policy, canary, preload, work, scratch."""
-    lifeline = _without_input()
+    lifeline = loopback.keep_input()
     told = json.loads(request)
     told["preload"] = libraries.to_import(told["preload"])
     plan = BoxPlan(
@@ -49,7 +47,7 @@ def _become(request: bytes, rpc: int) -> NoReturn:
         lifeline=lifeline,
         **told,
     )
-    threading.Thread(target=loopback.end_with_input, args=(lifeline, 0), daemon=True).start()
+    threading.Thread(target=loopback.end_with, args=(lifeline,), daemon=True).start()
     student.become(plan, rpc)
 
 
@@ -68,11 +66,3 @@ def _line() -> bytes:
             raise EOFError("nobody said what this box is to be")
         line += part
     return line
-
-
-def _without_input() -> int:
-    """Keep standard input under another number; the student's program finds an empty one."""
-    kept, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    return kept

@@ -14,6 +14,10 @@ import subprocess
 import time
 from typing import Any, Dict
 
+TCP = "tcp"
+"""On a command line: the number behind it is a port, and no descriptor."""
+ONLY = b"R"
+"""The role of a connection where there is one alone."""
 TOKEN_BYTES = 32
 _CONNECT_S = 60.0
 _HELLO_S = 5.0
@@ -102,14 +106,30 @@ def read_token() -> bytes:
     return token
 
 
-def end_with_input(descriptor: int, status: int) -> None:
-    """Wait until the other end of standard input is closed, which nobody writes to any more; then end this process.
+def keep_input() -> int:
+    """Keep standard input under another number, and put an empty one in its place."""
+    kept, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return kept
 
-    For a thread. However the process at the other end goes, the system closes its end.
+
+def wait_for_end(kept: int) -> None:
+    """Wait, in a thread, until the other end of what was standard input is closed; nobody writes to it any more.
+
+    However the process at the other end goes, the system closes its end.
     """
-    while os.read(descriptor, 1):
-        continue
-    os._exit(status)
+    try:
+        while os.read(kept, 1):
+            continue
+    except OSError:
+        return  # a pipe that broke, as Windows says it
+
+
+def end_with(kept: int) -> None:
+    """End this process with whoever holds the other end of what was its standard input."""
+    wait_for_end(kept)
+    os._exit(0)
 
 
 def _exactly(end: socket.socket, size: int) -> bytes:

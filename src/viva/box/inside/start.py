@@ -1,7 +1,7 @@
 """The program that the examiner executes: loads this folder as the package `viva_box` and goes where it is told.
 
-Run as `python -s start.py ROLE NUMBER...` (descriptors, or a port) with a cleared environment. `-I` would do the same and ignore PYTHONHASHSEED;
-the hash seed must be fixed, so the one thing that `-I` does beyond the rest is done here by hand.
+Run as `python -s start.py ROLE NUMBER...` (descriptors, or a port) with a cleared environment. `-I` would do the same
+and ignore PYTHONHASHSEED; the hash seed must be fixed, so the one thing that `-I` does beyond the rest is done by hand.
 """
 
 import sys

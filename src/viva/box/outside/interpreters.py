@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from viva.box.inside.control import OURS
-from viva.box.inside.loopback import Listener
+from viva.box.inside.loopback import ONLY, Listener
 from viva.box.outside import processes
 from viva.box.outside.handle import Handle
 from viva.box.outside.launch import START, environment
@@ -24,7 +24,6 @@ from viva.box.outside.leftovers import claim, let_go
 from viva.model import host
 from viva.model.errors import BoxUnavailable
 
-_WIRE: Final = b"W"
 _PATIENCE_S: Final = 5.0
 
 
@@ -71,7 +70,7 @@ class FreshInterpreters:
             self._watch(handle, process, report)
             _tell(process, listener.token + told)
             try:
-                return listener.accept(process, _WIRE)[_WIRE]
+                return listener.accept(process, ONLY)[ONLY]
             except OSError as error:
                 self._kill(process)
                 handle.ended.wait(_PATIENCE_S)

@@ -9,7 +9,7 @@ from viva.model import host
 
 START: Final = Path(control.__file__).parent / "start.py"
 _KEPT: Final = ("LD_LIBRARY_PATH",) if host.INHERITS_DESCRIPTORS else ("PATH", "SYSTEMROOT", "TEMP", "TMP")
-"""Some interpreters do not start without it; it is the operator's, not the student's. Windows finds libraries by PATH."""
+"""Some interpreters do not start without it; it is the operator's, not the student's; Windows needs PATH."""
 
 
 def environment() -> dict[str, str]:

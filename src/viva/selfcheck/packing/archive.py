@@ -1,13 +1,13 @@
 """The archive: the same files always give the same bytes, whoever packs them and whenever."""
 
 import io
-import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from viva.intake.descriptors import LinkOnTheWay, NotOpened, opened_at, read_at_most
+from viva.intake.descriptors import Folder as OpenFolder
+from viva.intake.descriptors import LinkOnTheWay, NotOpened, opened_at, opened_folder, read_at_most
 from viva.model import File
 from viva.model.errors import UsageError
 
@@ -50,18 +50,16 @@ class Folder:
         return self._known[path]
 
     def _read(self, path: str) -> bytes:
-        descriptor = os.open(self._path, os.O_RDONLY)
         try:
-            return self._below(descriptor, path.split("/"), path)
+            with opened_folder(self._path) as folder:
+                return self._below(folder, path.split("/"), path)
         except (FileNotFoundError, NotOpened, LinkOnTheWay) as error:
             raise UsageError(f"{self._path / path} cannot be packed: it {error}.") from None
-        finally:
-            os.close(descriptor)
 
-    def _below(self, folder: int, parts: list[str], path: str) -> bytes:
+    def _below(self, folder: OpenFolder, parts: list[str], path: str) -> bytes:
         with opened_at(parts[0], folder) as found:
             if len(parts) > 1:
-                return self._below(found.descriptor, parts[1:], path)
+                return self._below(found.folder, parts[1:], path)
             data = None if found.is_folder else read_at_most(found.descriptor, self._most)
         if data is None:
             raise UsageError(

@@ -7,7 +7,7 @@ from typing import Iterable
 
 
 def close_all_but(kept: Iterable[int]) -> None:
-    """Close every descriptor except 0, 1, 2 and `kept`; on Windows none is inherited, and sockets have no such numbers."""
+    """Close every descriptor except 0, 1, 2 and `kept`; on Windows none is inherited."""
     if not hasattr(os, "fork"):
         return
     low = 3

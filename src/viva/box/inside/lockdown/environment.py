@@ -9,7 +9,7 @@ from typing import Dict, Optional
 
 _POSIX = hasattr(os, "fork")
 _KEPT_FROM_LAUNCH = ("LD_LIBRARY_PATH",) if _POSIX else ("PATH", "SYSTEMROOT")
-"""Some interpreters do not start without it; it is the operator's, not the student's. Windows finds libraries by PATH."""
+"""Some interpreters do not start without it; it is the operator's, not the student's; Windows needs PATH."""
 _NOT_OURS_TO_SET = {
     getattr(signal, name) for name in ("SIGKILL", "SIGSTOP", "SIGINT", "SIGPIPE", "SIGXFSZ") if hasattr(signal, name)
 }
