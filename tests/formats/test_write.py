@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -83,6 +82,8 @@ except UsageError as error:
     sys.exit(0 if "cannot be written: File too large" in str(error) else 1)
 sys.exit(2)
 """
+    import resource  # not on Windows
+
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1000
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     assert path.read_bytes() == b"old"

@@ -41,7 +41,6 @@ POSIX_ALONE = {
             "pread",
             "pwrite",
             "sysconf",
-            "uname",
             "set_blocking",
             "get_blocking",
             "mkfifo",
@@ -49,7 +48,7 @@ POSIX_ALONE = {
             "nice",
             "ttyname",
         ),
-        *("posix_spawn", "posix_spawnp", "WIFSIGNALED", "WTERMSIG", "getpgrp", "tcgetpgrp", "register_at_fork"),
+        *("posix_spawn", "posix_spawnp", "WIFSIGNALED", "WTERMSIG", "getpgrp", "tcgetpgrp"),
     ),
     signal: (
         *("setitimer", "getitimer", "SIGALRM", "ITIMER_REAL", "SIGKILL", "SIGXCPU", "SIGXFSZ", "SIGHUP", "SIGPIPE"),
@@ -185,15 +184,15 @@ def main() -> None:
     """Take, then run what the command line says."""
     shape, kind, *rest = sys.argv[1:]
     take(shape)
+    if not sys.flags.isolated:
+        del sys.path[0]  # this folder
     if kind == "-m":
         name, *arguments = rest
         sys.argv = [name, *arguments]
-        sys.path[:] = [place for place in sys.path if place != str(Path(__file__).parent)]
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     else:
         sys.argv = [kind, *rest]
-        sys.path[0:0] = ["" if sys.flags.isolated else str(Path(kind).parent)]  # start.py takes its folder away itself
-        sys.path[:] = [place for place in sys.path if place != str(Path(__file__).parent)]
+        sys.path.insert(0, str(Path(kind).parent))  # as for every program that is a file
         runpy.run_path(kind, run_name="__main__")
 
 

@@ -52,9 +52,13 @@ def _become(request: bytes, rpc: int) -> NoReturn:
 
 
 def _missing_here() -> List[str]:
-    if hasattr(os, "killpg"):
-        return ["an end for processes that leave their group"]
-    return ["an end for processes that it starts"]
+    group = "an end for processes that leave their group"
+    missing = [group if hasattr(os, "killpg") else "an end for processes that it starts"]
+    try:
+        os.listdir("/proc/self/task")
+    except OSError:
+        missing.append("a limit on memory and on the number of processes (nothing here says how much a box uses)")
+    return missing
 
 
 def _line() -> bytes:

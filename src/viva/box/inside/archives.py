@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from typing import Any, BinaryIO, Dict, Iterator, List, NamedTuple, Tuple
 
-from . import sources
+from . import sources, storable
 
 MOST_FILES = 2000
 MOST_BYTES = 48 << 20
@@ -103,6 +103,9 @@ class _Unpacking:
             raise Refused(f"it is {member.kind}; only plain files are unpacked")
         if member.mode & (stat.S_ISUID | stat.S_ISGID):
             raise Refused("it is marked to run as another user")
+        why = storable.why_not("/".join(parts))
+        if why:
+            raise Refused(why)
         target = os.path.join(self._folder, *parts)
         if target == os.path.normpath(self._archive):
             raise Refused("it is named like the archive itself")
@@ -113,6 +116,8 @@ class _Unpacking:
         try:
             target = sources.path_of(target)
             os.makedirs(os.path.dirname(target), exist_ok=True)
+            if not hasattr(os, "O_NOFOLLOW") and os.path.islink(target):  # elsewhere opening it refuses
+                raise Refused("it cannot be written here (a link is in the way)")
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _CAREFULLY
             descriptor = os.open(target, flags, 0o644)
         except OSError as error:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
-from . import sources
+from . import sources, storable
 
 _open, _makedirs = open, os.makedirs
 _MOST_LISTED = 5000
 _LONGEST_OUTPUT = 1 << 18
+_LAST_WORDS_S = 2.0
 _LITTER = frozenset({".viva", "__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
 
 
@@ -20,12 +22,12 @@ def put(request: Dict[str, Any]) -> None:
     """Write `data` to `path`, making the folders that it needs; `more` of a large file is added to its end.
 
     Raises:
-        ValueError: the path leads out of the work directory.
-        OSError: it cannot be written.
+        OSError: it cannot be written, leads out of the work directory, or is no name on this system.
     """
     path: str = request["path"]
-    if os.path.isabs(path) or ".." in path.split("/"):
-        raise ValueError(f"{path!r} leads out of the work directory")
+    why = storable.why_not(path)
+    if why:
+        raise OSError(errno.EINVAL, why, path)
     target = sources.path_of(path)
     _makedirs(os.path.dirname(target), exist_ok=True)
     with _open(target, "ab" if request.get("more") else "wb") as file:
@@ -76,12 +78,20 @@ def run(request: Dict[str, Any]) -> Dict[str, Any]:
         code = process.returncode
     except subprocess.TimeoutExpired:
         _end(process)
-        stdout, stderr = process.communicate()
+        stdout, stderr = _last_words(process)
         code = None
     except BaseException:
         _end(process)
         raise
     return {"returncode": code, "stdout": stdout[:_LONGEST_OUTPUT], "stderr": stderr[:_LONGEST_OUTPUT]}
+
+
+def _last_words(process: "subprocess.Popen[str]") -> Tuple[str, str]:
+    """What a command that was ended has said; nothing where something that it started lives and holds the pipe."""
+    try:
+        return process.communicate(timeout=_LAST_WORDS_S)
+    except subprocess.TimeoutExpired:
+        return "", ""
 
 
 def _end(process: "subprocess.Popen[str]") -> None:

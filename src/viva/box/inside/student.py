@@ -121,7 +121,7 @@ def _rlimits(plan: BoxPlan, rpc: int) -> str:
     limits = rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes)
     said = rlimits.apply(limits)
     if said == rlimits.NONE:
-        plan.missing.append("limits on processor time, memory and files (the examiner's own time limits hold)")
+        plan.missing.append("limits on processor time and files (the examiner's own time limits hold)")
     if plan.devices:
         rlimits.lift_locked_memory(dict(limits)["RLIMIT_DATA"])
     return said

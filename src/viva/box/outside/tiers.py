@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from viva.model import Tier
+from viva.model import Tier, host
 
 _ADVICE: Mapping[str, str] = {
     "Linux": "use a Linux host, or the Dockerfile of this project on any other",
@@ -58,8 +58,9 @@ class TierReport:
         missing = [f"{name}: {why}" for name, why in failed.items()]
         advice = [_advice(tier, name) for name in failed]
         if available and not cgroup:
-            missing.append("cgroup: the memory of all processes together is polled, not limited by the kernel")
-            advice.append(_ADVICE["cgroup"])
+            polled = "polled, not limited by the kernel" if host.FORKS_SAFELY else "neither limited nor polled here"
+            missing.append(f"cgroup: the memory of all processes together is {polled}")
+            advice.append(_ADVICE["cgroup" if host.FORKS_SAFELY else "Linux"])
         return cls(tier, available, dict(layers), tuple(missing), tuple(advice))
 
 

@@ -1,0 +1,146 @@
+"""viva where much of what it uses on Linux is missing: the commands of students, and the engine's own tests.
+
+docs/platforms.md says what this shows and what it does not.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from cli_course import RIGHT, SECRET, hand_in, hand_in_notebook, write_course
+from cli_run import below, still_there
+
+SHAPE = Path(__file__).with_name("shape.py")
+ROOT = Path(__file__).parents[2]
+SHAPES = ["macos", "windows"]
+HANGS = RIGHT.replace("    counts = {}\n", "    while True: pass\n", 1)
+HANGS_IN_C = RIGHT.replace("    counts = {}\n", "    import time; time.sleep(60)\n", 1)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_course(tmp_path_factory.mktemp("course"))
+
+
+def command(shape: str, *arguments: object) -> list[str]:
+    return [sys.executable, str(SHAPE), shape, "-m", "viva.cli.main", *map(str, arguments)]
+
+
+def viva(shape: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    """A command in a shape."""
+    environment = {**os.environ, "VIVA_SECRET": SECRET}
+    return subprocess.run(
+        command(shape, *arguments), capture_output=True, text=True, timeout=120, check=False, env=environment
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_module_is_checked_to_the_same_verdicts(shape: str, course: Path, tmp_path: Path) -> None:
+    ran = viva(shape, "check", hand_in(tmp_path / "mine"), "--course", course)
+    assert (ran.returncode, ran.stderr) == (0, "") and "7 of 8 points, 1 still open" in ran.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_notebook_is_checked_and_its_mistake_shown(shape: str, course: Path, tmp_path: Path) -> None:
+    mine = hand_in_notebook(tmp_path / "notebook", *RIGHT.replace("+= number", "+= nmber").split("\n\n\n"))
+    ran = viva(shape, "check", mine, "--course", course)
+    assert ran.returncode == 0, ran.stderr
+    said = " ".join(ran.stdout.split())
+    assert "5 of 8 points" in said and "cell 2, line 4, in total result += nmber" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("source", [HANGS, HANGS_IN_C], ids=["loop", "in C"])
+def test_what_hangs_costs_itself_alone(shape: str, source: str, course: Path, tmp_path: Path) -> None:
+    ran = viva(shape, "check", hand_in(tmp_path / "mine", source), "--course", course)
+    assert ran.returncode == 0, ran.stderr
+    assert "3 of 8 points" in ran.stdout and "time" in ran.stdout
+
+
+@pytest.mark.slow
+def test_an_archive_is_the_same_wherever_it_was_packed(course: Path, tmp_path: Path) -> None:
+    mine = hand_in(tmp_path / "mine", more="x = 1")
+    (mine / ".git").mkdir()
+    (mine / ".git/config").write_text("not the work")
+    packed = [tmp_path / f"{shape}.zip" for shape in SHAPES]
+    for shape, archive in zip(SHAPES, packed, strict=True):
+        ran = viva(shape, "pack", mine, "--course", course, "-o", archive)
+        assert ran.returncode == 0, ran.stderr
+    assert packed[0].read_bytes() == packed[1].read_bytes()
+    assert zipfile.ZipFile(packed[0]).namelist() == ["more.py", "solution.py"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_doctor_offers_t0_alone_and_grade_refuses_more(shape: str, course: Path, tmp_path: Path) -> None:
+    said = viva(shape, "doctor")
+    assert said.returncode == 0, said.stderr
+    assert "The best here is T0" in said.stdout and said.stdout.count("✗ no") == 3
+    mine = hand_in(tmp_path / "mine")
+    ran = viva(shape, "grade", mine, "--course", course, "--tier", "T1", "-o", tmp_path / "out")
+    assert ran.returncode == 1 and "does not offer isolation T1; it offers T0" in ran.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_result_says_which_walls_were_missing(shape: str, course: Path, tmp_path: Path) -> None:
+    ran = viva(shape, "check", hand_in(tmp_path / "mine"), "--course", course, "-o", tmp_path / "results.json")
+    assert ran.returncode == 0, ran.stderr
+    isolation = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    text = json.dumps(isolation)
+    assert "seccomp" in text and "a limit on memory" in text
+    assert ("limits on processor time" in text) is (shape == "windows")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nothing_outlives_a_command_that_is_killed(shape: str, course: Path, tmp_path: Path) -> None:
+    mine = hand_in(tmp_path / "mine", HANGS_IN_C)
+    process = subprocess.Popen(command(shape, "check", mine, "--course", course), stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while len(family := below(process.pid)) < 3:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not still_there(family, 10)
+
+
+# The engine's own tests, and in which shape: each in the other's would only show the same again.
+ENGINE = {
+    "macos": ["box/inside/test_loading.py", "box/inside/test_alarm_thread.py", "compare/test_messages.py"],
+    "windows": [
+        *("box/inside/test_plain.py", "box/inside/test_alarm_thread.py", "box/inside/test_storable.py"),
+        *("compare/test_messages.py", "compare/test_handles.py", "formats/test_table.py", "formats/test_merge.py"),
+        *("intake/test_opening.py", "intake/test_discover.py", "grading/test_audits.py"),
+    ],
+}
+# What these make, measure or end is itself of POSIX: pipes, devices, users, /proc, another way of exchanging a file.
+OF_POSIX = (
+    "pipe or pipes or devices or lies_about_its_size or descriptors_are_closed or cannot_be_read or while_we_look"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_engine_s_own_tests_pass_in_it(shape: str, tmp_path: Path) -> None:
+    folders = [str(ROOT / "tests" / name) for name in ("platforms", "box/inside")]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(folders)}
+    options = ["-p", "no:cacheprovider", "-p", "fresh_workers", "-q", "--basetemp", str(tmp_path / "base")]
+    chosen = ["-m", "not slow and not long", "-k", f"not ({OF_POSIX})"]
+    files = [f"tests/{name}" for name in ENGINE[shape]]
+    ran = subprocess.run(
+        [sys.executable, str(SHAPE), shape, "-m", "pytest", *options, *chosen, *files],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
