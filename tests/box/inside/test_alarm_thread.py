@@ -1,13 +1,17 @@
 """Limits that a thread keeps: they stop Python code, nest, and never strike after they were lifted."""
 
 import contextlib
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from viva.box.inside import alarm
+from viva.box.inside.alarm_thread import ThreadAlarm
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +55,8 @@ def test_nothing_strikes_after_a_limit_was_lifted() -> None:
     until = time.monotonic() + 0.6  # longer than it takes to strike again
     while time.monotonic() < until:
         sum(range(1000))
+    with pytest.raises(alarm.SoftTimeout):  # and the next limit holds
+        alarm.within(0.1, forever)
 
 
 def test_an_inner_limit_leaves_the_outer_one_in_force() -> None:
@@ -78,3 +84,56 @@ def test_it_works_in_another_thread() -> None:
     thread.start()
     thread.join(10)
     assert ended == ["stopped"]
+
+
+UNDER = f"""
+import sys
+sys.path.insert(0, {str(Path(alarm.__file__).parents[1])!r})
+from inside import alarm
+alarm.without_signals()
+def forever():
+    while True: pass
+def stopped():
+    try: return alarm.within(0.1, forever)
+    except alarm.SoftTimeout: return "stopped"
+%s
+print([alarm.within(5.0, lambda: alarm.within(5.0, lambda: "in time")), stopped(), alarm.within(5.0, lambda: "in time")])
+"""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "alarm.within(5.0, int); stopped(); sys.settrace(lambda *a: None); sys.setprofile(lambda *a: None)",
+        "sys.excepthook = sys.unraisablehook = None",
+        "import threading; threading.Thread = threading.excepthook = None",
+    ],
+    ids=["a trace", "no hooks", "no threads"],
+)
+def test_it_holds_whatever_was_put_in_the_interpreter_before(statement: str) -> None:
+    """A trace made every limit that was lifted hang; without hooks none could be set."""
+    ran = subprocess.run(
+        [sys.executable, "-c", UNDER % statement], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("['in time', 'stopped', 'in time']\n", "")
+
+
+@pytest.mark.parametrize("deadline_s", [60.0, None], ids=["when armed", "when disarmed"])
+def test_a_strike_that_leaves_the_lock_taken_does_not_end_the_watch(
+    monkeypatch: pytest.MonkeyPatch, deadline_s: float | None
+) -> None:
+    keeper = ThreadAlarm(alarm.SoftTimeout, 0.05)
+
+    def struck(_deadline: float | None) -> None:
+        monkeypatch.undo()
+        keeper._changed.acquire()
+        raise alarm.SoftTimeout
+
+    monkeypatch.setattr(keeper, "_arm", struck)
+    with contextlib.suppress(alarm.SoftTimeout):
+        keeper.arm(deadline_s and time.monotonic() + deadline_s)
+    free: list[bool] = []
+    thread = threading.Thread(target=lambda: free.append(keeper._changed.acquire(timeout=5)), daemon=True)
+    thread.start()
+    thread.join()
+    assert free == [True]
