@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from viva.course import Assignment
 from viva.intake.notebook import Notebook, NotebookError, read_notebook
-from viva.model import Submission, claims
+from viva.model import Submission, claims, host
 from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
 
@@ -21,7 +21,7 @@ PART: Final = 4 << 20
 MOST_PROBLEMS: Final = 1000
 LOAD_GRACE_S: Final = 2.0
 """How much later than its own limit a load is ended from outside."""
-_TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, errno.EINVAL)
+_TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if host.STORES_ANY_NAME else (errno.EINVAL,)))
 """What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 """The same, if it is large: boxes without mounts of their own share a disk with this machine."""

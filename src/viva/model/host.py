@@ -21,6 +21,8 @@ OPENS_BELOW_FOLDERS: Final = (
 """Whether a file can be opened by its name in an open folder, and links be refused by the system meanwhile."""
 LOCKS_FOLDERS: Final = INHERITS_DESCRIPTORS
 """Whether a folder can be opened and locked, so that one which nobody holds is known to be abandoned."""
+STORES_ANY_NAME: Final = INHERITS_DESCRIPTORS
+"""Whether a file may have any name; Windows knows fewer, see box/inside/storable.py."""
 NUMBERS_USERS: Final = hasattr(os, "geteuid")
 """Whether users have numbers, of which 0 is root."""
 AS_BYTES: Final[int] = getattr(os, "O_BINARY", 0)

@@ -97,7 +97,8 @@ def stopped():
     try: return alarm.within(0.1, forever)
     except alarm.SoftTimeout: return "stopped"
 %s
-print([alarm.within(5.0, lambda: alarm.within(5.0, lambda: "in time")), stopped(), alarm.within(5.0, lambda: "in time")])
+nested = alarm.within(5.0, lambda: alarm.within(5.0, lambda: "in time"))
+print([nested, stopped(), alarm.within(5.0, lambda: "in time")])
 """
 
 

@@ -62,7 +62,7 @@ class ThreadAlarm:
     def _call_back(self) -> None:
         """Leave nothing on its way: strike once more, which takes the place of the last, and take it at once.
 
-        Calling it back by a null leaves the interpreter looking for it at every step, and where a trace is set, for ever.
+        A null in its place would leave the interpreter looking for it at every step, and under a trace for ever.
         """
         if self._target != _get_ident():
             _raise_in(ctypes.c_ulong(self._target), None)

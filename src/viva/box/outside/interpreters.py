@@ -150,9 +150,9 @@ class FreshInterpreters:
 
 
 def _tell(process: subprocess.Popen[bytes], told: bytes) -> None:
-    """Say what the box is to be; one that has ended already shows it by its silence."""
+    """Say what the box is to be; one that has ended already, its input closed, shows it by its silence."""
     assert process.stdin is not None  # it is a pipe
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):
         process.stdin.write(told)
         process.stdin.flush()
 

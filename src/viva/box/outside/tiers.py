@@ -19,10 +19,10 @@ _ADVICE: Mapping[str, str] = {
     "seccomp": "use a kernel with CONFIG_SECCOMP_FILTER on x86-64 or aarch64",
     "Landlock": "use Linux 5.13 or newer with Landlock enabled at boot (lsm=landlock,...)",
     "abstract sockets": "use Linux 6.12 or newer (Landlock ABI 6), or set fork: false where no data loader has workers",
-    "resource limits": "use macOS or Linux; `viva check` works without",
+    "limits of the system": "use macOS or Linux; `viva check` works without",
     "cgroup": "let the user who grades make cgroups (root on the host, or systemd-run --user --scope -p Delegate=yes)",
 }
-_OPTIONAL = frozenset({"Landlock", "abstract sockets", "resource limits"})
+_OPTIONAL = frozenset({"Landlock", "abstract sockets", "limits of the system"})
 """Walls without which a tier is offered, and says so."""
 
 

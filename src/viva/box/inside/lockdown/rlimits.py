@@ -12,6 +12,8 @@ except ImportError:  # Windows has no such limits; `apply` says so
     resource = None  # type: ignore[assignment]
 
 _MIB = 1 << 20
+KNOWN = resource is not None
+"""Whether this system has such limits at all."""
 NONE = "none: this system has no such limits"
 _MEMORY = ("RLIMIT_DATA", "RLIMIT_AS")
 _ROOM_FOR_MAPPINGS = 4 << 30

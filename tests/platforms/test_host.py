@@ -1,0 +1,50 @@
+"""What the system is asked for, and that a system which offers it is never served by the way around it."""
+
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from cli_course import SECRET, hand_in, write_course
+
+from viva.box.inside import loopback
+from viva.box.outside import TierReport, Zygote
+from viva.course import load_course
+from viva.examine.parent import ExaminerProcess, Wanted
+from viva.intake import open_submission
+from viva.model import Limits, Tier, host
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="what Linux offers")
+
+
+@LINUX
+def test_linux_offers_everything() -> None:
+    offered = {name: value for name, value in vars(host).items() if name.isupper() and isinstance(value, bool)}
+    assert len(offered) == 7 and all(offered.values()), offered
+    assert host.NO_LINK and host.NOT_INHERITED
+
+
+@LINUX
+def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise AssertionError("a listener")
+
+    monkeypatch.setattr(loopback.Listener, "__init__", refuse)
+    course = load_course(write_course(tmp_path))
+    with ExaminerProcess(course, course.assignment("words"), Tier.T0, SECRET.encode()) as examiner:
+        assert examiner.grade(open_submission(hand_in(tmp_path / "mine"), "mine"), Wanted()).score.earned > 0
+    for fork_server in (True, False):
+        with (
+            Zygote.start(Tier.T0, preload=[], fork_server=fork_server) as zygote,
+            zygote.spawn(Limits()) as box,
+        ):
+            assert box.alive and box._socket.family == socket.AF_UNIX
+
+
+def test_only_a_system_without_any_does_without_limits() -> None:
+    """Limits that exist and cannot be set are no reason to grade without them."""
+    assert not TierReport.from_trial(Tier.T0, {"resource limits": "failed: not permitted"}, cgroup=False).available
+    without = TierReport.from_trial(Tier.T0, {"limits of the system": "failed: it has none"}, cgroup=False)
+    assert without.available and "it has none" in without.sentence and len(without.advice) == len(without.missing)
