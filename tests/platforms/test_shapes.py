@@ -133,6 +133,7 @@ ENGINE = {
         *("box/inside/test_plain.py", "box/inside/test_alarm_thread.py", "box/inside/test_storable.py"),
         "box/inside/test_worker.py::test_sabotage_costs_only_the_saboteur",
         "box/inside/test_worker.py::test_the_soft_limit_ends_a_call_and_not_the_box",
+        "box/inside/test_worker.py::test_commands_are_run",
         *("compare/test_messages.py", "compare/test_handles.py", "formats/test_table.py", "formats/test_merge.py"),
         "formats/test_gates.py",
         *("intake/test_opening.py", "intake/test_discover.py", "grading/test_audits.py"),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
 import subprocess
 import sys
-from typing import Any, Dict, List, Tuple
+import tempfile
+from typing import Any, Dict, List
 
 from . import sources, storable
 
-_open, _makedirs = open, os.makedirs
+_open, _makedirs, _File = open, os.makedirs, tempfile.TemporaryFile
 _MOST_LISTED = 5000
 _LONGEST_OUTPUT = 1 << 18
-_LAST_WORDS_S = 2.0
+_GROUPS = hasattr(os, "killpg")
+"""Whether a command is ended with all that it started; elsewhere what lives on would hold a pipe open, not a file."""
 _LITTER = frozenset({".viva", "__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
 
 
@@ -63,39 +66,35 @@ def run(request: Dict[str, Any]) -> Dict[str, Any]:
     argv = [str(word) for word in request["argv"]]
     if argv and argv[0] in ("python", "python3"):
         argv[0] = sys.executable
-    process = subprocess.Popen(
-        argv,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="backslashreplace",
-        start_new_session=True,
-        cwd=sources.folder(),
-    )
-    try:
-        stdout, stderr = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        _end(process)
-        stdout, stderr = _last_words(process)
-        code = None
-    except BaseException:
-        _end(process)
-        raise
+    with contextlib.ExitStack() as open_now:
+        kept = [open_now.enter_context(_File("w+", errors="backslashreplace")) for _ in range(0 if _GROUPS else 2)]
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=kept[0] if kept else subprocess.PIPE,
+            stderr=kept[1] if kept else subprocess.PIPE,
+            text=True,
+            errors="backslashreplace",
+            start_new_session=True,
+            cwd=sources.folder(),
+        )
+        try:
+            said = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
+            code = process.returncode
+        except subprocess.TimeoutExpired:
+            _end(process)
+            said, code = process.communicate(), None
+        except BaseException:
+            _end(process)
+            raise
+        for file in kept:
+            file.seek(0)
+        stdout, stderr = [file.read(_LONGEST_OUTPUT) for file in kept] or said
     return {"returncode": code, "stdout": stdout[:_LONGEST_OUTPUT], "stderr": stderr[:_LONGEST_OUTPUT]}
 
 
-def _last_words(process: "subprocess.Popen[str]") -> Tuple[str, str]:
-    """What a command that was ended has said; nothing where something that it started lives and holds the pipe."""
-    try:
-        return process.communicate(timeout=_LAST_WORDS_S)
-    except subprocess.TimeoutExpired:
-        return "", ""
-
-
 def _end(process: "subprocess.Popen[str]") -> None:
-    if hasattr(os, "killpg"):
+    if _GROUPS:
         os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
