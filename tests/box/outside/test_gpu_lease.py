@@ -171,7 +171,7 @@ def test_every_user_may_hold_the_lock(gpu: Gpu) -> None:
 
 
 def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: Gpu) -> None:
-    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,)), preload=[], python=sys.executable)
+    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,)), preload=[], python=sys.executable, cores=())
     try:
         box, use = boxes.take(16, lambda _: None)
         program = Program(box, max(offered()))
@@ -188,7 +188,7 @@ def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: 
 
 
 def test_a_box_that_cannot_be_made_gives_the_gpu_back(machine: Machine, gpu: Gpu) -> None:
-    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,)), preload=[], python=sys.executable)
+    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,)), preload=[], python=sys.executable, cores=())
     boxes.close()
     with pytest.raises(Exception, match="the fork server is closed"):
         boxes.take(0, lambda _: None)
