@@ -17,7 +17,7 @@ DEMO_SECRET := the demonstration's secret, known to everybody
 SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
-.PHONY: demo test check test-long training training-short verify mutants kills bench docs clean fuzz bench-flat soak
+.PHONY: demo test check test-long training training-short verify mutants kills bench docs clean fuzz bench-flat soak bench-scale
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -97,6 +97,10 @@ bench: $(VENV)/.installed-dev
 # CPU of another submission over 1 to 2,000 of them, as bench/flat.csv and bench/flat.svg.
 bench-flat: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.flat
+
+# A class of 2,000 from the first grading to the report, in a few minutes.
+bench-scale: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.scale
 
 # Takes about an hour on a quiet machine: 5,000 submissions, one in ten hostile; ends with 1 where anything leaks.
 soak: $(VENV)/.installed-dev

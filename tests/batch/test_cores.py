@@ -12,7 +12,7 @@ from viva.batch import local
 from viva.batch.local import Batch, Job
 from viva.examine.parent import ExaminerProcess, Wanted
 from viva.intake import open_submission
-from viva.model import Status, Tier
+from viva.model import Limits, Status, Tier
 from viva.model.errors import GraderError
 
 CORES = sorted(os.sched_getaffinity(0))
@@ -40,6 +40,7 @@ def test_an_examiner_keeps_to_its_core_and_the_student_may_use_all(tmp_path: Pat
 
 class _Assignment:
     name = "small"
+    limits = Limits(memory_mib=1024)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,7 @@ def test_examiners_have_a_core_each_only_where_all_cores_are_taken(
     monkeypatch.setattr(local._Waiting, "take", take_and_wait)
     monkeypatch.setattr(local, "ExaminerProcess", examiner)
     monkeypatch.setattr(local, "_cores", lambda: cores)
+    monkeypatch.setattr(local, "container_mib", lambda: 1 << 20)
     assignment: Any = _Assignment()
     course: Any = None
     batch = Batch(course, Tier.T0, b"", Wanted(), workers=workers)

@@ -8,12 +8,13 @@ import pytest
 from viva.batch import local
 from viva.batch.local import Batch, Job
 from viva.examine.parent import Wanted
-from viva.model import Tier
+from viva.model import Limits, Tier
 from viva.model.errors import GraderError
 
 
 class _Assignment:
     name = "small"
+    limits = Limits(memory_mib=1024)
 
 
 @pytest.mark.parametrize("may_hold_notebook", [False, True])
@@ -34,3 +35,16 @@ def test_a_class_whose_bytes_are_read_later_loads_what_notebooks_need_only_for_n
     jobs = [Job(Path("a.py"), "a", assignment, may_hold_notebook=may_hold_notebook)]
     assert [str(error) for _, error in batch.run(jobs)] == ["enough"]
     assert told == [may_hold_notebook]
+
+
+@pytest.mark.parametrize(
+    ("there_mib", "limit_mib", "workers"),
+    [(None, 1024, 8), (16_000, 1024, 8), (8000, 1024, 5), (4000, 2048, 1), (300, 1024, 1)],
+)
+def test_no_more_examiners_than_there_is_memory_for(
+    there_mib: int | None, limit_mib: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "container_mib", lambda: there_mib)
+    assignment: Any = _Assignment()
+    assignment.limits = Limits(memory_mib=limit_mib)
+    assert local._within_memory(8, [Job(Path("a.py"), "a", assignment)]) == workers

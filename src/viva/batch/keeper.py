@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from viva.batch.local import Job
@@ -11,7 +12,7 @@ from viva.model import Delivery, Score, Status, Student
 from viva.model.errors import UsageError
 from viva.records import Kept, Records
 from viva.records.identity import identity_of, made_with
-from viva.records.overrides import overridden, overrides_of
+from viva.records.overrides import last_overrides, overridden, overrides_of
 from viva.records.store import Reason
 
 
@@ -68,22 +69,26 @@ class Keeper:
         latest = self._records.latest(self._numbers.values())
         found = Sorted()
         for job in jobs:
-            if same := kept.get(self._identities[job.name]):
-                found.kept.append((job, latest.get(self._numbers[job.name], same)))
-            elif earlier := latest.get(self._numbers[job.name]):
-                found.to_grade.append(job) if self._has_more(earlier) else found.earlier.append((job, earlier))
+            last = latest.get(self._numbers[job.name])
+            if last is not None and self._identities[job.name] in kept:
+                found.kept.append((job, last))
+            elif last is not None and not self._has_more(last):
+                found.earlier.append((job, last))
             else:
                 found.to_grade.append(job)
         return found
 
-    def scores(self, found: Sorted) -> list[tuple[Job, Score]]:
-        """The scores of what is not graded now, with what was decided by hand."""
+    def scores(self, found: Sorted) -> list[tuple[Job, Score, datetime]]:
+        """The scores of what is not graded now, with what was decided by hand, and since when they hold."""
         names = {job.assignment.name for job, _ in (*found.kept, *found.earlier)}
         held = {name: overrides_of(self._records, name) for name in names}
-        return [
-            (job, overridden(kept.marked.score, held[job.assignment.name].get(kept.marked.delivery.name, {})))
-            for job, kept in (*found.kept, *found.earlier)
-        ]
+        changed = {name: last_overrides(self._records, name) for name in names}
+        scores = []
+        for job, kept in (*found.kept, *found.earlier):
+            name, called = job.assignment.name, kept.marked.delivery.name
+            score = overridden(kept.marked.score, held[name].get(called, {}))
+            scores.append((job, score, max(kept.at, changed[name].get(called, kept.at))))
+        return scores
 
     def keep(self, job: Job, graded: Graded, *, again: bool = False) -> None:
         """Keep a score; one that is open through a fault of ours is graded once more next time.

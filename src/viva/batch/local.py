@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from viva.box.outside.host_memory import container_mib
 from viva.course import Assignment, Course
 from viva.examine.parent import ExaminerProcess, Graded, Wanted
 from viva.intake import open_submission
@@ -17,6 +18,8 @@ from viva.model.errors import GraderError, UsageError, VivaError
 from viva.model.gpu import Gpus
 
 ENDED: Final = "the examiner ended"
+EXAMINER_MIB: Final = 512
+"""What an examiner and its fork server take, with torch in both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Batch:
     secret: bytes
     wanted: Wanted
     workers: int = 0
-    """Examiners at once; 0 for one per core."""
+    """Examiners at once; 0 for one per core, as far as memory goes."""
     on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
     """Called before a submission is asked anything, with every entry still open."""
     on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = lambda job, entries: None
@@ -74,7 +77,7 @@ class Batch:
         waiting = _Waiting(jobs)
         done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
         cores = _cores()
-        count = min(self.workers or len(cores), len(jobs))
+        count = min(self.workers or _within_memory(len(cores), jobs), len(jobs))
         of_each = cores if 1 < count == len(cores) else [None] * count
         stop = _Stop()
         stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
@@ -236,6 +239,15 @@ def _read(job: Job, course: Course) -> Submission:
         return open_submission(job.path, job.name, withheld=course.withheld)
     except UsageError as error:
         raise GraderError(f"it cannot be read any more: {error}") from error
+
+
+def _within_memory(workers: int, jobs: Sequence[Job]) -> int:
+    """So many examiners as there is memory for, each with a box that takes all it may."""
+    there = container_mib()
+    if there is None or not jobs:
+        return workers
+    each = EXAMINER_MIB + max(job.assignment.limits.memory_mib for job in jobs)
+    return max(1, min(workers, there // each))
 
 
 def _cores() -> list[int | None]:

@@ -129,9 +129,9 @@ def command(
             checkpoints=progress.checkpoints,
         )
         for job, graded in batch.run(jobs):
-            progress.done(job, graded)
             if keeper is not None:
-                keeper.keep(job, graded)
+                keeper.keep(job, graded)  # before its result is written, which is the newer of the two from then on
+            progress.done(job, graded)
     status = progress.finish(as_student=as_student)
     listing.say()
     if keeper is not None:

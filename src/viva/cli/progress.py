@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path, PurePath
 from types import TracebackType
@@ -28,6 +29,8 @@ WRITE_EVERY_S: Final = 1.0
 
 TELL_EVERY_S: Final = 5.0
 """How often a line about a submission under way is written where nobody watches a terminal: a log."""
+LARGE: Final = 200
+"""Of a larger class the table leaves out what was graded by an earlier run."""
 _WIPE: Final = "\r\x1b[K"
 
 
@@ -156,35 +159,33 @@ class Progress:
                 except VivaError as error:
                     self._errors[job.name] = error
         if self._bar is not None:
-            self._bar.advance()
+            self._bar.advance(None if isinstance(graded, Exception) else graded.score)
 
-    def known(self, job: Job, score: Score) -> None:
-        """Take a score that was kept by an earlier run; its result is written where it says something else."""
+    def known(self, job: Job, score: Score, since: datetime) -> None:
+        """Take a score that was kept by an earlier run; its result is written where it is missing, or older.
+
+        Args:
+            since: when the score, or what a person decided about it, was kept.
+        """
         self._scores[job.name] = score
         self._known.add(job.name)
-        if job.name in self._targets and not self._is_written(job, score):
+        if job.name in self._targets and not _is_as_new(self._targets[job.name], since):
             self._save(job, score, complete=True)
         if self._bar is not None:
             self._bar.advance()
-
-    def _is_written(self, job: Job, score: Score) -> bool:
-        from viva.formats.results_json import to_json
-
-        try:
-            return self._targets[job.name].read_bytes() == to_json(score)
-        except OSError:
-            return False
 
     def finish(self, *, as_student: bool) -> int:
         """Print what was found; the exit status of the command."""
         from viva.formats.table import print_class, print_score
 
-        scores = [self._scores[name] for name in self._order if name in self._scores]
+        shown = [(name, self._scores[name]) for name in self._order if name in self._scores]
+        scores = [score for _, score in shown]
         if len(self._order) == 1 or as_student:
             for score in scores:
                 print_score(score, as_student=as_student)
         else:
-            print_class(scores)
+            many = len(scores) > LARGE and self._known
+            print_class([score for name, score in shown if name not in self._known] if many else scores)
             click.echo(f"isolation {self._tier}")
             suites = {s.assignment: s.signature["suite"] for s in scores if "suite" in s.signature}
             for name, kind in suites.items():
@@ -225,6 +226,13 @@ class Progress:
         if self._curves:
             more = f" and {len(self._curves) - 1} more" if len(self._curves) > 1 else ""
             click.echo(f"training curves: {self._curves[0]}{more}")
+
+
+def _is_as_new(result: Path, since: datetime) -> bool:
+    try:
+        return result.stat().st_mtime >= since.timestamp()
+    except OSError:
+        return False
 
 
 def _named(job: Job) -> Path:

@@ -7,7 +7,7 @@ colour, and an output that cannot hold a symbol gets the word alone.
 import codecs
 import os
 import sys
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Container, Sequence
 from fractions import Fraction
 from pathlib import PurePath
@@ -50,8 +50,8 @@ _STYLES: Final = {
 class Bar(Protocol):
     """A progress bar that is being shown."""
 
-    def advance(self) -> None:
-        """One more is done."""
+    def advance(self, score: Score | None = None) -> None:
+        """One more is done, and what came out."""
 
     def tell(self, text: str) -> None:
         """What stands beside the bar: how far the one under way is."""
@@ -88,26 +88,45 @@ def print_score(
     print_view(_ScoreView(score, as_student=as_student, only=only), file, width)
 
 
-def progress_bar(total: int) -> Bar:
-    """Show a progress bar on standard error."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+LATEST: Final = 8
+"""Rows of what was graded last, above the progress bar."""
 
-    columns = (TextColumn("graded"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+
+def progress_bar(total: int, console: Console | None = None) -> Bar:
+    """Show on standard error what was graded last, how far all is, how fast it goes and how long it will take."""
+    from rich.live import Live
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Task as RichTask
+
+    class Rate(ProgressColumn):
+        def render(self, task: RichTask) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+    columns = (TextColumn("graded"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn(),
                TextColumn("{task.fields[told]}", markup=False))  # fmt: skip
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    shown_on = console or Console(stderr=True)
+    progress = Progress(*columns, console=shown_on)
     task = progress.add_task("graded", total=total, told="")
-    progress.start()
+    latest: deque[Score] = deque(maxlen=LATEST)
 
     class Shown:
-        def advance(self) -> None:
+        def advance(self, score: Score | None = None) -> None:
             progress.update(task, advance=1, told="")
+            if score is not None:
+                latest.append(score)
+                live.update(self._all())
 
         def tell(self, text: str) -> None:
             progress.update(task, told=gates.line(text, characters=200))
 
         def stop(self) -> None:
-            progress.stop()
+            live.stop()
 
+        def _all(self) -> RenderableType:
+            return Group(_ClassView([*latest]).lay_out(shown_on.width), progress) if latest else progress
+
+    live = Live(progress, console=shown_on, transient=True, refresh_per_second=4)
+    live.start()
     return Shown()
 
 

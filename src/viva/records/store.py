@@ -132,13 +132,13 @@ class Records:
 
     # --- reading
 
-    def graded(self, identities: Iterable[str]) -> dict[str, Kept]:
-        """Of some identities those that were graded already, with their scores."""
-        wanted, found = list(identities), {}
+    def graded(self, identities: Iterable[str]) -> set[str]:
+        """Of some identities those that were graded already."""
+        found: set[str] = set()
         with self.engine.connect() as connection:
-            for part in _parts(wanted):
-                for row in connection.execute(_rows().where(scores.c.identity.in_(part))):
-                    found[row.identity] = kept_of(row)
+            for part in _parts(list(identities)):
+                query = select(scores.c.identity).where(scores.c.identity.in_(part))
+                found.update(connection.execute(query).scalars())
         return found
 
     def current(self, assignment: str) -> list[Kept]:

@@ -19,12 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from viva.box.outside.host_memory import container_mib
 from viva.formats import gates
 from viva.model import Score, Submission, Tier
 from viva.model.errors import CourseError, GraderError, UsageError
 from viva.release.gradescope import plain
 from viva.release.gradescope.attempts import refused
-from viva.release.gradescope.memory import Plan, container_mib, plan
+from viva.release.gradescope.memory import Plan, plan
 from viva.release.gradescope.metadata import Metadata
 from viva.release.gradescope.places import Packed, Places
 from viva.release.gradescope.writer import Writer
