@@ -81,6 +81,20 @@ def test_a_folder_of_a_platform_is_known_by_itself(viva: Viva, export: Path) -> 
     assert scores(Path("out")) == {"lovelaceada_1001": 9.0, "turingalan_1002": 3.0}
 
 
+def test_a_regrade_finds_the_work_from_anywhere(
+    viva: Viva, export: Path, own_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(export) as archive:
+        archive.extractall("folder")
+    viva("grade", "folder")
+    tests = own_course / "graders/words/test_words.py"
+    tests.write_text(tests.read_text().replace("@weight(4)", "@weight(3)"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    told = viva("regrade", "words")
+    assert "2 marked again" in told.out and not told.err
+
+
 def test_an_archive_without_a_word_is_one_submission(viva: Viva, export: Path) -> None:
     assert "Words submissions.zip" in viva("grade", export).out
 

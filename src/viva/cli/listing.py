@@ -1,7 +1,7 @@
 """From the paths of a command line to jobs: single submissions, folders of students, or what a platform exported."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -71,7 +71,8 @@ def list_jobs(
             raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
         room = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
         found = settled(lambda into: read_class(paths[0], roster=roster, into=into), room)
-        handed_in: list[tuple[Path, Delivery | None]] = [(delivery.path, delivery) for delivery in found.deliveries]
+        deliveries = [replace(each, path=each.path.absolute()) for each in found.deliveries]  # a regrade looks there
+        handed_in: list[tuple[Path, Delivery | None]] = [(delivery.path, delivery) for delivery in deliveries]
     else:
         found = None
         handed_in = [(path, None) for path in discover(paths)]
