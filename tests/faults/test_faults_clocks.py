@@ -21,6 +21,8 @@ ALLOWED = {
     "box/outside/leftovers.py",  # a file's age is on the wall clock; what is in use is held by a lock, whatever its age
     "cli/check.py",  # `--watch` shows people when it checked
     "cli/export.py",  # Classroom 50 wants to know when
+    "cli/marks.py",  # whether a deadline has passed for somebody who has handed in nothing yet
+    "records/store.py",  # when a score was kept; which is the latest is told by its number
 }
 ENDLESS = RIGHT.replace("result = 0", "while True: pass")
 RIGHT_WHERE_IT_LEAPS = RIGHT.replace(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from viva.batch.local import Job
@@ -12,8 +11,8 @@ from viva.model import Delivery, Score, Status, Student
 from viva.model.errors import UsageError
 from viva.records import Kept, Records
 from viva.records.identity import identity_of, made_with
-from viva.records.overrides import last_overrides, overridden, overrides_of
-from viva.records.store import Reason
+from viva.records.overrides import all_overrides, overridden, overrides_of
+from viva.records.store import GRADED, Reason
 
 
 @dataclass(slots=True)
@@ -78,16 +77,16 @@ class Keeper:
                 found.to_grade.append(job)
         return found
 
-    def scores(self, found: Sorted) -> list[tuple[Job, Score, datetime]]:
-        """The scores of what is not graded now, with what was decided by hand, and since when they hold."""
+    def scores(self, found: Sorted) -> list[tuple[Job, Score, bool]]:
+        """The scores of what is not graded now, with what was decided by hand, and whether they were changed at all."""
         names = {job.assignment.name for job, _ in (*found.kept, *found.earlier)}
         held = {name: overrides_of(self._records, name) for name in names}
-        changed = {name: last_overrides(self._records, name) for name in names}
+        touched = {name: {each.name for each in all_overrides(self._records, name)} for name in names}
         scores = []
         for job, kept in (*found.kept, *found.earlier):
             name, called = job.assignment.name, kept.marked.delivery.name
             score = overridden(kept.marked.score, held[name].get(called, {}))
-            scores.append((job, score, max(kept.at, changed[name].get(called, kept.at))))
+            scores.append((job, score, kept.kind != GRADED or called in touched[name]))
         return scores
 
     def keep(self, job: Job, graded: Graded, *, again: bool = False) -> None:

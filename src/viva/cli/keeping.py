@@ -115,8 +115,8 @@ class Keeping:
     def left(self, jobs: "list[Job]", progress: "Progress") -> "list[Job]":
         """What is to be graded; the scores of the others are told to the progress."""
         found = self._keeper.sort(jobs, again=self._again)
-        for job, score, since in self._keeper.scores(found):
-            progress.known(job, score, since)
+        for job, score, changed in self._keeper.scores(found):
+            progress.known(job, score, changed=changed)
         self._unchanged = len(found.kept)
         self._earlier = Counter(job.assignment.name for job, _ in found.earlier)
         return found.to_grade

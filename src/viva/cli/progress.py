@@ -3,7 +3,6 @@
 import shutil
 import time
 from collections.abc import Callable
-from datetime import datetime
 from fractions import Fraction
 from pathlib import Path, PurePath
 from types import TracebackType
@@ -161,15 +160,15 @@ class Progress:
         if self._bar is not None:
             self._bar.advance(None if isinstance(graded, Exception) else graded.score)
 
-    def known(self, job: Job, score: Score, since: datetime) -> None:
-        """Take a score that was kept by an earlier run; its result is written where it is missing, or older.
+    def known(self, job: Job, score: Score, *, changed: bool) -> None:
+        """Take a score that was kept by an earlier run; its result is written where it is missing, or says another.
 
         Args:
-            since: when the score, or what a person decided about it, was kept.
+            changed: whether a regrade or a person has changed the score since it was graded.
         """
         self._scores[job.name] = score
         self._known.add(job.name)
-        if job.name in self._targets and not _is_as_new(self._targets[job.name], since):
+        if job.name in self._targets and not _says(self._targets[job.name], score, changed=changed):
             self._save(job, score, complete=True)
         if self._bar is not None:
             self._bar.advance()
@@ -228,11 +227,18 @@ class Progress:
             click.echo(f"training curves: {self._curves[0]}{more}")
 
 
-def _is_as_new(result: Path, since: datetime) -> bool:
+def _says(result: Path, score: Score, *, changed: bool) -> bool:
+    """Whether a result is that of the score: to the letter where this may have changed, else by its marks."""
     try:
-        return result.stat().st_mtime >= since.timestamp()
+        data = result.read_bytes()
     except OSError:
         return False
+    if changed:
+        from viva.formats.results_json import to_json
+
+        return data == to_json(score)
+    marks = (f'"content_hash": "{score.content_hash}"', f'"earned": "{score.earned}"', '"complete": true')
+    return all(mark.encode() in data for mark in marks)
 
 
 def _named(job: Job) -> Path:

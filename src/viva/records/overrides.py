@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -79,11 +78,6 @@ def all_overrides(records: Records, assignment: str) -> list[Override]:
     query = select(overrides).where(overrides.c.assignment == assignment).order_by(overrides.c.id)
     with records.engine.connect() as connection:
         return [_of_row(row) for row in connection.execute(query)]
-
-
-def last_overrides(records: Records, assignment: str) -> dict[str, datetime]:
-    """When a person last decided something about each delivery, taking it back included."""
-    return {each.name: datetime.fromisoformat(each.at) for each in all_overrides(records, assignment)}
 
 
 def overridden(score: Score, held: Mapping[str, Override]) -> Score:

@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from viva.box.inside.wire import WireError
-from viva.box.outside.hello import Hello
 from viva.examine.catalog import TestFunction, resolve
 from viva.examine.session import AnyBox, BoxSource
 from viva.examine.transcripts.transcript import FIND, LOADING, Exchange, Transcript, is_about_names, question_of
 from viva.model.errors import BoxDied, BoxError, BoxUnavailable
+
+if TYPE_CHECKING:
+    from viva.box.outside.hello import Hello
 
 
 class NoBoxes:
@@ -49,6 +51,8 @@ class Replaying:
 
     def take(self) -> AnyBox:
         """The next box of those that there were."""
+        from viva.box.outside.hello import Hello
+
         self._taken += 1
         self._next[LOADING] = 0
         return _Replayed(self, self._transcript.hello or Hello("none"))
@@ -118,7 +122,7 @@ def changed_tests(functions: Sequence[TestFunction], replaying: Replaying) -> li
 class _Replayed:
     """One box of it."""
 
-    def __init__(self, replaying: Replaying, hello: Hello) -> None:
+    def __init__(self, replaying: Replaying, hello: "Hello") -> None:
         self._replaying = replaying
         self.hello = hello
         self.alive = True

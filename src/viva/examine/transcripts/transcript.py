@@ -4,13 +4,15 @@ import hashlib
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgpack
 
 import viva.box.inside.wire as wire
-from viva.box.outside.hello import Hello
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, UsageError
+
+if TYPE_CHECKING:  # what makes boxes comes with it, and a live check makes none
+    from viva.box.outside.hello import Hello
 
 LOADING: Final = ""
 """The place of what is asked while a box is loaded: no case of a test has this name."""
@@ -59,7 +61,7 @@ class Exchange:
 class Transcript:
     """All exchanges with the boxes of one submission that have no GPU."""
 
-    hello: Hello | None = None
+    hello: "Hello | None" = None
     """What the first box said of itself; None where none was taken."""
     loads: list[list[Exchange]] = field(default_factory=list)
     """How each box in turn was loaded."""
@@ -106,6 +108,8 @@ class Transcript:
         Raises:
             UsageError: it is no transcript.
         """
+        from viva.box.outside.hello import Hello
+
         try:
             unpacker = zlib.decompressobj()
             body = unpacker.decompress(data, 2 * MOST_BYTES)
