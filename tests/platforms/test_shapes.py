@@ -147,7 +147,7 @@ SLEEPS = "nap or Slow"
 """A limit that a thread keeps does not reach into a call that sleeps: such a box is ended, and here nobody ends it."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_engine_s_own_tests_pass_in_it(shape: str, tmp_path: Path) -> None:
     folders = [str(ROOT / "tests" / name) for name in ("platforms", "box/inside")]

@@ -96,6 +96,7 @@ def test_a_notebook_beside_the_released_course_asks_it(folder: Path) -> None:
     assert "The sum of some numbers" in done.stdout and "hidden tests (4 points)" in done.stdout, done.stderr
 
 
+@pytest.mark.long
 def test_answers_by_hand_are_released_where_the_author_says_so(tmp_path: Path) -> None:
     told = released(write_course(tmp_path, settings="release: {answers: true}\n"), tmp_path / "out")
     assert "3" in [entry.number for entry in told.tests]
