@@ -9,7 +9,7 @@ import samples
 from viva.model import Score, Status
 from viva.model.errors import UsageError
 from viva.records import Records
-from viva.records.overrides import Override, all_overrides, overridden, override, overrides_of
+from viva.records.overrides import Override, all_overrides, decided, overridden, override, overrides_of
 from viva.records.proposals import decide, propose, waiting
 from viva.records.store import Kept, Reason
 
@@ -40,6 +40,18 @@ def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Reco
     override(records, score, "ada", "test_2", None, BY)
     assert overrides_of(records, "small") == {} and len(all_overrides(records, "small")) == 2
     assert overridden(score, {}) is score
+
+
+def test_an_override_is_about_the_attempt_that_was_there_and_those_after_it(records: Records) -> None:
+    def hand_in(attempt: int) -> None:
+        (number,) = records.add_deliveries("small", [(samples.delivery(attempt=attempt), "00")])
+        records.add_score(number, samples.score("ada", 1, 1), made_with="m", identity=None, reason=BY)
+
+    for attempt, points in ((1, 2), (2, 3), (3, None)):
+        hand_in(attempt)
+        if points is not None:
+            override(records, samples.score(), "ada", "2", Fraction(points), BY)
+    assert [kept.marked.score.entries[1].earned for kept in decided(records, "small")] == [2, 3, 3]
 
 
 def test_an_override_of_what_is_worth_less_by_now_gives_all_that_there_is(records: Records) -> None:

@@ -3,7 +3,8 @@
 import multiprocessing
 import os
 import stat
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,36 @@ def test_the_latest_score_counts_and_every_one_is_kept(records: Records) -> None
     for called in ("id-ada", "ADA@example.org", "Ada", "ada"):
         assert [kept.marked.score.earned for kept in records.history(called)] == [2, 8, 4]
     assert records.history("ad") == records.current("other") == []
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "standing"),
+    [
+        ([(1, 0, "00"), (2, 9, "01")], [1, 2]),
+        ([(2, 9, "01"), (1, 0, "00")], [2, 1]),
+        ([(1, 0, "00"), (1, 9, "01")], [1, 2]),
+        ([(1, 9, "00"), (1, 0, "01")], [2, 1]),
+        ([(1, 0, "00"), (1, 0, "01")], [2]),
+        ([(1, None, "00"), (1, 0, "00")], [2]),
+        ([(1, 0, "00"), (1, None, "01")], [2]),
+        ([(1, None, "00"), (2, None, "00")], [1, 2]),
+    ],
+    ids=["numbers", "numbers, graded in another order", "times", "times, in another order", "handed in anew",
+         "time learned later", "time forgotten", "nothing but numbers"],
+)  # fmt: skip
+def test_attempts_do_not_hide_each_other(
+    records: Records, handed_in: list[tuple[int, int | None, str]], standing: list[int]
+) -> None:
+    """What counts of one name, by the order in which it was graded; a changed folder is no second attempt."""
+    for points, (attempt, hours, content_hash) in enumerate(handed_in, 1):
+        moment = None if hours is None else samples.MOMENT + timedelta(hours=hours)
+        delivery = replace(samples.delivery(attempt=attempt), submitted_at=moment)
+        (number,) = records.add_deliveries("small", [(delivery, content_hash)])
+        records.add_score(number, samples.score("ada", points, 0), made_with="m", identity=None, reason=BY)
+    keep(records, "bob", 4, 4)
+    *attempts, bob = records.current("small")
+    assert [kept.marked.score.earned for kept in attempts] == standing
+    assert bob.marked.delivery.name == "bob"
 
 
 def test_the_same_grading_is_kept_once(records: Records) -> None:

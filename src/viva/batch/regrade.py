@@ -76,7 +76,7 @@ class Regrade:
 
     def _case(self, kept: Kept) -> _Case:
         delivery = kept.marked.delivery
-        name = delivery.name
+        name = f"{delivery.name} ({kept.id})"  # attempts may share the first part
         try:
             submission = open_submission(delivery.path, kept.marked.score.submission, withheld=self._course.withheld)
         except VivaError as error:

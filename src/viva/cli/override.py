@@ -43,7 +43,8 @@ def command(
         from viva.records.overrides import overridden, override, overrides_of
 
         course.assignment(assignment)
-        found = [kept for kept in records.current(assignment) if kept.marked.delivery.is_called(student)]
+        called = (kept for kept in records.current(assignment) if kept.marked.delivery.is_called(student))
+        found = list({kept.marked.delivery.name: kept for kept in called}.values())  # the last attempt of each name
         if len(found) != 1:
             several = f"{len(found)} deliveries ({', '.join(kept.marked.delivery.name for kept in found)})"
             what = several if found else "no score"

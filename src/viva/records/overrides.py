@@ -1,6 +1,6 @@
 """Marks that a person set by hand, with author and reason: they stand above every grading until they are taken back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,7 @@ from sqlalchemy import Row, insert, select
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.records.database import writing
-from viva.records.store import Reason, Records, now
+from viva.records.store import Kept, Reason, Records, now
 from viva.records.tables import overrides
 
 
@@ -63,14 +63,26 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
 
 def overrides_of(records: Records, assignment: str) -> dict[str, dict[str, Override]]:
     """Those that hold now, by delivery and test."""
-    held: dict[str, dict[str, Override]] = {}
+    return _held(all_overrides(records, assignment))
+
+
+def decided(records: Records, assignment: str) -> list[Kept]:
+    """The scores that count, as `Records.current` gives them, with what was decided by hand.
+
+    A decision is about the attempt that was there when it was made, and about those that came after it.
+    """
+    of_name: dict[str, list[Override]] = {}
     for each in all_overrides(records, assignment):
-        of_delivery = held.setdefault(each.name, {})
-        if each.earned is None:
-            of_delivery.pop(each.test_id, None)
-        else:
-            of_delivery[each.test_id] = each
-    return {name: found for name, found in held.items() if found}
+        of_name.setdefault(each.name, []).append(each)
+    current = records.current(assignment)
+    first = records.first_scored(assignment)
+    found = []
+    for kept, after in zip(current, [*current[1:], None], strict=True):
+        name = kept.marked.delivery.name
+        ends = first[after.delivery_id] if after is not None and after.marked.delivery.name == name else None
+        held = _held(each for each in of_name.get(name, ()) if ends is None or each.at < ends).get(name, {})
+        found.append(replace(kept, marked=replace(kept.marked, score=overridden(kept.marked.score, held))))
+    return found
 
 
 def all_overrides(records: Records, assignment: str) -> list[Override]:
@@ -83,6 +95,17 @@ def all_overrides(records: Records, assignment: str) -> list[Override]:
 def overridden(score: Score, held: Mapping[str, Override]) -> Score:
     """The score with what was decided by hand; a test that the score has not is left out."""
     return replace(score, entries=tuple(_decided(e, held.get(e.test_id)) for e in score.entries)) if held else score
+
+
+def _held(every: Iterable[Override]) -> dict[str, dict[str, Override]]:
+    held: dict[str, dict[str, Override]] = {}
+    for each in every:
+        of_delivery = held.setdefault(each.name, {})
+        if each.earned is None:
+            of_delivery.pop(each.test_id, None)
+        else:
+            of_delivery[each.test_id] = each
+    return {name: found for name, found in held.items() if found}
 
 
 def _decided(entry: Entry, by_hand: Override | None) -> Entry:

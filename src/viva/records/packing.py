@@ -48,10 +48,15 @@ def delivery_from(row: Any) -> Delivery:
         name=row.name,
         path=Path(row.path),
         students=tuple(Student(**student) for student in json.loads(row.students)),
-        submitted_at=None if row.submitted_at is None else datetime.fromisoformat(row.submitted_at),
+        submitted_at=moment_from(row.submitted_at),
         late=None if row.late is None else bool(row.late),
         attempt=row.attempt,
         team=row.team,
         source=row.source,
         also=json.loads(row.also),
     )
+
+
+def moment_from(text: str | None) -> datetime | None:
+    """The inverse of how a moment is kept; one that was kept without a zone comes back without it."""
+    return None if text is None else datetime.fromisoformat(text)

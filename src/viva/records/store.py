@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, Row, Select, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from viva.model import Delivery, Marked, Score
+from viva.records.attempts import standing
 from viva.records.database import open_database, writing
 from viva.records.packing import delivery_from, delivery_to, pack_score, unpack_score
 from viva.records.tables import deliveries, scores, transcripts
@@ -142,16 +143,39 @@ class Records:
         return found
 
     def current(self, assignment: str) -> list[Kept]:
-        """The latest score of each delivery, by name; of several that were handed in under one name, the last one."""
-        latest = (
+        """The latest score of everything that was handed in, by name; attempts of one name from the first to the last.
+
+        What was handed in anew in the place of something is not an attempt of its own: see `standing`.
+        """
+        last = (
             select(func.max(scores.c.id))
             .join(deliveries, scores.c.delivery_id == deliveries.c.id)
             .where(deliveries.c.assignment == assignment)
-            .group_by(deliveries.c.name)
+            .group_by(scores.c.delivery_id)
+        )
+        light = (
+            select(scores.c.id, deliveries.c.name, deliveries.c.attempt, deliveries.c.submitted_at)
+            .join(deliveries, scores.c.delivery_id == deliveries.c.id)
+            .where(scores.c.id.in_(last))
+            .order_by(scores.c.id)
         )
         with self.engine.connect() as connection:
-            rows = connection.execute(_rows().where(scores.c.id.in_(latest)).order_by(deliveries.c.name))
-            return [kept_of(row) for row in rows]
+            chosen = standing(connection.execute(light).all())
+            found = {}
+            for part in _parts(chosen):
+                found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
+        return [kept_of(found[number]) for number in chosen]
+
+    def first_scored(self, assignment: str) -> dict[int, str]:
+        """When each delivery of an assignment got its first score, as times are kept."""
+        first = (
+            select(scores.c.delivery_id, func.min(scores.c.at))
+            .join(deliveries, scores.c.delivery_id == deliveries.c.id)
+            .where(deliveries.c.assignment == assignment)
+            .group_by(scores.c.delivery_id)
+        )
+        with self.engine.connect() as connection:
+            return {number: at for number, at in connection.execute(first)}
 
     def latest(self, delivery_ids: Iterable[int]) -> dict[int, Kept]:
         """The latest score of each of these deliveries that has one."""
