@@ -102,7 +102,7 @@ WRONG = [
     (["results", "--to", "canvas", "--into", "gradebook.csv", "--column", "LoRA"], "no column is called `LoRA`"),
     (["results", "--to", "csv", "-a", "wrods"], "did you mean `words`?"),
     (["results", "--to", "csv", "--roster", "gradebook.csv"], "the student's id is missing"),
-    (["nowhere", "--to", "csv"], "nowhere: no such file or folder"),
+    (["nowhere", "--to", "csv"], "nowhere: no such folder of results"),
     (["twice", "--to", "csv"], "a/ada and b/ada would both be handed in by `ada`"),
     (["others", "--to", "csv"], "results of several assignments (other, words); say which with -a"),
     (["others/x", "--to", "csv", "-a", "words"], "There is no result of `words`; there are results of: other"),

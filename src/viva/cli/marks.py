@@ -1,4 +1,4 @@
-"""`viva marks RESULTS --to PLATFORM`: results become marks, and go back to where the class is."""
+"""`viva marks ASSIGNMENT|DIR --to PLATFORM`: scores become marks, and go back to where the class is."""
 
 import datetime
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from viva.cli.keeping import records_option
 from viva.cli.options import course_option, open_course
 from viva.formats.gates import line
 from viva.formats.write import write_atomically
@@ -24,10 +25,15 @@ _NEW: Final = ("nbgrader", "csv", "parquet")
 
 
 @click.command("marks")
-@click.argument("results", type=click.Path(path_type=Path), metavar="RESULTS")
+@click.argument("results", type=click.Path(path_type=Path), metavar="ASSIGNMENT|DIR")
 @click.option("--assignment", "-a", metavar="NAME", help="The assignment (default: the only one of the results).")
 @course_option
+@records_option
 @click.option("--roster", type=click.Path(path_type=Path), metavar="FILE", help="The class list, as CSV.")
+@click.option(
+    "--class", "export", type=click.Path(path_type=Path), metavar="EXPORT",
+    help="What a platform exported of the class: says who is in it, and that all of it was graded.",
+)  # fmt: skip
 @click.option("--to", "wanted", required=True, type=click.Choice([*_INTO, *_NEW]), help="Who is to read the marks.")
 @click.option(
     "--into", type=click.Path(path_type=Path), metavar="EXPORT",
@@ -43,7 +49,9 @@ def command(
     results: Path,
     assignment: str | None,
     course_dir: Path | None,
+    records_url: str | None,
     roster: Path | None,
+    export: Path | None,
     wanted: str,
     into: Path | None,
     column: str | None,
@@ -51,7 +59,8 @@ def command(
     with_open: bool,
     output: Path,
 ) -> int:
-    """Make marks of results (a folder that `viva grade -o` wrote) and write them as a platform takes them.
+    """Make marks and write them as a platform takes them: of an ASSIGNMENT whose scores the course keeps, or of the
+    results in DIR, which `viva grade -o` wrote.
 
     Penalties, attempts and rounding are the assignment's `policy:`; extensions, excuses and points by hand are in its
     exceptions.yaml.
@@ -59,8 +68,6 @@ def command(
     Exit status: 0 every mark is in the file or said to be left out, 1 a mark has no row in EXPORT, or the command, the
     course or a file is wrong.
     """
-    from viva.cli.deliveries import marked_below
-    from viva.formats.lms.roster import roster as read_roster
     from viva.marks import final, grades_of
     from viva.marks.final import strangers, unclaimed
 
@@ -68,8 +75,7 @@ def command(
         needs = "needs --into EXPORT, the file that it exported" if into is None else "is a new file: leave out --into"
         raise UsageError(f"--to {wanted} {needs}.")
     course = open_course(course_dir)
-    marked, chosen = _of_assignment(course, marked_below(results), assignment)
-    students: list[Student] = read_roster(_sheet(roster)) if roster else []
+    marked, chosen, students = _class(course, results, assignment, records_url, roster, export)
     policy, exceptions = chosen.policy(), chosen.exceptions()
     marks = final(marked, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
     grades = grades_of(marks, policy.rounding, with_open=with_open)
@@ -83,6 +89,25 @@ def command(
         filled = _into(wanted, _sheet(into), grades, chosen, column, rescale)
     write_atomically(output, filled.data)
     return _tell(filled, output)
+
+
+def _class(
+    course: "Course", what: Path, name: str | None, url: str | None, roster: Path | None, export: Path | None
+) -> "tuple[list[Marked], Assignment, list[Student]]":
+    """The scores, their assignment, and everybody who is known to be in the class."""
+    from viva.cli.marked import assignment_meant, marked_below, marked_in_records, with_roster
+    from viva.formats.lms.roster import roster as read_roster
+
+    kept = assignment_meant(course, what, url)
+    if kept is None:
+        if export is not None:
+            raise UsageError("--class is for scores that the course keeps: give the name of the assignment, not DIR.")
+        marked, chosen = _of_assignment(course, marked_below(what), name)
+        return marked, chosen, read_roster(_sheet(roster)) if roster else []
+    if name not in (None, kept):
+        raise UsageError(f"{what} is an assignment, and -a {name} another one: leave out one of the two.")
+    marked, students = with_roster(marked_in_records(course, kept, url), roster, export)
+    return marked, course.assignment(kept), students
 
 
 def _of_assignment(course: "Course", marked: "Sequence[Marked]", name: str | None) -> "tuple[list[Marked], Assignment]":

@@ -1,18 +1,24 @@
-"""`viva report DIR`: a class in one page and one table; with `--feedback` a page for each student."""
+"""`viva report ASSIGNMENT|DIR`: a class in one page and one table; with `--feedback` a page for each student."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from viva.cli.keeping import records_option
 from viva.cli.options import assignment_option, course_option, open_course
 from viva.model.errors import UsageError
 
+if TYPE_CHECKING:
+    from viva.model import Marked, Student
+
 
 @click.command("report")
-@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("what", type=click.Path(path_type=Path), metavar="ASSIGNMENT|DIR")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Where to write (default: DIR/report)."
-)
+    "-o", "--output", type=click.Path(path_type=Path), metavar="OUT",
+    help="Where to write (default: DIR/report, or report-ASSIGNMENT).",
+)  # fmt: skip
 @click.option(
     "--feedback", is_flag=True, help="A page for each delivery as well, for its student: OUT/feedback/….html."
 )
@@ -21,22 +27,66 @@ from viva.model.errors import UsageError
     "--submissions", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
     help="For --feedback and --similarity: the folder in which `viva grade` was started (default: this one).",
 )  # fmt: skip
+@click.option(
+    "--roster", type=click.Path(path_type=Path), metavar="FILE",
+    help="A list of the class as CSV: the report of an ASSIGNMENT then says who handed in nothing.",
+)  # fmt: skip
 @assignment_option
 @course_option
+@records_option
 def command(
-    folder: Path,
+    what: Path,
     output: Path | None,
     feedback: bool,
     similarity: bool,
     submissions: Path,
+    roster: Path | None,
     assignment: str | None,
     course_dir: Path | None,
+    records_url: str | None,
 ) -> int:
-    """Report on the results that `viva grade -o DIR` wrote: OUT/report.html and OUT/report.csv, for staff.
+    """Report on a class, for staff: OUT/report.html and OUT/report.csv. Of an ASSIGNMENT whose scores the course
+    keeps, or of the results in DIR, which `viva grade -o` wrote.
 
-    Exit status: 0 written, 1 the results cannot be read or the report not be written.
+    Only kept scores hold what hidden tests found.
+
+    Exit status: 0 written, 1 the scores cannot be read or the report not be written.
     """
+    from viva.cli.marked import assignment_meant, marked_in_records, missing, with_roster
     from viva.report.build import write_report
+
+    course = open_course(course_dir)
+    kept = assignment_meant(course, what, records_url)
+    listed: list[Student] = []
+    if kept is None:
+        if roster is not None:
+            raise UsageError("--roster is for scores that the course keeps: give the name of the assignment, not DIR.")
+        marked, name = _below(what, submissions, assignment)
+    else:
+        if assignment not in (None, kept):
+            raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
+        marked, listed = with_roster(marked_in_records(course, kept, records_url), roster)
+        name = kept
+    place = output or (what / "report" if kept is None else Path(f"report-{kept}"))
+    written = write_report(
+        marked,
+        course.assignment(name),
+        place,
+        feedback=feedback,
+        pairs=similarity,
+        withheld=course.withheld,
+        missing=missing(marked, listed),
+    )
+    click.echo("\n".join(f"written: {file}" for file in written.files))
+    if written.pages:
+        click.echo(f"written: {written.pages} pages for students below {place / 'feedback'}")
+    if written.unread:
+        click.echo(f"viva: {len(written.unread)} submissions could not be compared; the page says why.", err=True)
+    return 0
+
+
+def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[Marked], str]":
+    """The results below a folder that are of one assignment, and its name."""
     from viva.report.load import marked_below
 
     marked = marked_below(folder, submissions)
@@ -47,18 +97,4 @@ def command(
     marked = [one for one in marked if one.score.assignment == name]
     if not marked:
         raise UsageError(f"{folder} holds no results of the assignment {name}; it holds those of {', '.join(names)}.")
-    course = open_course(course_dir)
-    written = write_report(
-        marked,
-        course.assignment(name),
-        output or folder / "report",
-        feedback=feedback,
-        pairs=similarity,
-        withheld=course.withheld,
-    )
-    click.echo("\n".join(f"written: {file}" for file in written.files))
-    if written.pages:
-        click.echo(f"written: {written.pages} pages for students below {(output or folder / 'report') / 'feedback'}")
-    if written.unread:
-        click.echo(f"viva: {len(written.unread)} submissions could not be compared; the page says why.", err=True)
-    return 0
+    return marked, name

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import Row, insert, select
@@ -77,7 +78,7 @@ def decided(records: Records, assignment: str) -> list[Kept]:
     current = records.current(assignment)
     first = records.first_scored(assignment)
     found = []
-    for kept, after in zip(current, [*current[1:], None], strict=True):
+    for kept, after in zip_longest(current, current[1:]):
         name = kept.marked.delivery.name
         ends = first[after.delivery_id] if after is not None and after.marked.delivery.name == name else None
         held = _held(each for each in of_name.get(name, ()) if ends is None or each.at < ends).get(name, {})

@@ -161,7 +161,7 @@ class Records:
         )
         with self.engine.connect() as connection:
             chosen = standing(connection.execute(light).all())
-            found = {}
+            found: dict[int, Row[Any]] = {}
             for part in _parts(chosen):
                 found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
         return [kept_of(found[number]) for number in chosen]
@@ -175,7 +175,7 @@ class Records:
             .group_by(scores.c.delivery_id)
         )
         with self.engine.connect() as connection:
-            return {number: at for number, at in connection.execute(first)}
+            return {row[0]: row[1] for row in connection.execute(first)}
 
     def latest(self, delivery_ids: Iterable[int]) -> dict[int, Kept]:
         """The latest score of each of these deliveries that has one."""

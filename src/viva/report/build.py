@@ -8,7 +8,7 @@ from pathlib import Path
 from viva.course import Assignment
 from viva.formats.write import write_atomically
 from viva.intake import open_submission
-from viva.model.delivery import Marked
+from viva.model.delivery import Marked, Student
 from viva.model.errors import UsageError
 from viva.report import feedback as pages
 from viva.report import page, similarity, table
@@ -40,6 +40,7 @@ def write_report(
     pairs: bool = False,
     withheld: Withheld = frozenset,
     executed: Mapping[str, bytes] | None = None,
+    missing: Sequence[Student] = (),
 ) -> Written:
     """Write report.html and report.csv, and what else is asked for.
 
@@ -47,6 +48,7 @@ def write_report(
         feedback: a page for each delivery as well.
         pairs: the page of pairs that look alike as well.
         withheld: as for `open_submission`.
+        missing: who of the class has handed in nothing, where that is known.
         executed: notebooks that the course has run, by the name of the delivery; for others the source is shown.
 
     Raises:
@@ -57,7 +59,7 @@ def write_report(
         raise UsageError(f"Two deliveries are called {twice[0]!r}, and each needs a page of its own; rename one.")
     html, csv = folder / "report.html", folder / "report.csv"
     write_atomically(csv, table.table(marked))
-    write_atomically(html, page.page(marked, assignment, feedback=feedback, similarity=pairs))
+    write_atomically(html, page.page(marked, assignment, missing, feedback=feedback, similarity=pairs))
     files, unread = [html, csv], list[str]()
     if feedback:
         for one in marked:

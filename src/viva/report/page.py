@@ -5,7 +5,7 @@ from statistics import median
 
 from viva.course import Assignment
 from viva.model import Status
-from viva.model.delivery import Marked
+from viva.model.delivery import Marked, Student
 from viva.report import charts, clusters, facts
 from viva.report.questions import analyse, responses
 from viva.report.rendering import render
@@ -15,12 +15,18 @@ LISTED_DELIVERIES = 5000
 
 
 def page(
-    marked: Sequence[Marked], assignment: Assignment, *, feedback: bool = False, similarity: bool = False
+    marked: Sequence[Marked],
+    assignment: Assignment,
+    missing: Sequence[Student] = (),
+    *,
+    feedback: bool = False,
+    similarity: bool = False,
 ) -> bytes:
     """The page.
 
     Args:
         marked: all deliveries; of a student's several attempts the last one counts.
+        missing: who has handed in nothing.
         feedback: whether there are pages for the students, to which the list of deliveries links.
         similarity: whether there is a page of pairs that look alike.
 
@@ -39,6 +45,7 @@ def page(
         "report.html.j2",
         assignment=assignment,
         marked=marked,
+        missing=[student.name or student.id for student in missing],
         last=last,
         most=most,
         totals=of_totals,
