@@ -73,6 +73,10 @@ class Anonymiser:
         """A copy that tells nothing but the pseudonym."""
         return Student(self._names.get(student.id) or pseudonym(student.id, self._secret))
 
+    def finds(self, text: str) -> bool:
+        """Whether a text names somebody of the class."""
+        return self._pattern is not None and bool(self._pattern.search(unicodedata.normalize("NFC", text)))
+
     def text(self, text: str) -> str:
         """Text with names, addresses and ids of the class replaced, whatever their case."""
         if self._pattern is None:

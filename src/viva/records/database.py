@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from viva.model.errors import UsageError
 
-REVISION: Final = "0001"
+REVISION: Final = "0002"
 """The present form of the tables: the last of the migrations."""
 BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""
@@ -21,7 +22,7 @@ _LOCK: Final = 0x76697661
 """The number under which graders wait for each other while PostgreSQL's tables are made."""
 
 
-def open_database(url: str, folder: Path) -> Engine:
+def open_database(url: str | URL, folder: Path) -> Engine:
     """The database, with its tables as this version needs them.
 
     Args:
@@ -31,7 +32,8 @@ def open_database(url: str, folder: Path) -> Engine:
     Raises:
         UsageError: it cannot be opened, or a later version of viva has changed it; says what to do.
     """
-    engine = create_engine(_place(_read(url), folder), connect_args=_patience(url))
+    parsed = _read(url)
+    engine = create_engine(_place(parsed, folder), connect_args=_patience(parsed))
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -46,7 +48,7 @@ def open_database(url: str, folder: Path) -> Engine:
     return engine
 
 
-def _read(url: str) -> URL:
+def _read(url: str | URL) -> URL:
     try:
         parsed = make_url(url)
         if parsed.drivername == "postgresql":
@@ -71,14 +73,17 @@ def _place(url: URL, folder: Path) -> URL:
     return url.set(database=str(path))
 
 
-def _patience(url: str) -> dict[str, Any]:
-    return {"timeout": BUSY_S} if url.startswith("sqlite") else {"connect_timeout": 10}
+def _patience(url: URL) -> dict[str, Any]:
+    return {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {"connect_timeout": 10}
 
 
 def _set_up_sqlite(connection: Any, _: Any) -> None:
-    """WAL: readers do not wait for a writer. FULL: what was committed survives a power cut."""
+    """WAL: readers do not wait for a writer. FULL: what was committed survives a power cut.
+
+    What is deleted is overwritten, because only a student's request deletes anything.
+    """
     connection.isolation_level = None  # transactions begin where we say, see _begin_sqlite
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -100,6 +105,39 @@ def writing(engine: Engine) -> Iterator[Connection]:
             yield connection
     except SQLAlchemyError as error:
         raise UsageError(f"The records cannot be written: {sentence(error)}; nothing of it was kept.") from error
+
+
+def wipe(engine: Engine) -> str:
+    """Write the tables anew, so that no byte of what was deleted is left in the database's files.
+
+    Returns:
+        Why that could not be done, as a sentence; empty where it was.
+    """
+    try:
+        if engine.dialect.name == "sqlite":
+            return _wipe_sqlite(engine)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for table in inspect(connection).get_table_names():
+                connection.exec_driver_sql(f'VACUUM (FULL) "{table}"')
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        said = sentence(error) if isinstance(error, SQLAlchemyError) else str(error)
+        return f"The rows are gone, and their bytes may still be in the database's files: {said}."
+    return ""
+
+
+def _wipe_sqlite(engine: Engine) -> str:
+    """By a connection on which no transaction was begun; the log of earlier pages is emptied as well."""
+    pooled = engine.raw_connection()
+    try:
+        connection = pooled.driver_connection
+        assert isinstance(connection, sqlite3.Connection)  # SQLite has no other driver here
+        connection.execute("VACUUM")
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    finally:
+        pooled.close()
+    if busy:
+        return "The rows are gone, and their bytes leave the file when the program that reads it now has ended."
+    return ""
 
 
 def _bring_up_to_date(engine: Engine) -> None:
@@ -135,12 +173,12 @@ def _migrate(connection: Connection) -> None:
         ) from None
 
 
-def shown(url: str) -> str:
+def shown(url: str | URL) -> str:
     """A URL without its password."""
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:
-        return url
+        return str(url)
 
 
 def sentence(error: SQLAlchemyError) -> str:

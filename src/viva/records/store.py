@@ -10,6 +10,7 @@ from typing import Any, Final, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, Row, Select, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL
 
 from viva.model import Delivery, Marked, Score
 from viva.records.attempts import standing
@@ -55,7 +56,7 @@ class Records:
         self.engine = engine
 
     @classmethod
-    def open(cls, url: str, folder: Path) -> Self:
+    def open(cls, url: str | URL, folder: Path) -> Self:
         """The records at a URL; see `open_database`, also for what it raises."""
         return cls(open_database(url, folder))
 

@@ -104,3 +104,14 @@ decisions: Final = Table(
     Column("why", Text, nullable=False),
     Column("at", Text, nullable=False),
 )
+
+removals: Final = Table(
+    "removals",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("pseudonym", Text, nullable=False),  # of the student, by HMAC: no name, no identifier
+    Column("rows", Text, nullable=False),  # JSON: how many of each table
+    Column("by", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("at", Text, nullable=False),
+)

@@ -1,0 +1,102 @@
+"""`viva student export|delete|anonymise`: what a student may ask for, and a copy of the records without names."""
+
+import os
+from pathlib import Path
+
+import click
+
+from viva.cli.keeping import open_records, reason_of, reason_options, records_option
+from viva.cli.options import course_option, open_course
+from viva.formats import gates
+from viva.formats.write import write_atomically
+from viva.model.errors import UsageError
+
+
+@click.group("student")
+def command() -> None:
+    """What the records hold about one student: hand it over, or take it away; or copy them without names."""
+
+
+@command.command("export")
+@click.argument("student")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to write.")
+@click.option("--without-hidden", is_flag=True, help="Leave out what hidden tests asked and found, but for the points.")
+@course_option
+@records_option
+def export(student: str, output: Path, without_hidden: bool, course_dir: Path | None, records_url: str | None) -> int:
+    """Write everything that the records hold about STUDENT (an id, an email, a name) as JSON, and nothing of others."""
+    with open_records(open_course(course_dir), records_url) as records:
+        from viva.records.account import account_of, to_json
+
+        account = account_of(records, student, hidden=not without_hidden)
+    write_atomically(output, to_json(account))
+    number = len(account["deliveries"])
+    click.echo(f"written: {output}, {number} {'delivery' if number == 1 else 'deliveries'}")
+    if not without_hidden:
+        click.echo("viva: it holds what hidden tests asked; --without-hidden leaves that out.", err=True)
+    return 0
+
+
+@command.command("delete")
+@click.argument("student")
+@click.option("--yes", is_flag=True, help="Do it; without this, what would go is shown.")
+@course_option
+@records_option
+@reason_options
+def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | None, by: str, why: str) -> int:
+    """Take every row about STUDENT (an id, an email, a name) out of the records. Files are not touched.
+
+    Exit status: 0 it is gone, 1 nothing was changed, or it was not asked for with --yes.
+    """
+    course = open_course(course_dir)
+    with open_records(course, records_url) as records:
+        from viva.records.removal import remove, would_remove
+
+        if yes:
+            found = remove(records, student, reason_of(by, why), course.secret(os.environ))
+        else:
+            found = would_remove(records, student)
+    rows = found.extent
+    who = ", ".join(gates.line(id_) for id_ in found.person.ids) or gates.line(student)
+    click.echo(
+        f"{who}: {rows.deliveries} deliveries, {rows.scores} scores, {rows.transcripts} transcripts, "
+        f"{rows.overrides} overrides and {rows.proposed} proposed scores {'are gone' if yes else 'would go'}"
+    )
+    for each in found.person.shared:
+        click.echo(
+            f"shared with {len(each.others)} others, so only the student's place in it goes: {each.assignment}, "
+            f"{gates.line(each.delivery.name)}"
+        )
+    for path in dict.fromkeys(str(each.delivery.path) for each in found.person.deliveries):
+        click.echo(f"not touched, look there: {gates.line(path)}")
+    names = ", ".join(dict.fromkeys(gates.line(each.delivery.name) for each in found.person.deliveries))
+    click.echo(f"not touched either: what `viva grade -o`, `viva report` and `viva marks` wrote of {names}; backups")
+    for place in found.mentions:
+        click.echo(f"viva: {place} still names the student.", err=True)
+    if found.unwiped:
+        click.echo(f"viva: {gates.line(found.unwiped)}", err=True)
+    if not yes:
+        raise UsageError("Nothing was changed; --yes takes these rows away for good.")
+    return 0
+
+
+@command.command("anonymise")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="A new file.")
+@course_option
+@records_option
+def anonymise(output: Path, course_dir: Path | None, records_url: str | None) -> int:
+    """Write a copy of all records in which everybody has a pseudonym, as SQLite, for research.
+
+    The same course secret gives the same pseudonyms. Programs and answers stay, and may name people in ways that are
+    not found: nicknames, names inside identifiers.
+    """
+    course = open_course(course_dir)
+    with open_records(course, records_url) as records:
+        from viva.records.pseudonymous import anonymised_copy
+
+        people = anonymised_copy(records, output, course.secret(os.environ))
+    click.echo(f"written: {output}, {people} people have pseudonyms")
+    click.echo(
+        "viva: look through programs and answers before it leaves the house: names in identifiers stay.", err=True
+    )
+    return 0

@@ -1,0 +1,76 @@
+"""A small class in the records: Ada alone, Bob with Ada in a team, Cem alone; everything that rows can hold."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import samples
+
+import viva.box.inside.wire as wire
+from viva.examine.transcripts import Exchange, Transcript
+from viva.examine.transcripts.transcript import question_of
+from viva.model import Delivery, Score, Student
+from viva.records import Records
+from viva.records.overrides import override
+from viva.records.proposals import decide, propose, waiting
+from viva.records.store import Kept, Reason
+
+ADA = Student("m-4711", "Ada Lovelace", "ada.l@example.org", "A", {"canvas": "1001", "login": "alovelace"})
+BOB = Student("m-4712", "Bob Stone", "bob.s@example.org", "A", {"canvas": "1002"})
+CEM = Student("m-4713", "Cem Özkan", "cem.o@example.org", "B", {"canvas": "1003"})
+BY = Reason("grace", "the first grading")
+NAMES = ("Ada", "Lovelace", "lovelaceada", "m-4711", "ada.l@", "alovelace", "Bob", "Stone", "m-4712",
+         "bob.s@", "Cem", "Özkan", "özkancem", "m-4713", "cem.o@", "Rocket")  # fmt: skip
+
+
+def transcript(who: str) -> bytes:
+    """The program of somebody, who has signed it, and what it answered."""
+    made = Transcript()
+    code = f"# by {who}\ndef f():\n    return 1\n".encode()
+    put = question_of("put", {"path": "solution.py", "data": code})
+    asked = question_of("call", {"name": "f", "args": [1]})
+    made.loads = [[Exchange(put, _message({"ok": True}))]]
+    made.cases = {"test_it.py::test_1": [Exchange(asked, _message({"value": f"{who} says 1"}))]}
+    return made.to_bytes()
+
+
+def keep(records: Records, delivery: Delivery, who: str, *, transcribed: bool = True) -> Kept:
+    """A graded delivery whose messages name the student."""
+    (number,) = records.add_deliveries("small", [(delivery, f"hash of {delivery.name}")])
+    score = graded(delivery, who)
+    said = transcript(who) if transcribed else b""
+    made = records.add_score(number, score, made_with="m1", identity=None, reason=BY, transcript=said)
+    (kept,) = [kept for kept in records.current("small") if kept.id == made]
+    return kept
+
+
+def graded(delivery: Delivery, who: str, *earned: int) -> Score:
+    """A score whose texts name somebody."""
+    score = samples.with_message(samples.score(str(delivery.path), *earned), f"{who} wrote 3, expected 4")
+    last = replace(score.entries[1], written=f"I, {who}, think so.", visibility="hidden")
+    return replace(score, entries=(score.entries[0], last), notes=(f"{delivery.name}: cell 3 was not run",))
+
+
+def handed_in(name: str, *students: Student, team: str = "", attempt: int = 1) -> Delivery:
+    path = Path("/class") / name
+    return Delivery(name, path, students, samples.MOMENT, True, attempt, team, "canvas", {"submission": "9"})
+
+
+def fill(records: Records) -> None:
+    """Two attempts of Ada's, one of them regraded and changed by hand; the team's; Cem's."""
+    first = keep(records, handed_in("lovelaceada_1001", ADA), "Ada Lovelace")
+    second = keep(records, handed_in("lovelaceada_1001-attempt-2", ADA, attempt=2), "Ada Lovelace")
+    keep(records, handed_in("submission_7", ADA, BOB, team="Team Rocket"), "Bob Stone")
+    cem = keep(records, handed_in("özkancem_1003", CEM), "Cem Özkan")
+    delivery = second.marked.delivery
+    override(records, second.marked.score, delivery.name, "1", Fraction(3), Reason("grace", "Ada argued well"))
+    override(records, cem.marked.score, cem.marked.delivery.name, "1", Fraction(2), Reason("grace", "seen"))
+    found = [(kept, graded(kept.marked.delivery, "Ada", 1, 1), b"") for kept in (first, second, cem)]
+    propose(records, "small", "m2", found, Reason("grace", "other points"))
+    proposal = waiting(records, "small")
+    assert proposal is not None
+    decide(records, proposal, BY, applied=True, chosen=lambda change: change.kept.id in (first.id, cem.id))
+
+
+def _message(value: object) -> bytes:
+    return b"".join(bytes(part) for part in wire.dump(value))

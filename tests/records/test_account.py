@@ -1,0 +1,57 @@
+"""What a student is given: all of theirs, nothing of others, in a file that any program reads."""
+
+import json
+
+import pytest
+import students
+
+from viva.records import Records
+from viva.records.account import account_of, to_json
+from viva.records.readable import MOST_BYTES, readable
+
+
+@pytest.fixture
+def filled(records: Records) -> Records:
+    students.fill(records)
+    return records
+
+
+def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> None:
+    text = to_json(account_of(filled, "m-4711")).decode("ascii")
+    told = json.loads(text)
+    assert told["students"][0]["email"] == "ada.l@example.org"
+    first, second, team = told["deliveries"]
+    assert [len(each["scores"]) for each in (first, second, team)] == [2, 1, 1]
+    assert [score["kind"] for score in first["scores"]] == ["graded", "regraded"]
+    assert second["overrides"] == [
+        {"test": "test_it.py::test_1", "earned": "3", "by": "grace", "why": "Ada argued well",
+         "at": second["overrides"][0]["at"]}
+    ]  # fmt: skip
+    assert [each["regrades"][0]["applied"] for each in (first, second)] == [True, None]
+    assert first["scores"][0]["score"]["entries"][1]["written"] == "I, Ada Lovelace, think so."
+    assert first["scores"][0]["transcript"] == [
+        r"loading, box 1: put(data=b'# by Ada Lovelace\ndef f():\n    return 1\n', path='solution.py') → {'ok': True}",
+        "test_it.py::test_1: call(args=[1], name='f') → {'value': 'Ada Lovelace says 1'}",
+    ]
+    assert (first["others_in_team"], team["others_in_team"]) == (0, 1)
+    for name in ("Bob", "Stone", "m-4712", "bob.s", "1002", "Cem", "zkan", "m-4713"):
+        assert name not in text
+    assert team["name"] == "submission_7" and "wrote 3, expected 4" in text
+
+
+def test_hidden_tests_can_be_left_out(filled: Records) -> None:
+    everything, told = (to_json(account_of(filled, "m-4711", hidden=hidden)).decode() for hidden in (True, False))
+    for word in ("test_it.py::test_2", "Test 2."):
+        assert word in everything and word not in told
+    entry = json.loads(told)["deliveries"][0]["scores"][0]["score"]["entries"][1]
+    assert (entry["earned"], entry["points"], entry["name"]) == ("1", "4", "a hidden test")
+    assert "Ada Lovelace says 1" in told, "the visible test's questions are there"
+    assert readable(students.transcript("Ada"), leave_out={"test_it.py::test_1"})[1:] == []
+
+
+def test_what_cannot_be_read_is_said() -> None:
+    assert readable(b"") == []
+    assert readable(b"nonsense") == [
+        "A transcript cannot be read: Error -3 while decompressing data: incorrect header check."
+    ]
+    assert readable(b"x" * (MOST_BYTES + 1)) == ["left out: a transcript of 262,145 bytes"]

@@ -1,0 +1,63 @@
+"""Records that an earlier version wrote are brought to the present form, with every row as it was."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import students
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, inspect, select, text
+
+from viva.records import Records
+from viva.records.database import REVISION, open_database
+from viva.records.removal import remove
+from viva.records.store import Reason
+from viva.records.tables import METADATA
+
+OLD = [table for table in METADATA.sorted_tables if table.name != "removals"]
+
+
+def first_form(url: str) -> None:
+    """What a viva of revision 0001 left, with rows."""
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    config = Config()
+    config.set_main_option("script_location", "viva.records:migrations")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        assert "removals" not in inspect(connection).get_table_names()
+    engine.dispose()
+
+
+def rows(url: str, folder: Path) -> dict[str, list[Any]]:
+    engine = open_database(url, folder)
+    with engine.connect() as connection:
+        found = {table.name: list(connection.execute(select(table).order_by(table.c.id))) for table in OLD}
+    engine.dispose()
+    return found
+
+
+def test_rows_of_the_first_form_are_kept(url: str, tmp_path: Path) -> None:
+    """The rows are copied from records of today, whose other tables are those of the first form."""
+    with Records.open("sqlite:///model.db", tmp_path) as model:
+        students.fill(model)
+    written = rows("sqlite:///model.db", tmp_path)
+    assert all(written.values())
+    first_form(url)
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        for table in OLD:
+            connection.execute(table.insert(), [dict(row._mapping) for row in written[table.name]])
+        if engine.dialect.name == "postgresql":
+            for table in OLD:
+                last = f"(SELECT max(id) FROM {table.name})"
+                connection.execute(text(f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), {last})"))
+    engine.dispose()
+
+    assert rows(url, tmp_path) == written
+    with Records.open(url, tmp_path) as records:
+        with records.engine.connect() as connection:
+            assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == REVISION == "0002"
+        assert remove(records, "m-4711", Reason("grace"), os.urandom(16)).extent.scores == 3
+        assert [kept.marked.score.earned for kept in records.current("small")] == [5, 2]

@@ -1,0 +1,98 @@
+"""A copy without names: every row is there, and no text of any row names anybody."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import students
+from sqlalchemy import select
+
+import viva.box.inside.wire as wire
+from viva.examine.messages import score_to_plain
+from viva.examine.transcripts import Transcript
+from viva.marks.anonymous import pseudonym
+from viva.model import Student
+from viva.model.errors import UsageError
+from viva.records import Records
+from viva.records.overrides import decided, overrides_of
+from viva.records.packing import unpack_score
+from viva.records.pseudonymous import anonymised_copy
+from viva.records.tables import METADATA
+
+SECRET = b"0123456789abcdef"
+
+
+@pytest.fixture
+def filled(records: Records) -> Records:
+    students.fill(records)
+    return records
+
+
+def unpacked(records: Records) -> dict[str, list[str]]:
+    """Every row of every table as text, with what is packed in it unpacked."""
+    found = {}
+    with records.engine.connect() as connection:
+        for table in METADATA.sorted_tables:
+            found[table.name] = [_readable(table.name, row) for row in connection.execute(select(table))]
+    return found
+
+
+def _readable(table: str, row: Any) -> str:
+    values = [value for value in row if not isinstance(value, bytes)]
+    text = f"{values} {[json.loads(v) for v in values if isinstance(v, str) and v[:1] in ('[', '{')]}"
+    if table in ("scores", "proposed"):
+        text += str(score_to_plain(unpack_score(row.score)))
+    if table == "transcripts":
+        made = Transcript.from_bytes(row.data)
+        for exchange in [*(e for load in made.loads for e in load), *(e for c in made.cases.values() for e in c)]:
+            text += str(wire.load(exchange.question)) + str(wire.load(exchange.reply))
+    return text
+
+
+def test_no_name_is_left_in_any_row(filled: Records, tmp_path: Path) -> None:
+    before = unpacked(filled)
+    assert anonymised_copy(filled, tmp_path / "copy.db", SECRET) == 3
+    assert unpacked(filled) == before, "the records are as they were"
+    with Records.open("sqlite:///copy.db", tmp_path) as copy:
+        after = unpacked(copy)
+        counted = {kept.marked.delivery.students[0].id: kept.marked.score.earned for kept in decided(copy, "small")}
+        assert len(overrides_of(copy, "small")) == 2, "overrides are of deliveries that are there"
+    assert {name: len(rows) for name, rows in after.items()} == {name: len(rows) for name, rows in before.items()}
+    assert counted[pseudonym("m-4713", SECRET)] == 3, "scores and overrides of the same student, as before"
+    whole, once = (" ".join(row for rows in rows_of.values() for row in rows) for rows_of in (after, before))
+    for name in (*students.NAMES, "grace", "1001", "/class", "hash of"):
+        assert name.casefold() in once.casefold()
+        assert name.casefold() not in whole.casefold(), name
+    assert "wrote 3, expected 4" in whole and "def f():" in whole and " says 1" in whole, "the rest is there"
+    raw = (tmp_path / "copy.db").read_bytes()
+    assert not [name for name in students.NAMES if name.encode() in raw]
+    assert sorted(path.name for path in tmp_path.iterdir() if "copy" in path.name) == ["copy.db"]
+    assert (tmp_path / "copy.db").stat().st_mode & 0o077 == 0
+
+
+def test_the_same_people_have_the_same_names_in_every_copy(filled: Records, tmp_path: Path) -> None:
+    for name, secret in (("one", SECRET), ("two", SECRET), ("three", b"another secret of 16")):
+        anonymised_copy(filled, tmp_path / name, secret)
+    read = []
+    for name in ("one", "two", "three"):
+        with Records.open(f"sqlite:///{name}", tmp_path) as copy:
+            read.append(unpacked(copy)["deliveries"])
+    assert read[0] == read[1] != read[2]
+
+
+def test_a_student_who_is_called_as_a_status_breaks_nothing(records: Records, tmp_path: Path) -> None:
+    students.keep(records, students.handed_in("passed", Student("passed", "Call Partial")), "Passed")
+    assert anonymised_copy(records, tmp_path / "copy.db", SECRET) == 1
+    with Records.open("sqlite:///copy.db", tmp_path) as copy:
+        (kept,) = copy.current("small")
+    assert [entry.status for entry in kept.marked.score.entries] == ["passed", "partial"]
+
+
+def test_nothing_is_written_over(filled: Records, tmp_path: Path) -> None:
+    (tmp_path / "copy.db").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        anonymised_copy(filled, tmp_path / "copy.db", SECRET)
+    with pytest.raises(UsageError, match="cannot be kept at"):
+        anonymised_copy(filled, tmp_path / "nowhere" / "copy.db", SECRET)
+    assert (tmp_path / "copy.db").read_text() == "mine"

@@ -1,0 +1,166 @@
+"""A student's rows go in one transaction, in every byte, and nobody else's do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import students
+from sqlalchemy import select
+
+from viva.model import Student
+from viva.model.errors import UsageError
+from viva.records import Records
+from viva.records.person import find_person
+from viva.records.removal import remove, would_remove
+from viva.records.store import Reason
+from viva.records.tables import METADATA, decisions, deliveries, overrides, proposed, removals, scores, transcripts
+
+SECRET = b"0123456789abcdef"
+WHY = Reason("grace", "asked for on Monday")
+ALL = (deliveries, scores, transcripts, overrides, proposed, decisions)
+
+
+def rows(records: Records) -> dict[str, list[Any]]:
+    with records.engine.connect() as connection:
+        return {t.name: list(connection.execute(select(t).order_by(t.c.id))) for t in METADATA.sorted_tables}
+
+
+@pytest.fixture
+def filled(records: Records) -> Records:
+    students.fill(records)
+    return records
+
+
+def test_what_is_theirs_goes_and_nothing_else(filled: Records) -> None:
+    before = rows(filled)
+    removal = remove(filled, "ADA.L@example.org", WHY, SECRET)
+    after = rows(filled)
+    assert removal.unwiped == "" and removal.mentions == ()
+    gone = {table.name: len(before[table.name]) - len(after[table.name]) for table in ALL}
+    extent = removal.extent
+    assert gone == {
+        "deliveries": 2, "scores": 3, "transcripts": 2, "overrides": 1, "proposed": 2, "decisions": 1,
+    }  # fmt: skip
+    assert gone == {table.name: getattr(extent, table.name) for table in ALL} and extent.shared == 1
+    ids = {row.id for row in after["deliveries"]}
+    for table in ("scores", "transcripts", "overrides", "proposed", "decisions", "proposals"):
+        assert [row for row in before[table] if row in after[table]] == after[table], "what stays is as it was"
+    (team,) = [row for row in after["deliveries"] if row.team]
+    assert json.loads(team.students) == [{"id": "m-4712", "name": "Bob Stone", "email": "bob.s@example.org",
+                                          "section": "A", "also": {"canvas": "1002"}}]  # fmt: skip
+    assert {row.delivery_id for row in after["scores"]} == ids
+    with pytest.raises(UsageError, match="hold nothing of 'Ada Lovelace'"):
+        would_remove(filled, "Ada Lovelace")
+
+
+def test_one_row_says_so_without_a_name(filled: Records) -> None:
+    remove(filled, "m-4711", WHY, SECRET)
+    (row,) = rows(filled)["removals"]
+    assert (row.by, row.why) == ("grace", "asked for on Monday") and row.pseudonym.startswith("student-")
+    assert json.loads(row.rows)["scores"] == 3
+    assert not [name for name in students.NAMES[:6] if name.lower() in str(row).lower()]
+
+
+def test_no_byte_of_the_file_names_them_afterwards(tmp_path: Path) -> None:
+    """Of who handed in alone: names, addresses, numbers, also in the log of what was written."""
+    with Records.open("sqlite:///records.db", tmp_path) as records:
+        students.fill(records)
+        before = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        remove(records, "m-4713", WHY, SECRET)
+        after = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    closed = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    for name in (r"Cem \u00d6zkan", "m-4713", "cem.o@example.org", "özkancem_1003"):
+        assert name.encode() in before
+        assert name.encode() not in after and name.encode() not in closed
+
+
+def test_who_reads_meanwhile_is_waited_for_and_that_is_said(tmp_path: Path) -> None:
+    with Records.open("sqlite:///records.db", tmp_path) as records:
+        students.fill(records)
+        with Records.open("sqlite:///records.db", tmp_path) as other, other.engine.connect() as reading:
+            reading.execute(select(deliveries)).fetchone()
+            raw = records.engine.raw_connection()
+            raw.driver_connection.execute("PRAGMA busy_timeout=50")
+            raw.close()
+            removal = remove(records, "m-4713", WHY, SECRET)
+        assert "leave the file when the program that reads it now has ended" in removal.unwiped
+        with pytest.raises(UsageError, match="hold nothing"):
+            would_remove(records, "m-4713")
+
+
+def test_a_transcript_of_others_stays(filled: Records) -> None:
+    with filled.engine.begin() as connection:
+        (ada, *_) = connection.execute(select(scores.c.transcript_id).order_by(scores.c.id)).scalars()
+        last = connection.execute(select(scores.c.id).order_by(scores.c.id.desc()).limit(1)).scalar()
+        connection.execute(scores.update().where(scores.c.id == last).values(transcript_id=ada))
+    assert remove(filled, "m-4711", WHY, SECRET).extent.transcripts == 1
+    assert ada in {row.id for row in rows(filled)["transcripts"]}
+
+
+def test_nothing_goes_without_being_asked_for(filled: Records) -> None:
+    before = rows(filled)
+    assert would_remove(filled, "m-4711").extent.scores == 3
+    with pytest.raises(UsageError, match="names the student"):
+        remove(filled, "m-4711", Reason("grace", "ada has left"), SECRET)
+    assert rows(filled) == before
+
+
+def test_where_rows_that_stay_name_them_is_said(filled: Records) -> None:
+    kept = students.keep(filled, students.handed_in("x", students.BOB), "Bob")
+    from viva.records.overrides import override
+
+    override(filled, kept.marked.score, "x", "1", None, Reason("grace", "copied from Cem Özkan"))
+    assert remove(filled, "m-4713", WHY, SECRET).mentions == (
+        f"overrides, row {rows(filled)['overrides'][-1].id}: why",
+    )
+
+
+def test_decisions_by_a_name_that_others_share_stay(filled: Records) -> None:
+    students.keep(filled, students.handed_in("özkancem_1003", students.BOB, attempt=2), "Bob")
+    assert remove(filled, "m-4713", WHY, SECRET).extent.overrides == 0
+
+
+TWINS = (Student("k1", "Kim Lee", "k1@x.org"), Student("k2", "Kim Lee", "k2@x.org"))
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        ("m-4711", ("m-4711", "s9")),
+        ("ada.l@EXAMPLE.org", ("m-4711", "s9")),
+        ("s9", ("m-4711", "s9")),
+        ("ada lovelace", ("m-4711", "s9")),
+        ("CEM ÖZKAN", ("m-4713",)),
+        ("özkancem_1003", ("m-4713",)),
+        ("k1", ("k1",)),
+    ],
+)
+def test_who_is_meant(filled: Records, name: str, ids: tuple[str, ...]) -> None:
+    """Ada was graded once more, before the list of the class was there: by Canvas's number."""
+    students.keep(filled, students.handed_in("b", Student("s9", also={"canvas": "1001"})), "Ada")
+    students.keep(filled, students.handed_in("c", TWINS[0]), "Kim")
+    with filled.engine.connect() as connection:
+        assert find_person(connection, name).ids == ids
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Kim Lee", "2 people are called 'Kim Lee'; give an id of: k1, k2"),
+        ("submission_7", "2 people handed in 'submission_7'; give an id of: m-4711, m-4712"),
+        ("Ada", "hold nothing of 'Ada'"),
+        ("", "hold nothing of ''"),
+    ],
+)
+def test_who_cannot_be_told_is_nobody(filled: Records, name: str, said: str) -> None:
+    for twin in TWINS:
+        students.keep(filled, students.handed_in(twin.id, twin), "Kim")
+    with filled.engine.connect() as connection, pytest.raises(UsageError, match=said):
+        find_person(connection, name)
+
+
+def test_what_nobody_handed_in_can_be_taken_away_by_its_name(filled: Records) -> None:
+    students.keep(filled, students.handed_in("found.py"), "somebody")
+    assert remove(filled, "found.py", WHY, SECRET).extent.deliveries == 1
+    assert removals.name in rows(filled)
