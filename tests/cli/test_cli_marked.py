@@ -179,6 +179,26 @@ def test_attempts_of_one_name_have_pages_of_their_own(viva: Viva, keeping: Path,
     assert pages == ["submission_11-attempt-1.html", "submission_11.html"]
 
 
+def test_attempts_of_one_name_are_all_marked_again_and_keep_their_decisions(
+    viva: Viva, keeping: Path, tmp_path: Path
+) -> None:
+    policy(keeping, "{attempts: {which: best}}")
+    for when, program in (("10:00:00", KEEPS_CASE), ("11:00:00", RIGHT)):
+        export = tmp_path / f"{when[:2]}.zip"
+        from_gradescope(export, (11, ADA, f"2026-10-05 {when} Z", FIRST, program))
+        assert viva("grade", export, "--class").status == 0
+    viva("override", "words", "submission_11", "test_word_counts", "0", "--why", "seen")
+    viva("grade", tmp_path / "10.zip", "--class", "-o", "out")
+    (result,) = (tmp_path / "out").rglob("results.json")
+    assert "Set by hand" not in result.read_text("utf-8"), "what was decided of the second attempt"
+    tests = keeping / "graders/words/test_words.py"
+    tests.write_text(tests.read_text().replace("@weight(2)", "@weight(1)"))
+    assert "2 marked again, 2 otherwise than before" in viva("regrade", "words").out
+    assert viva("regrade", "words", "--apply").out == "2 of 2 applied\n"
+    viva("marks", "words", "--to", "csv", "-o", "marks.csv")
+    assert points(tmp_path / "marks.csv", "student", "earned") == {"100": "3"}
+
+
 WRONG = [
     (("report", "words"), "hold no score of words"),
     (("report", "wrods"), "no such folder of results, and no assignment of the course (words)"),

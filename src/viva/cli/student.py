@@ -58,10 +58,17 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
             found = would_remove(records, student)
     rows = found.extent
     who = ", ".join(gates.line(id_) for id_ in found.person.ids) or gates.line(student)
-    click.echo(
-        f"{who}: {rows.deliveries} deliveries, {rows.scores} scores, {rows.transcripts} transcripts, "
-        f"{rows.overrides} overrides and {rows.proposed} proposed scores {'are gone' if yes else 'would go'}"
+    counted = ", ".join(
+        f"{number} {what if number == 1 else several}"
+        for number, what, several in (
+            (rows.deliveries, "delivery", "deliveries"),
+            (rows.scores, "score", "scores"),
+            (rows.transcripts, "transcript", "transcripts"),
+            (rows.overrides, "override", "overrides"),
+            (rows.proposed, "proposed score", "proposed scores"),
+        )
     )
+    click.echo(f"{who}: {'gone' if yes else 'would go'}: {counted}")
     for each in found.person.shared:
         click.echo(
             f"shared with {len(each.others)} others, so only the student's place in it goes: {each.assignment}, "

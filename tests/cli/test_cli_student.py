@@ -1,0 +1,69 @@
+"""`viva student`: a graded class in which one student asks for what is kept, and then for its removal."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_course import KEEPS_CASE, RIGHT, hand_in
+from cli_run import Viva
+
+
+@pytest.fixture
+def keeping(viva: Viva, own_course: Path, tmp_path: Path) -> Path:
+    """A course that keeps two graded students, `lovelace` and `turing`."""
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    for name, source in (("lovelace", RIGHT), ("turing", f"# by Turing\n{KEEPS_CASE}")):
+        hand_in(tmp_path / "class" / name, source)
+    assert viva("grade", "class", "-o", "out").status == 0
+    return own_course
+
+
+def test_everything_is_handed_over(viva: Viva, keeping: Path, tmp_path: Path) -> None:
+    ran = viva("student", "export", "Turing", "-o", "turing.json")
+    assert (ran.status, ran.out) == (0, "written: turing.json, 1 delivery\n")
+    assert "--without-hidden leaves that out" in ran.err
+    text = (tmp_path / "turing.json").read_text("ascii")
+    (delivery,) = json.loads(text)["deliveries"]
+    assert delivery["scores"][0]["earned"] == "3" and "lovelace" not in text
+    assert any("# by Turing" in line for line in delivery["scores"][0]["transcript"])
+    assert "test_random_texts" in text
+    viva("student", "export", "Turing", "-o", "turing.json", "--without-hidden")
+    assert "test_random_texts" not in (tmp_path / "turing.json").read_text("ascii")
+
+
+def test_rows_go_when_that_is_said_twice(viva: Viva, keeping: Path, tmp_path: Path) -> None:
+    before = viva("student", "delete", "turing")
+    assert before.status == 1 and before.out.startswith(
+        "turing: would go: 1 delivery, 1 score, 1 transcript, 0 overrides, 0 proposed scores\n"
+    )
+    assert "--yes takes these rows away for good" in before.sentence()
+    assert "3 of 10" in viva("history", "turing").out
+    after = viva("student", "delete", "turing", "--yes", "--by", "grace", "--why", "asked for")
+    assert (after.status, after.err) == (0, "") and after.out.startswith("turing: gone: 1 delivery,")
+    assert f"not touched, look there: {tmp_path / 'class/turing'}" in after.out
+    assert "hold no score of 'turing'" in viva("history", "turing").sentence()
+    for path in keeping.glob("records.db*"):
+        assert b"turing" not in path.read_bytes().lower()
+    assert "9 of 10" in viva("history", "lovelace").out
+
+
+def test_a_copy_names_nobody(viva: Viva, keeping: Path, tmp_path: Path) -> None:
+    ran = viva("student", "anonymise", "-o", "copy.db")
+    assert (ran.status, ran.out) == (0, "written: copy.db, 2 people have pseudonyms\n")
+    data = (tmp_path / "copy.db").read_bytes().lower()
+    assert b"lovelace" not in data and b"turing" not in data
+    assert "is there already" in viva("student", "anonymise", "-o", "copy.db").sentence()
+
+
+WRONG = [
+    (("export", "eve", "-o", "x.json"), "hold nothing of 'eve'"),
+    (("delete", "eve", "--yes"), "hold nothing of 'eve'"),
+    (("delete", "turing", "--yes", "--why", "Turing left"), "names the student"),
+    (("forget", "turing"), "No such command 'forget'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG)
+def test_what_cannot_be_done_is_said(viva: Viva, keeping: Path, arguments: tuple[str, ...], said: str) -> None:
+    assert said in viva("student", *arguments).sentence()
