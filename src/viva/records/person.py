@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
+from viva.formats import gates
 from viva.model import Delivery, Student
 from viva.model.errors import UsageError
 from viva.records.packing import delivery_from
@@ -101,7 +102,7 @@ def _ids(name: str, everybody: Iterable[_Key]) -> set[str]:
         return _with_other_ids(exact, people)
     named = {id_ for id_, called, _, _, _ in people if _same(name, called)}
     if named and not named <= (one := _with_other_ids({min(named)}, people)):
-        raise UsageError(f"{len(named)} people are called {name!r}; give an id of: {', '.join(sorted(named | one))}.")
+        raise UsageError(f"{len(named)} people are called {name!r}; give an id of: {_listed(named | one)}.")
     return _with_other_ids(named, people)
 
 
@@ -125,8 +126,12 @@ def _of_delivery(name: str, handed_in: Iterable[Delivery]) -> set[str]:
     found = [delivery for delivery in handed_in if delivery.name == name]
     ids = {student.id for delivery in found for student in delivery.students}
     if len(ids) > 1:
-        raise UsageError(f"{len(ids)} people handed in {name!r}; give an id of: {', '.join(sorted(ids))}.")
+        raise UsageError(f"{len(ids)} people handed in {name!r}; give an id of: {_listed(ids)}.")
     return ids
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return ", ".join(gates.line(id_, characters=60) for id_ in sorted(ids))
 
 
 def _same(one: str, two: str) -> bool:
