@@ -60,6 +60,7 @@ WRONG = [
     (("export", "eve", "-o", "x.json"), "hold nothing of 'eve'"),
     (("delete", "eve", "--yes"), "hold nothing of 'eve'"),
     (("delete", "turing", "--yes", "--why", "Turing left"), "names the student"),
+    ((), "Missing command"),
     (("forget", "turing"), "No such command 'forget'"),
 ]
 

@@ -12,12 +12,12 @@ from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
 
 
-@click.group("student")
+@click.group("student", no_args_is_help=False)
 def command() -> None:
     """What the records hold about one student: hand it over, or take it away; or copy them without names."""
 
 
-@command.command("export")
+@command.command("export", short_help="Everything that is kept of one student, as JSON.")
 @click.argument("student")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to write.")
 @click.option("--without-hidden", is_flag=True, help="Leave out what hidden tests asked and found, but for the points.")
@@ -37,7 +37,7 @@ def export(student: str, output: Path, without_hidden: bool, course_dir: Path | 
     return 0
 
 
-@command.command("delete")
+@command.command("delete", short_help="Take every row about one student away.")
 @click.argument("student")
 @click.option("--yes", is_flag=True, help="Do it; without this, what would go is shown.")
 @course_option
@@ -87,7 +87,7 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
     return 0
 
 
-@command.command("anonymise")
+@command.command("anonymise", short_help="A copy of the records with pseudonyms, for research.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="A new file.")
 @course_option
 @records_option
