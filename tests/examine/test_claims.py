@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from examined import NAME, handed_in, write_course
 from hypothesis import HealthCheck, example, given, settings
@@ -31,6 +32,7 @@ SCALARS = st.one_of(
     st.text(st.characters(codec=None), max_size=5),
     st.binary(max_size=5),
     st.sampled_from(WORDS),
+    st.builds(np.zeros, st.integers(0, 3)),  # compared with anything, it answers with an array
 )
 PLAIN = st.recursive(
     SCALARS,
@@ -120,6 +122,15 @@ def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies
     score = Score("ada", "0", NAME, 1, (), notes=notes_for_student(submission, report))
     assert score_from_plain(score_to_plain(score)) == score
     assert all(type(note) is str and len(note) < 20_000 for note in score.notes)
+
+
+@pytest.mark.parametrize("name", ["raised", "status", "skipped", "number", "outputs"])
+def test_an_array_in_the_place_of_a_word_is_no_fault_of_ours(assignment: Assignment, name: str) -> None:
+    """Compared with a word it answers with an array, which is neither true nor false."""
+    cell = {"number": 1, "status": "ok", "raised": None, "outputs": [], "skipped": "", name: np.zeros(3)}
+    submission = handed_in({"x.ipynb": NOTEBOOK})
+    report = Loader(submission, assignment, {}).load(lambda op, **fields: {"cells": [cell], "forbidden": []})
+    assert notes_for_student(submission, report) == ()
 
 
 def test_what_is_listed_after_unpacking_is_loaded(assignment: Assignment, tmp_path: Path) -> None:
