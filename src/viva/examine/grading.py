@@ -18,7 +18,7 @@ from viva.examine.catalog import TestFunction, case_label, resolve
 from viva.examine.checkpoints import Checkpoints, content_of
 from viva.examine.compare.tape import Tape, listening_to
 from viva.examine.key import Key
-from viva.examine.load import Loader
+from viva.examine.load import Loader, LoadReport
 from viva.examine.marks import case_of, entry_of, exact_points, leader_value
 from viva.examine.notes import notes_for_student
 from viva.examine.on_gpu import GpuSource, OnGpu
@@ -85,6 +85,7 @@ class Grader:
         checkpoints: Checkpoints | None = None,
         book: Book | None = None,
         transcript: Recording | Replaying | None = None,
+        on_loaded: Callable[[LoadReport], None] = lambda _: None,
     ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
         """Grade one submission; nothing of it is left in this process afterwards.
 
@@ -99,6 +100,7 @@ class Grader:
             checkpoints: where trainings are kept for a later run; None where nothing is.
             book: where to write down what the key is asked and answers; None where nobody wants to know.
             transcript: writes down what the boxes are asked and reply, or stands in their place; None for neither.
+            on_loaded: called in the end with what the first load did, if anything was loaded.
 
         Returns:
             The score, and by test what was asked and answered, as texts (empty unless `record`).
@@ -133,6 +135,8 @@ class Grader:
             wall_s = time.monotonic() - started
             session.close()  # how a GPU was used is known when its box has ended
             score = self._score(submission, session, run, wall_s)
+            if session.report is not None:
+                on_loaded(session.report)
         finally:
             session.close()
             if chosen:

@@ -50,6 +50,8 @@ class Wanted:
     """Bring back what the key was asked and answered (`Graded.book`)."""
     transcript: bool = False
     """Bring back what the boxes were asked and what they replied (`Graded.transcript`)."""
+    notebook: bool = False
+    """Bring back the notebook that was run, with its outputs (`Graded.notebook`)."""
 
     def asks(self, entry: Entry) -> bool:
         """Whether a test is asked for; those that must pass before it are asked beside it."""
@@ -70,6 +72,9 @@ class Graded:
     """What the key was asked, if that was wanted: `Book.from_plain` reads it."""
     transcript: bytes = b""
     """What the boxes were asked and replied, if that was wanted and not too large: `Transcript.from_bytes` reads it."""
+    notebook: bytes = b""
+    """The executed notebook, if that was wanted and one was run: an .ipynb of nbformat 4.5. What its cells have put out
+    are claims of the student's program, made before any test had asked it anything."""
     changed: list[str] = dataclasses.field(default_factory=list)
     """Tests that ask something else than in the transcript that was to answer: their entries say nothing."""
     remarks: list[str] = dataclasses.field(default_factory=list)
@@ -250,6 +255,7 @@ class ExaminerProcess:
             "training": wanted.training,
             "key_record": wanted.key_record,
             "transcript": transcript or wanted.transcript,
+            "notebook": wanted.notebook,
             "checkpoints": None if checkpoints is None else str(checkpoints.absolute()),
         }
         entries: list[Entry] = []

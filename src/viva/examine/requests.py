@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from viva.examine.catalog import TestFunction
 from viva.examine.checkpoints import Checkpoints
 from viva.examine.grading import Grader
+from viva.examine.load import LoadReport
 from viva.examine.memory import Memory
 from viva.examine.messages import entry_to_plain, receive, score_to_plain, send, submission_from_plain
 from viva.examine.outcome import Outcome
@@ -69,15 +70,19 @@ def _grade(
     book = Book() if request["key_record"] and isinstance(grader, Grader) else None
 
     transcript = _transcript(request["transcript"]) if isinstance(grader, Grader) else None
+    loads: list[LoadReport] = []
 
     def tell(entry: Entry) -> None:
         if lost():  # the test may have made something else of it; the parent tries again with a fresh examiner
             raise GraderError("the fork server of its boxes has ended")
         send(sock, {"event": "entry", "entry": entry_to_plain(entry)})
 
-    for_ours: dict[str, Any] = {"book": book, "transcript": transcript} if isinstance(grader, Grader) else {}
+    for_ours: dict[str, Any] = {}
+    if isinstance(grader, Grader):
+        for_ours = {"book": book, "transcript": transcript, "on_loaded": loads.append}
+    submission = submission_from_plain(request["submission"])
     score, questions = grader.grade(
-        submission_from_plain(request["submission"]),
+        submission,
         wanted=_wanted(request),
         on_entry=tell,
         record=request["record"],
@@ -95,6 +100,10 @@ def _grade(
         kept["transcript"] = transcript.transcript.to_bytes()
     elif transcript is not None:
         kept["changed"] = changed_tests(grader.functions, transcript)
+    if request["notebook"] and loads:
+        from viva.examine.executed import executed_notebook
+
+        kept["notebook"] = executed_notebook(loads[0], grader.assignment, submission.content_hash)
     send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions, "kept": kept})
 
 
