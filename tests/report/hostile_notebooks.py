@@ -52,6 +52,25 @@ PAYLOADS: Final = [
 ]  # fmt: skip
 
 
+PIXEL: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+"""A picture of one point."""
+DRAWING: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="20" height="20" '
+    'onload="owned()"><rect width="20" height="20" onclick="owned()"/>{}</svg>'
+)
+ACTING: Final = [
+    "<script>owned()</script>",
+    "<script>parent.owned(); top.owned()</script>",
+    "<foreignObject><iframe xmlns='http://www.w3.org/1999/xhtml' srcdoc='&lt;script>parent.owned()'/></foreignObject>",
+    "<image xlink:href='https://example.org/picture.png' onerror='owned()'/>",
+    "<use xlink:href='https://example.org/drawing.svg#a'/>",
+    "<a xlink:href='javascript:owned()'><text y='10'>click</text></a>",
+    "<style>@import 'https://example.org/style.css'; * {{ background: url(https://example.org/x) }}</style>",
+    "<set attributeName='onmouseover' to='owned()'/>",
+]
+"""What a drawing can hold that acts or fetches."""
+
+
 def notebook(*cells: tuple[str, str], outputs: list[dict[str, Any]] | None = None) -> bytes:
     """A notebook of cells (kind, source); the outputs are those of every code cell."""
     written = [
@@ -73,10 +92,31 @@ def hostile_notebook() -> bytes:
             {"output_type": "display_data", "data": {"image/png": f'x">{text}'}, "metadata": {}},
             {"output_type": "display_data", "data": {"application/javascript": "owned()"}, "metadata": {}},
             {"output_type": "error", "ename": text, "evalue": text, "traceback": [text]},
+            {"output_type": "display_data", "data": {"text/markdown": text, "text/plain": text}},
+            {"output_type": "display_data", "data": {"text/latex": f"${text}$", "text/plain": text}},
+            {"output_type": "display_data", "data": {"image/svg+xml": DRAWING.format(text)}},
+            {"output_type": "stream", "text": f"\x1b]8;;javascript:owned()\x07{text}\x1b]8;;\x07\x1b[31m{text}\x1b[0m"},
+            {
+                "output_type": "display_data",
+                "data": {
+                    "image/png": PIXEL,
+                    text: text,
+                    "application/vnd.jupyter.widget-view+json": {"model_id": text},
+                },
+                "metadata": {"image/png": {"alt": text, "width": text}, "filenames": {"image/png": text}},
+            },
+            {
+                "output_type": "display_data",
+                "data": {"text/plain": ""},
+                "metadata": {"viva": {"left_out": [text], "status": text}},
+            },
         ]
+    outputs += [{"output_type": "display_data", "data": {"image/svg+xml": DRAWING.format(text)}} for text in ACTING]
     cells = [(kind, text) for text in PAYLOADS for kind in ("markdown", "code", "raw")]
     step = [outputs[i : i + 12] for i in range(0, len(outputs), 12)]
+    cells += [("code", "pass")] * (len(step) - len(PAYLOADS))
     written = json.loads(notebook(*cells))
+    assert len(step) == sum(cell["cell_type"] == "code" for cell in written["cells"])
     for cell, some in zip([c for c in written["cells"] if c["cell_type"] == "code"], step, strict=False):
         cell["outputs"] = some
     return json.dumps(written).encode()

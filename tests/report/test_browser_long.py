@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_notebooks import PAYLOADS, hostile_notebook, notebook
+from hostile_notebooks import ACTING, PAYLOADS, hostile_notebook, notebook
 from report_class import assignment, entry, large_class, marked
 from test_similarity import PROGRAM, program
 
@@ -101,6 +101,8 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
             link.dispatch_event("focus")
         page.wait_for_timeout(300)
         assert page.evaluate("window.ran") == 0
+        drawings = page.locator("img[src^='data:image/svg+xml']").count()
+        assert (drawings >= len(ACTING)) == (name == "page.html"), "the drawings are there, and do nothing"
         assert page.evaluate("document.querySelectorAll('script, iframe, object, embed, form, [style]').length") == 0
         assert page.evaluate("[...document.querySelectorAll('*')].some(e => e.shadowRoot)") is False
         assert page.url == before and page.locator("main h1, main main").count() == 0

@@ -1,5 +1,6 @@
 """Pages for students: what they may read, and never what only staff may."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,6 +95,44 @@ def test_outputs_are_shown_of_executed_notebooks_alone() -> None:
     assert "printed &lt;b&gt;" in executed and "<td>cell of a table</td>" in executed
     assert "data:image/png;base64,iVBORw0KGgo=" in executed
     assert "ZeroDivisionError" in executed and "\x1b" not in executed
+
+
+def test_of_what_is_not_shown_of_an_output_it_is_said() -> None:
+    outputs = [
+        {"output_type": "display_data", "data": {"application/javascript": "owned()", "text/plain": "the-plain-form"}},
+        {"output_type": "display_data", "data": {"text/plain": "(widget)"},
+         "metadata": {"viva": {"left_out": ["application/vnd.jupyter.widget-view+json", 7]}}},
+        {"output_type": "display_data", "data": {"text/markdown": "some **bold** prose", "text/plain": "no"}},
+        {"output_type": "display_data", "data": {"text/latex": "$x_1$", "text/plain": "no"}},
+        {"output_type": "display_data", "data": {"image/svg+xml": "<svg><path d='M0 0'/></svg>", "text/plain": "no"}},
+        {"output_type": "display_data", "data": {"image/svg+xml": "<svg", "text/plain": "no-drawing"}},
+        *({"output_type": "stream", "text": f"line-{n}-of-many"} for n in range(20)),
+    ]  # fmt: skip
+    html = page(marked("s"), notebook(("code", "print()"), outputs=outputs), executed=True)
+    assert "the-plain-form" in html and "(not shown here: application/javascript)" in html and "owned" not in html
+    assert "(not shown here: application/vnd.jupyter.widget-view+json)" in html
+    assert "<strong>bold</strong>" in html and "$x_1$" in html and "no-drawing" in html
+    assert html.count('<img src="data:image/svg+xml;base64,') == 1
+    assert "line-13-of-many" in html and "line-14-of-many" not in html and "6 more outputs" in html
+
+
+def test_cells_that_did_not_end_say_so() -> None:
+    written = json.loads(notebook(*(("code", f"{n} + 1") for n in range(5))))
+    for cell, said in zip(written["cells"], ["skipped", "timeout", "died", "<b>", 7], strict=True):
+        cell["metadata"] = {"viva": {"status": said}}
+    labels = [cell.label for cell in shown_cells(json.dumps(written).encode(), executed=True)]
+    assert labels == [
+        "Cell 1, which was not run", "Cell 2, which did not end in time", "Cell 3, in which the program ended",
+        "Cell 4", "Cell 5",
+    ]  # fmt: skip
+    assert shown_cells(json.dumps(written).encode(), executed=False)[0].label == "Cell 1"
+
+
+def test_definitions_alone_are_said_to_be_executed() -> None:
+    written = json.loads(notebook(("code", "1")))
+    written["metadata"]["viva"] = {"load": "definitions"}
+    html = page(marked("s"), json.dumps(written).encode(), executed=True)
+    assert feedback.DEFINED in html and feedback.EXECUTED not in html
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def command(
         Progress(jobs, output, tier, all_asked=all_asked) as progress,
         records_for(course, records_url, off=no_records or not all_asked) as records,
     ):
+        wanted.notebook = progress.keeps_notebooks
         keeper = None
         if records is not None:
             wanted.transcript = True

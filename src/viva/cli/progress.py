@@ -1,5 +1,6 @@
 """What a person sees and what is written while a class is graded."""
 
+import contextlib
 import json
 import shutil
 import time
@@ -16,7 +17,7 @@ from viva.cli.checkpoints import folder_of, tidy
 from viva.cli.curves import write_class_curves, write_curves
 from viva.cli.words import short
 from viva.examine.parent import Graded
-from viva.formats import gates
+from viva.formats import executed, gates
 from viva.formats.write import write_atomically
 from viva.model import Entry, Score, Status, Tier
 from viva.model.errors import UsageError, VivaError
@@ -65,6 +66,11 @@ class Progress:
         """Jobs whose score an earlier run has kept."""
         self._total = len(jobs)
         self._bar: Bar | None = None
+
+    @property
+    def keeps_notebooks(self) -> bool:
+        """Whether executed notebooks are written: where each result has a folder."""
+        return self._output is not None and self._output.suffix != ".json"
 
     def __enter__(self) -> Self:
         import sys
@@ -144,6 +150,17 @@ class Progress:
         if complete and (drawn := write_curves(self._targets[job.name], score)):
             self._curves.append(drawn)
 
+    def _save_notebook(self, job: Job, graded: Graded) -> None:
+        """The executed notebook beside the result; one of an earlier run goes, for it belongs to another result."""
+        if not self.keeps_notebooks or not graded.finished:
+            return
+        path = self._targets[job.name].with_name(executed.FILE)
+        if graded.notebook:
+            write_atomically(path, graded.notebook)
+        else:
+            with contextlib.suppress(OSError):  # it names the submission, so that nobody takes it for this one
+                path.unlink()
+
     # --- called from the main thread
 
     def done(self, job: Job, graded: Graded | Exception) -> None:
@@ -162,6 +179,7 @@ class Progress:
             if job.name in self._targets:
                 try:
                     self._save(job, graded.score, complete=True)
+                    self._save_notebook(job, graded)
                     if (folder := self.checkpoints(job)) is not None:
                         tidy(folder, graded, all_asked=self._all_asked)
                 except VivaError as error:

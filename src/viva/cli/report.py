@@ -1,5 +1,6 @@
 """`viva report ASSIGNMENT|DIR`: a class in one page and one table; with `--feedback` a page for each student."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,14 +55,17 @@ def command(
     """
     from viva.cli.marked import assignment_meant, marked_in_records, missing, with_roster
     from viva.report.build import write_report
+    from viva.report.executed import ExecutedNotebooks
 
     course = open_course(course_dir)
     kept = assignment_meant(course, what, records_url)
     listed: list[Student] = []
+    executed: Mapping[str, bytes] = {}
     if kept is None:
         if roster is not None:
             raise UsageError("--roster is for scores that the course keeps: give the name of the assignment, not DIR.")
-        marked, name = _below(what, submissions, assignment)
+        results, name = _below(what, submissions, assignment)
+        marked, executed = [one for one, _ in results], ExecutedNotebooks(results)
     else:
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
@@ -76,6 +80,7 @@ def command(
         pairs=similarity,
         withheld=course.withheld,
         missing=missing(marked, listed),
+        executed=executed,
     )
     click.echo("\n".join(f"written: {file}" for file in written.files))
     if written.pages:
@@ -85,16 +90,16 @@ def command(
     return 0
 
 
-def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[Marked], str]":
+def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[Marked, Path]], str]":
     """The results below a folder that are of one assignment, and its name."""
-    from viva.report.load import marked_below
+    from viva.report.load import results_below
 
-    marked = marked_below(folder, submissions)
-    names = list(dict.fromkeys(one.score.assignment for one in marked))
+    results = results_below(folder, submissions)
+    names = list(dict.fromkeys(one.score.assignment for one, _ in results))
     if assignment is None and len(names) > 1:
         raise UsageError(f"{folder} holds results of several assignments ({', '.join(names)}): say one with -a.")
     name = assignment or names[0]
-    marked = [one for one in marked if one.score.assignment == name]
-    if not marked:
+    results = [(one, place) for one, place in results if one.score.assignment == name]
+    if not results:
         raise UsageError(f"{folder} holds no results of the assignment {name}; it holds those of {', '.join(names)}.")
-    return marked, name
+    return results, name

@@ -114,8 +114,8 @@ def _write_feedback(
     one: Marked, assignment: Assignment, folder: Path, withheld: Withheld, executed: Mapping[str, bytes]
 ) -> None:
     path = folder / pages.path_of(one.delivery)
-    if one.delivery.name in executed:
-        notebook = pages.Notebook("notebook.ipynb", executed[one.delivery.name], executed=True)
+    if ran := executed.get(one.delivery.name):
+        notebook = pages.Notebook("notebook.ipynb", ran, executed=True)
         write_atomically(path, pages.page(one, assignment, notebook), durable=False)
         return
     submission, why_none = graded_files(one, withheld)

@@ -12,6 +12,7 @@ from typing import Final
 
 from viva.course import Assignment
 from viva.examine.outcome import HIDDEN
+from viva.formats.executed import about
 from viva.formats.points import show
 from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
@@ -26,6 +27,10 @@ NOT_EXECUTED: Final = (
     "not shown."
 )
 EXECUTED: Final = "These are the cells that were handed in, executed by the course, with their outputs."
+DEFINED: Final = (
+    "These are the cells that were handed in. The course has executed only what in them defines names, as this "
+    "assignment says."
+)
 _CELL: Final = re.compile(r"\bcell (\d{1,5})\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"`?([^\W\d]\w{2,80})(?:`|\(| )")
 _HEADING: Final = re.compile(r"^#{1,6}[^\n]{0,40}?(?<![\d.])(\d+(?:\.\d+)*[a-z]?)(?![\d.]*\d)", re.MULTILINE)
@@ -88,9 +93,15 @@ def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, 
         cells=[(cell, beside.get(index, ())) for index, cell in enumerate(cells)],
         unplaced=len(everywhere),
         notebook=notebook if cells else None,
-        about=EXECUTED if notebook is not None and notebook.executed else NOT_EXECUTED,
+        about=_about(notebook) if notebook is not None else "",
         why_none=why_none,
     )
+
+
+def _about(notebook: Notebook) -> str:
+    if not notebook.executed:
+        return NOT_EXECUTED
+    return DEFINED if about(notebook.data).load == "definitions" else EXECUTED
 
 
 def mark_of(entry: Entry) -> Mark:

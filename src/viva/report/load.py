@@ -19,7 +19,16 @@ _MOST: Final = 10**9
 
 
 def marked_below(folder: Path, submissions: Path = Path()) -> list[Marked]:
-    """Every result below a folder, in the order of the paths.
+    """Every result below a folder; see `results_below`.
+
+    Raises:
+        UsageError: there are no results, or one is not what viva writes.
+    """
+    return [one for one, _ in results_below(folder, submissions)]
+
+
+def results_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
+    """Every result below a folder with the folder in which it lies, in the order of the paths.
 
     A folder of results does not know who handed in what: each delivery stands for one student.
 
@@ -42,7 +51,7 @@ def marked_below(folder: Path, submissions: Path = Path()) -> list[Marked]:
         if name == ".":
             name = PurePosixPath(score.submission).name or "submission"
         found.append(Marked(Delivery(name, submissions / score.submission, ()), score))
-    return _without_common_folder(found)
+    return list(zip(_without_common_folder(found), [file.parent for file in files], strict=True))
 
 
 def score_of(results: Results) -> Score:

@@ -6,13 +6,16 @@ All of it is a student's: what cannot be rendered, or is too long to be, is show
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from viva.formats import gates
+from viva.formats.executed import OURS
 from viva.intake.notebook import Cell, NotebookError, read_notebook
 from viva.report.sanitise import sanitised
+from viva.report.svg import as_picture
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -21,9 +24,22 @@ MOST_CELLS: Final = 400
 MOST_RENDERED: Final = 20_000
 """Characters of a cell that is rendered; a longer one is shown as text."""
 MOST_OUTPUTS: Final = 20
-"""Of one cell."""
+"""Of one cell; a line says how many more there are."""
 MOST_PICTURE: Final = 4_000_000
 """Characters of a picture, in base64."""
+_STATUSES: Final = {
+    "skipped": ", which was not run",
+    "timeout": ", which did not end in time",
+    "died": ", in which the program ended",
+}
+_SHOWN: Final = frozenset({
+    "text/plain", "text/html", "text/markdown", "text/latex", "application/json", "image/png", "image/jpeg",
+    "image/gif", "image/svg+xml",
+})  # fmt: skip
+"""Forms of a display of which one is shown; of others it is said that they are not."""
+_MOST_NAMED: Final = 10
+_FAULTS: Final = (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError)
+"""A renderer's own; they must not cost the student the page."""
 _ANCHOR: Final = re.compile(r'<a class="anchor-link" href="[^"]*">&#182;</a>')
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 
@@ -59,14 +75,28 @@ def shown_cells(data: bytes, *, executed: bool) -> list[ShownCell]:
     return [
         ShownCell(
             cell.number,
-            f"Cell {cell.number}" if cell.number else ("Text" if cell.kind == "markdown" else "Cell that is not run"),
+            _label(cell, executed=executed),
             cell.source,
             _rendered(cell),
-            tuple(map(_output, outputs.get(cell.position, [])[:MOST_OUTPUTS])),
+            tuple(_shown(outputs.get(cell.position, []))),
         )
         for cell in cells
         if cell.source.strip()
     ]
+
+
+def _label(cell: Cell, *, executed: bool) -> str:
+    if not cell.number:
+        return "Text" if cell.kind == "markdown" else "Cell that is not run"
+    said = cell.metadata.get(OURS) if executed else None
+    status = said.get("status") if isinstance(said, dict) else None
+    return f"Cell {cell.number}{_STATUSES.get(status, '') if isinstance(status, str) else ''}"
+
+
+def _shown(outputs: list[Mapping[str, Any]]) -> Iterator["Markup"]:
+    yield from map(_output, outputs[:MOST_OUTPUTS])
+    if (more := len(outputs) - MOST_OUTPUTS) > 0:
+        yield _text(f"… and {more} more outputs, which are not shown.")
 
 
 def _rendered(cell: Cell) -> "Markup":
@@ -74,8 +104,8 @@ def _rendered(cell: Cell) -> "Markup":
         return _text(cell.source)
     try:
         return _prose(cell.source) if cell.kind == "markdown" else _code(cell.source)
-    except (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError):
-        return _text(cell.source)  # a renderer's own fault must not cost the student the page
+    except _FAULTS:
+        return _text(cell.source)
 
 
 def _prose(source: str) -> "Markup":
@@ -131,12 +161,35 @@ def _output(output: Mapping[str, Any]) -> "Markup":
         return _text("\n".join(line for line in trace if isinstance(line, str)) if isinstance(trace, list) else "")
     data = output.get("data")
     shown = {key: _joined(value) for key, value in data.items()} if isinstance(data, dict) else {}
+    left_out = _left_out(shown, output.get("metadata"))
+    note = Markup("<p>(not shown here: {})</p>").format(gates.line(", ".join(left_out))) if left_out else Markup("")
+    return _display(shown) + note
+
+
+def _display(shown: Mapping[str, str]) -> "Markup":
+    """The best form of a display that a page can show."""
+    from markupsafe import Markup
+
     for picture in _pictures(shown):
         return Markup(sanitised(picture))
+    if address := as_picture(shown.get("image/svg+xml", "")):
+        return Markup('<img src="{}" alt="drawing in the notebook">').format(address)
     html = shown.get("text/html", "")
     if html and len(html) <= MOST_RENDERED:
         return Markup(sanitised(gates.terminal(html, **_WHOLE)))
-    return _text(shown.get("text/plain", ""))
+    prose = shown.get("text/markdown", "")
+    if prose and len(prose) <= MOST_RENDERED:
+        with suppress(*_FAULTS):
+            return _prose(prose)
+    return _text(shown.get("text/latex") or shown.get("text/plain", ""))
+
+
+def _left_out(shown: Mapping[str, str], metadata: Any) -> list[str]:
+    """Forms that would act if they were shown (scripts, widgets), or that no page can show."""
+    said = metadata.get(OURS) if isinstance(metadata, dict) else None
+    before = said.get("left_out") if isinstance(said, dict) else None
+    names = {name for name in before if isinstance(name, str)} if isinstance(before, list) else set()
+    return sorted(names | {name for name in shown if name not in _SHOWN})[:_MOST_NAMED]
 
 
 def _pictures(shown: Mapping[str, str]) -> Iterator[str]:

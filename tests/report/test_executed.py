@@ -1,0 +1,68 @@
+"""Executed notebooks beside results: those of the marked bytes, and no others."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hostile_notebooks import notebook
+from report_class import entry, marked
+
+from viva.formats.executed import FILE, About, about
+from viva.model import Marked
+from viva.report.executed import ExecutedNotebooks
+
+HASH = "a" * 64
+
+
+def executed(content_hash: object = HASH, **said: object) -> bytes:
+    written = json.loads(notebook(("code", "1 + 1")))
+    written["metadata"]["viva"] = {"content_hash": content_hash, **said}
+    return json.dumps(written).encode()
+
+
+@pytest.fixture
+def one() -> Marked:
+    score = marked("ada", entry("1")).score
+    return replace(marked("ada", entry("1")), score=replace(score, content_hash=HASH))
+
+
+def test_what_lies_there_is_read_when_it_is_asked_for(tmp_path: Path, one: Marked) -> None:
+    found = ExecutedNotebooks([(one, tmp_path)])
+    assert list(found) == [] and found.get("ada") is None and len(found) == 0
+    (tmp_path / FILE).write_bytes(executed())
+    assert list(found) == ["ada"] and found["ada"] == executed() and len(found) == 1
+    assert "eve" not in found
+
+
+@pytest.mark.parametrize(
+    "data",
+    [executed("b" * 64), executed(""), executed(7), b"{}", b"[]", b"", b"no notebook", b"[" * 100_000, b"\xff"],
+    ids=lambda data: str(data[:12]),
+)
+def test_a_notebook_of_other_bytes_is_not_there(tmp_path: Path, one: Marked, data: bytes) -> None:
+    (tmp_path / FILE).write_bytes(data)
+    assert "ada" not in ExecutedNotebooks([(one, tmp_path)])
+
+
+def test_a_result_without_a_hash_has_none(tmp_path: Path, one: Marked) -> None:
+    (tmp_path / FILE).write_bytes(executed(""))
+    assert "ada" not in ExecutedNotebooks([(replace(one, score=replace(one.score, content_hash="")), tmp_path)])
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path, one: Marked) -> None:
+    for name in ("link", "pipe", "folder", "huge"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "elsewhere.ipynb").write_bytes(executed())
+    (tmp_path / "link" / FILE).symlink_to(tmp_path / "elsewhere.ipynb")
+    os.mkfifo(tmp_path / "pipe" / FILE)
+    (tmp_path / "folder" / FILE).mkdir()
+    (tmp_path / "huge" / FILE).touch()
+    os.truncate(tmp_path / "huge" / FILE, 1 << 40)
+    for name in ("link", "pipe", "folder", "huge"):
+        assert "ada" not in ExecutedNotebooks([(one, tmp_path / name)])
+
+
+def test_it_says_how_it_was_run() -> None:
+    assert about(executed(load="definitions")) == About(HASH, "definitions")

@@ -1,0 +1,109 @@
+"""Drawings of students: what is shown is a drawing, cannot act, and does not grow without end."""
+
+import base64
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from viva.report.svg import MOST_CHARACTERS, as_picture, drawing
+
+HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9">'
+
+
+def drawn(inner: str) -> str:
+    return drawing(f'<?xml version="1.0" encoding="utf-8"?>\n{HEAD}{inner}</svg>')
+
+
+def test_shapes_text_and_gradients_stay() -> None:
+    inner = (
+        '<defs><linearGradient id="a"><stop offset="0" stop-color="red"/></linearGradient></defs>'
+        '<g style="fill: url(#a)" transform="scale(2)"><path d="M 0 0 L 9 9" class="x"/><text x="1">a &lt; b</text></g>'
+    )
+    text = drawn(inner)
+    assert text.startswith("<svg ") and 'd="M 0 0 L 9 9"' in text and "a &lt; b" in text and "url(#a)" in text
+    assert ElementTree.fromstring(text).attrib == {"width": "9", "height": "9"}
+
+
+def test_a_figure_of_matplotlib_keeps_every_shape() -> None:
+    import io
+
+    from matplotlib.figure import Figure
+
+    figure, file = Figure(), io.StringIO()
+    figure.add_subplot(title="größer").plot([1, 3, 2], marker="o")
+    figure.savefig(file, format="svg")
+    before, after = ElementTree.fromstring(file.getvalue()), ElementTree.fromstring(drawing(file.getvalue()))
+    for tag in ("path", "use", "g", "clipPath"):
+        found = before.findall(f".//{{http://www.w3.org/2000/svg}}{tag}")
+        kept = after.findall(f".//{{http://www.w3.org/2000/svg}}{tag}")
+        assert len(found) == len(kept) > 0
+        link = "{http://www.w3.org/1999/xlink}href"
+        assert [e.get(link) for e in kept] == [e.get(link) for e in found]
+
+
+def test_a_drawing_without_its_namespace_is_one() -> None:
+    assert 'xmlns="http://www.w3.org/2000/svg"' in drawing('<svg><rect width="3"/></svg>')
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "<script>owned()</script>",
+        '<g onclick="owned()"/>',
+        '<g ONLOAD="owned()"/>',
+        "<foreignObject><b xmlns='http://www.w3.org/1999/xhtml' onclick='owned()'>owned()</b></foreignObject>",
+        "<animate attributeName='href' to='javascript:owned()'/>",
+        "<set attributeName='onload' to='owned()'/>",
+        "<use xlink:href='https://example.org/owned().svg#a'/>",
+        "<image xlink:href='data:image/svg+xml;base64,b3duZWQoKQ=='/>",
+        "<image href='https://example.org/owned().png'/>",
+        "<a xlink:href='javascript:owned()'>owned()</a>",
+        "<style>@import 'https://example.org/owned()';</style>",
+        "<style>@im&#112;ort 'https://example.org/owned()';</style>",
+        "<style>@i\\6dport 'https://example.org/owned()';</style>",
+        "<g style='fill: url(https://example.org/owned())'/>",
+        "<g fill='url( \"data:,owned()\" )'/>",
+        "<!-- owned() --><?xml-stylesheet href='owned()'?><![CDATA[]]>",
+        "<filter><feImage xlink:href='https://example.org/owned()'/></filter>",
+        "<h:script xmlns:h='http://www.w3.org/1999/xhtml'>owned()</h:script>",
+        "<metadata>owned()</metadata>",
+    ],
+)
+def test_nothing_that_acts_or_fetches_is_left(inner: str) -> None:
+    text = drawn(f"<path d='M0 0'/>{inner}<path d='M1 1'/>")
+    assert "owned" not in text and text.count("<path") == 2
+
+
+def test_what_uses_something_that_uses_something_is_not_used() -> None:
+    """Ten levels of ten would be ten thousand million shapes."""
+    uses = ["".join(f"<use xlink:href='#g{n - 1}'/>" for _ in range(10)) for n in range(1, 11)]
+    levels = "".join(f"<g id='g{n}'>{use}</g>" for n, use in enumerate(uses, 1))
+    text = drawn(f"<g id='g0'><path d='M0 0'/></g>{levels}<use id='u' xlink:href='#u'/>")
+    assert text.count('href="#g0"') == 10 and text.count("href=") == 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "no drawing", "<svg", "<html><svg/></html>", f"{HEAD}<g></svg>", f"{HEAD}{'<g>' * 100}{'</g>' * 100}</svg>",
+        f'<!DOCTYPE svg [<!ENTITY a "aaaa">]>{HEAD}&a;</svg>', f"{HEAD}&nothing;</svg>", f"{HEAD}\x00</svg>",
+        f"{HEAD}\ud800</svg>", f"{HEAD}{'<use/>' * 6000}</svg>", f"{HEAD}{' ' * MOST_CHARACTERS}</svg>",
+    ],
+    ids=lambda text: repr(text[:20] + text[-10:]),
+)  # fmt: skip
+def test_what_is_no_drawing_is_not_shown(text: str) -> None:
+    assert as_picture(text) == ""
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=30), st.sampled_from(["id", "d", "style", "onload", "x:href"]))
+@example('"><script>', "d")
+def test_what_is_left_can_always_be_read(value: str, name: str) -> None:
+    from xml.sax.saxutils import quoteattr
+
+    text = drawn(f"<g {name}={quoteattr(value)}>{value}</g>")
+    if text:
+        assert {e.tag.rpartition("}")[2] for e in ElementTree.fromstring(text).iter()} <= {"svg", "g"}
+        kind, _, data = as_picture(text).partition(",")
+        assert kind == "data:image/svg+xml;base64" and base64.b64decode(data)
