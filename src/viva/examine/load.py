@@ -86,12 +86,16 @@ class Loader:
             GraderError: the author's own helpers or data cannot be loaded.
         """
         report = LoadReport()
+        self.fill(ask, report)
+        return report
+
+    def fill(self, ask: Ask, report: LoadReport) -> None:
+        """As `load`; what is known so far stands in the report also where it raises."""
         self._prepare(ask)
         data = self._put(ask, report)
         self._unpack(ask, report, data)
         for path in self.order(list(report.files)):
             self._load_file(ask, report, path, data)
-        return report
 
     def order(self, paths: Sequence[str]) -> list[str]:
         """The files to run, first the one the assignment names, then notebooks, then the rest of the code at the top.

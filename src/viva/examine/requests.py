@@ -16,7 +16,7 @@ from viva.examine.messages import entry_to_plain, receive, score_to_plain, send,
 from viva.examine.outcome import Outcome
 from viva.examine.recorded import Book, ReplayedKey
 from viva.examine.transcripts import Recording, Replaying, Transcript, changed_tests
-from viva.model import Entry, Status
+from viva.model import Entry, Status, Submission
 from viva.model.errors import BoxUnavailable, GraderError, UsageError
 
 if TYPE_CHECKING:
@@ -100,11 +100,19 @@ def _grade(
         kept["transcript"] = transcript.transcript.to_bytes()
     elif transcript is not None:
         kept["changed"] = changed_tests(grader.functions, transcript)
-    if request["notebook"] and loads:
-        from viva.examine.executed import executed_notebook
-
-        kept["notebook"] = executed_notebook(loads[0], grader.assignment, submission.content_hash)
+    if request["notebook"] and loads and isinstance(grader, Grader):
+        kept["notebook"] = _notebook(grader, submission, loads[0], replayed=isinstance(transcript, Replaying))
     send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions, "kept": kept})
+
+
+def _notebook(grader: Grader, submission: Submission, loaded: LoadReport, *, replayed: bool) -> bytes:
+    """The executed notebook; of a load that ended its box, as far as it came."""
+    from viva.examine.executed import executed_notebook
+    from viva.examine.executed.stepwise import run_stepwise
+
+    if loaded.failure is not None and not replayed:
+        loaded = run_stepwise(grader.source, submission, grader.assignment, grader.inside)
+    return executed_notebook(loaded, grader.assignment, submission.content_hash)
 
 
 def _transcript(asked: bool | bytes) -> Recording | Replaying | None:

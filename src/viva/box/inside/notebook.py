@@ -10,7 +10,7 @@ import re
 import sys
 import time
 import types
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from . import alarm, forbid, sources
 from .alarm import SoftTimeout, within
@@ -49,6 +49,7 @@ class Notebooks:
     def __init__(self, spaces: Spaces, loading: Loading) -> None:
         self._spaces, self._loading = spaces, loading
         self._count = 0
+        self._cell: Callable[[Cell, Optional[float]], Cell] = _not_begun
 
     def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
         """Run the cells in order in one namespace; a cell that raises, hangs or is no Python costs only itself.
@@ -60,17 +61,29 @@ class Notebooks:
             `{"cells": [{"number", "status", "raised", "outputs", "wall_s", "skipped"}], "forbidden": [str]}` with
             status "ok", "raised", "timeout" or "skipped".
         """
+        cells: List[Cell] = list(request["cells"])
+        self.begin(request)
+        return {"cells": [self._cell(cell, request.get("cell_s")) for cell in cells], "forbidden": forbid.tried()}
+
+    def begin(self, request: Dict[str, Any]) -> None:
+        """Make all ready for the cells, of which `next_cell` then runs one at a time."""
         self._count += 1
         path = str(request.get("path") or f"notebook{self._count if self._count > 1 else ''}.ipynb")
         self._loading.prepare(request, path)
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
         self._spaces.add(path, vars(module))
-        cells: List[Cell] = list(request["cells"])
         only_definitions = request.get("mode") == "definitions"
-        run: Any = _Definitions(module) if only_definitions else WholeCells(module, cells)
-        limit_s = request.get("cell_s")
-        return {"cells": [run.cell(cell, limit_s) for cell in cells], "forbidden": forbid.tried()}
+        run: Any = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
+        self._cell = run.cell
+
+    def next_cell(self, request: Dict[str, Any]) -> Cell:
+        """Run one cell, given as `cell`, for at most `cell_s` seconds; comes back as one of the cells of `load`."""
+        return self._cell(request["cell"], request.get("cell_s"))
+
+
+def _not_begun(_cell: Cell, _limit_s: Optional[float]) -> Cell:
+    raise RuntimeError("no notebook was begun")
 
 
 class WholeCells:

@@ -96,6 +96,7 @@ class Worker:
         self._spaces = Spaces() if spaces is None else spaces
         self._plain = Plain(self.refs.keep)
         loading = Loading(self._spaces)
+        notebooks = Notebooks(self._spaces, loading)
         self._by_kernel: Any = None
         self._operations: Dict[str, Callable[[Request], Any]] = {
             "put": files.put,
@@ -104,7 +105,9 @@ class Worker:
             "read": files.read,
             "run": files.run,
             "load_module": loading.load_module,
-            "load_notebook": Notebooks(self._spaces, loading).load,
+            "load_notebook": notebooks.load,
+            "begin_notebook": notebooks.begin,
+            "next_cell": notebooks.next_cell,
             "load_by_kernel": lambda request: self._kernels(loading).load(request),
             "load_inside": loading.load_inside,
             "names": lambda request: self._spaces.names(request.get("space", "student")),
