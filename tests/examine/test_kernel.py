@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, Examined, by_name, write_course
+from examined import NAME, Examined, by_name, handed_in, write_course
 
 from viva.course import load_course
+from viva.examine.parent import Wanted
 from viva.model.errors import CourseError
 
 pytest.importorskip("ipykernel", reason="the stock kernel")
@@ -118,3 +119,11 @@ def test_settings_that_cannot_be(tmp_path: Path, settings: str, words: str) -> N
 def test_settings(tmp_path: Path, written: str, kernel: str | None) -> None:
     write_course(tmp_path, tests=TESTS, key=KEY, settings=f"kernel: {written}\n")
     assert load_course(tmp_path).assignment(NAME).kernel == kernel
+
+
+@pytest.mark.slow
+def test_what_cells_put_out_is_in_the_executed_notebook(course: Examined) -> None:
+    graded = course.process.grade(handed_in(notebook(CELLS)), Wanted(notebook=True))
+    table, hello, *_ = json.loads(graded.notebook)["cells"]
+    assert table["outputs"][0]["data"] == {"text/html": "<table></table>", "text/plain": "table"}
+    assert hello["outputs"] == [{"output_type": "stream", "name": "stdout", "text": "hello\n"}]

@@ -55,17 +55,19 @@ def checked(claimed: list[Any], number: int, most_bytes: int) -> tuple[list[Outp
         return [], 0
     for claim in claimed:
         output = _checked(claims.table(claim), number, room)
-        if output is not None and size_of(output) <= room:
+        size = size_of(output) if output is not None else 0
+        if output is not None and size <= room:
             kept.append(output)
-            room -= size_of(output)
+            room -= size
             continue
         if output is not None and output["output_type"] == "stream":
             empty = {**output, "text": ""}
             if text := _beginning(output["text"], room - size_of(empty)):
-                kept.append({**output, "text": text})
+                kept.append({**empty, "text": text})
+                room -= size_of(kept[-1])
         kept.append(note)
-        break
-    return kept, sum(map(size_of, kept))
+        return kept, most - room + size_of(note)
+    return kept, most - room
 
 
 def size_of(output: Mapping[str, Any]) -> int:
