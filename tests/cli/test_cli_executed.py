@@ -49,6 +49,16 @@ def test_a_single_file_of_results_has_none_beside_it(viva: Viva, tmp_path: Path)
     assert executed(tmp_path) == []
 
 
+def test_nothing_is_written_into_the_submission(viva: Viva, tmp_path: Path) -> None:
+    """The next run would take it for one of the student's notebooks."""
+    hand_in_notebook(tmp_path / "ada", *WORK)
+    viva("grade", "ada", "-o", ".")
+    assert (tmp_path / "ada" / "results.json").is_file() and executed(tmp_path) == []
+    (tmp_path / "ada" / FILE).write_text("the student's own")
+    viva("grade", "ada", "-o", ".")
+    assert (tmp_path / "ada" / FILE).read_text() == "the student's own"
+
+
 def test_a_score_that_was_kept_needs_none(viva: Viva, own_course: Path, tmp_path: Path) -> None:
     with (own_course / "grader.yaml").open("a") as file:
         file.write("records: sqlite:///records.db\n")

@@ -151,10 +151,13 @@ class Progress:
             self._curves.append(drawn)
 
     def _save_notebook(self, job: Job, graded: Graded) -> None:
-        """The executed notebook beside the result; one of an earlier run goes, for it belongs to another result."""
-        if not self.keeps_notebooks or not graded.finished:
-            return
+        """The executed notebook beside the result; one of an earlier run goes, for it belongs to another result.
+
+        Not where results are written into the submission itself: the next run would take it for the student's work.
+        """
         path = self._targets[job.name].with_name(executed.FILE)
+        if not self.keeps_notebooks or not graded.finished or path.resolve().is_relative_to(job.path.resolve()):
+            return
         if graded.notebook:
             write_atomically(path, graded.notebook)
         else:
