@@ -23,7 +23,7 @@ from faulty import (
 )
 from kills import kill
 
-from viva.batch.local import ENDED
+from viva.batch.attempts import ENDED
 
 pytestmark = linux_only
 Victim = Callable[[int], int]

@@ -5,19 +5,19 @@ import queue
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from viva.batch.attempts import at_most_twice
 from viva.box.outside.host_memory import container_mib
 from viva.course import Assignment, Course
 from viva.examine.parent import ExaminerProcess, Graded, Wanted
 from viva.intake import open_submission
 from viva.model import Delivery, Entry, Submission, Tier
-from viva.model.errors import GraderError, UsageError, VivaError
+from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import Gpus
 
-ENDED: Final = "the examiner ended"
 EXAMINER_MIB: Final = 512
 """What an examiner and its fork server take, with torch in both."""
 
@@ -140,24 +140,8 @@ class Batch:
             done.put(None)
 
     def _grade(self, examiner: ExaminerProcess, job: Job, stop: "_Stop") -> Graded:
-        """Grade one submission; where its examiner ends in the middle, once more with a fresh one, from the start."""
-        submission = job.submission or _read(job, self.course)
-        graded: Graded | None = None
-        try:
-            graded = self._try(examiner, job, submission)
-        except GraderError:  # it ended before it was ready
-            if stop.is_set():
-                raise
-        if graded is not None and (not graded.ended or stop.is_set()):
-            return graded
-        try:
-            again = self._try(examiner, job, submission)
-        except VivaError as error:
-            if graded is None:
-                raise
-            return replace(graded, remarks=[*graded.remarks, f"{ENDED}, and no other could be started: {error}"])
-        how = "; a fresh one graded this from the start" if again.finished else ", and so did a fresh one"
-        return replace(again, remarks=[*again.remarks, f"{ENDED}{how}"])
+        submission = job.submission or read(job, self.course)
+        return at_most_twice(lambda: self._try(examiner, job, submission), stop.is_set)
 
     def _try(self, examiner: ExaminerProcess, job: Job, submission: Submission) -> Graded:
         wanted = job.wanted or self.wanted
@@ -233,7 +217,7 @@ class _Stop(threading.Event):
                 examiner.stop()
 
 
-def _read(job: Job, course: Course) -> Submission:
+def read(job: Job, course: Course) -> Submission:
     """A submission that was there when the class was listed; if it has gone, that is no reason to stop the others."""
     try:
         return open_submission(job.path, job.name, withheld=course.withheld)
