@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from viva.cli.cluster import Elsewhere, cluster_options
 from viva.cli.keeping import Keeping, reason_of, reason_options, records_for, records_option
 from viva.cli.options import (
     UNSAFE,
@@ -20,6 +21,7 @@ from viva.cli.options import (
 from viva.cli.progress import Progress
 from viva.model import Tier
 from viva.model.errors import UsageError
+from viva.model.gpu import Gpus
 
 UNPACKED = ".class"
 """Where what had to be unpacked of a platform's export stays: in the folder of the results, else beside grader.yaml."""
@@ -60,6 +62,7 @@ UNPACKED = ".class"
 @click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before.")
 @click.option("--again", is_flag=True, help="Grade anew what was graded before, too.")
 @reason_options
+@cluster_options
 def command(
     paths: tuple[Path, ...],
     output: Path | None,
@@ -79,6 +82,7 @@ def command(
     again: bool,
     by: str,
     why: str,
+    elsewhere: Elsewhere,
 ) -> int:
     """Grade one or many submissions: modules, notebooks, folders, archives.
 
@@ -99,8 +103,10 @@ def command(
     listing = list_jobs(course, paths, assignment, is_class=is_class, roster=roster, place=place)
     jobs = listing.jobs
     floors = [j.assignment.min_tier for j in jobs if j.assignment.min_tier is not None]
-    tier = choose_tier(tier_name, max(floors, default=course.min_tier))
-    gpus = choose_gpus(gpu_wish)
+    floor = max(floors, default=course.min_tier)
+    cluster = elsewhere.cluster(course, tier_name, floor, gpu_wish, workers) if elsewhere else None
+    tier = cluster.tier if cluster else choose_tier(tier_name, floor)
+    gpus = Gpus() if cluster else choose_gpus(gpu_wish)
     if tier is Tier.T0:
         click.echo(f"viva: isolation T0: {UNSAFE}.", err=True)
     all_asked = not only and not visible_only
@@ -115,7 +121,8 @@ def command(
         keeper = None
         if records is not None:
             wanted.transcript = True
-            keeper = Keeping(records, course, secret, wanted, reason_of(by, why), gpu=bool(gpus.devices), again=again)
+            gpu = cluster.gpu if cluster else bool(gpus.devices)
+            keeper = Keeping(records, course, secret, wanted, reason_of(by, why), gpu=gpu, again=again)
             jobs = keeper.left(jobs, progress)
         batch = Batch(
             course,
@@ -129,7 +136,8 @@ def command(
             gpus=gpus,
             checkpoints=progress.checkpoints,
         )
-        for job, graded in batch.run(jobs):
+        far = cluster.batch(secret, wanted, progress.start) if cluster else None
+        for job, graded in (far or batch).run(jobs):
             if keeper is not None:
                 keeper.keep(job, graded)  # before its result is written, which is the newer of the two from then on
             progress.done(job, graded)

@@ -215,7 +215,8 @@ class Progress:
         else:
             many = len(scores) > LARGE and self._known
             print_class([score for name, score in shown if name not in self._known] if many else scores)
-            click.echo(f"isolation {self._tier}")
+            tiers = {score.isolation.tier for score in scores} - {"none"} or {str(self._tier)}
+            click.echo(f"isolation {', '.join(sorted(tiers))}")
             suites = {s.assignment: s.signature["suite"] for s in scores if "suite" in s.signature}
             for name, kind in suites.items():
                 suite = f"{'a' if kind == 'unittest' else 'an'} {kind} suite"
