@@ -34,9 +34,10 @@ class Plan:
             GraderError: the examiner ended before it was ready.
         """
         with ExaminerProcess(course, assignment, Tier.T0, secret, boxes=False) as examiner:
-            examiner.open()
-            for each in wanted:
-                examiner.find(each)
+            if assignment.suite is None:  # an existing suite is read in a box, so that only workers know its tests
+                examiner.open()
+                for each in wanted:
+                    examiner.find(each)
         seed_id = Seeds(secret, assignment.name, assignment.version).id
         return cls(made_with(assignment, course.root), seed_id, notebooks, examiner)
 

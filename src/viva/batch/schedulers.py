@@ -192,5 +192,6 @@ def _gateway(stack: contextlib.ExitStack, name: str) -> "Client":
     """A cluster that Dask Gateway has made; the gateway's address and login come from dask's configuration."""
     from dask_gateway import Gateway
 
-    cluster = stack.enter_context(Gateway()).connect(name)
+    gateway = stack.enter_context(Gateway())
+    cluster = stack.enter_context(gateway.connect(name))  # leaving it does not end it
     return stack.enter_context(cluster.get_client(set_as_default=False))
