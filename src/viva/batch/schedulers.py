@@ -156,13 +156,16 @@ def _scheduler(stack: contextlib.ExitStack, place: str, security: "Security | No
 
 def _slurm(stack: contextlib.ExitStack, security: "Security | None", workers: int, secret: str) -> "Client":
     """A scheduler in this process, and workers that SLURM starts; what a job is comes from dask's configuration."""
+    import dask
     from dask_jobqueue import SLURMCluster
     from distributed import Client
 
     if secret.startswith("env:"):
         os.environ.pop(secret.partition(":")[2], None)  # this process has read it; sbatch hands the environment on
+    # Nobody logs in to the page that shows what a scheduler does.
+    options = {"dashboard_address": "127.0.0.1:0"} | dask.config.get("jobqueue.slurm.scheduler-options", {})
     try:
-        cluster = stack.enter_context(SLURMCluster(security=security or _own_security()))
+        cluster = stack.enter_context(SLURMCluster(security=security or _own_security(), scheduler_options=options))
         cluster.scale(workers)
     except (ValueError, RuntimeError, OSError) as error:
         raise UsageError(

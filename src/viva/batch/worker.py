@@ -25,6 +25,8 @@ from viva.records.identity import made_with
 
 NAME: Final = "viva-examiners"
 """Under this name every worker has its examiners, whoever of several clients came first."""
+SAME_RUN_S: Final = 1.0
+"""After so long without work a course is read anew; tests are collected once for all submissions before."""
 IDLE_S: Final = 300.0
 """After so long without work an examiner ends: the run is over, or its client was killed."""
 
@@ -131,13 +133,25 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
                 self._busy.add(found.examiner)
         _close(useless)
         if found is not None:
-            return found.examiner
+            return self._still_the_same(found)
         examiner = _make(kind)
         with self._lock:
             self._busy.add(examiner)
             if self._closed:
                 examiner.stop()
         return examiner
+
+    def _still_the_same(self, found: _Idle) -> ExaminerProcess:
+        """One that has waited: another run may have come, and the course may have been changed before it."""
+        if time.monotonic() - found.since > SAME_RUN_S:
+            try:
+                _check(found.kind)
+            except BaseException:
+                found.examiner.close()
+                with self._lock:
+                    self._busy.discard(found.examiner)
+                raise
+        return found.examiner
 
     def _give_back(self, kind: _Kind, examiner: ExaminerProcess) -> None:
         with self._lock:
@@ -168,20 +182,20 @@ def _is_of_use(idle: _Kind, asked: _Kind, waiting: tuple[str, ...]) -> bool:
 
 
 def _make(kind: _Kind) -> ExaminerProcess:
-    """An examiner on this worker's course, which is read anew and must be the one that was meant."""
+    """An examiner on this worker's course."""
+    course, assignment, secret = _check(kind)
+    gpus = find_gpus(os.environ) if kind.gpu else Gpus(why_none=NONE_HERE)
+    return ExaminerProcess(course, assignment, _tier(kind), secret, notebooks=kind.notebooks, gpus=gpus)
+
+
+def _check(kind: _Kind) -> tuple[Course, Assignment, bytes]:
+    """Read this worker's course anew, which must be the one that was meant."""
     try:
         course = load_course(Path(kind.course))
     except CourseError as error:
         raise CourseError(f"{error} If its course lies elsewhere, say --worker-course DIR.") from error
     assignment = course.assignment(kind.assignment)
     secret = course.secret_or_public(os.environ) if kind.visible_only else course.secret(os.environ)
-    _compare(kind, course, assignment, secret)
-    gpus = find_gpus(os.environ) if kind.gpu else Gpus(why_none=NONE_HERE)
-    tier = _tier(kind)
-    return ExaminerProcess(course, assignment, tier, secret, notebooks=kind.notebooks, gpus=gpus)
-
-
-def _compare(kind: _Kind, course: Course, assignment: Assignment, secret: bytes) -> None:
     if made_with(assignment, course.root) != kind.made_with:
         raise UsageError(
             f"{assignment.name} has other tests, another key or other settings in {course.root} there than here; bring "
@@ -191,6 +205,7 @@ def _compare(kind: _Kind, course: Course, assignment: Assignment, secret: bytes)
         raise UsageError(
             f"it has another course secret ({course.secret_source}), which draws other questions; give it this one."
         )
+    return course, assignment, secret
 
 
 def _tier(kind: _Kind) -> Tier:
