@@ -1,1 +1,1 @@
-"""Many submissions: a pool of examiners on this machine."""
+"""Many submissions: a pool of examiners on this machine, or the workers of a cluster."""
