@@ -179,6 +179,37 @@ def test_one_that_ends_its_workers_again_and_again_costs_itself_alone(course: Co
     assert points == {each.name: points_of(each) for each in jobs if each.name != "killer"}
 
 
+FAILS = """
+from pathlib import Path
+from viva.batch import worker
+from viva.batch.parcels import error_to_bytes
+
+worker.usual = usual = getattr(worker, "usual", worker.grade)
+
+def grade(parcel):
+    seen = Path("{folder}", "seen")
+    if b"fails always" in parcel or (b"fails once" in parcel and not seen.exists()):
+        seen.touch()
+        return error_to_bytes(RuntimeError("no room"))
+    return usual(parcel)
+
+worker.grade = grade
+"""
+
+
+def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "preload.py").write_text(FAILS.format(folder=tmp_path), "utf-8")
+    jobs = [job(course, name, f"# {name}\n{RIGHT}") for name in ("fails once", "fails always", "does not")]
+    with cluster(1, preload=[str(tmp_path / "preload.py")]) as made, batch_on(made, course) as batch:
+        results = {each.name: graded for each, graded in batch.run(jobs)}
+    failed = results.pop("fails always")
+    assert isinstance(failed, GraderError) and str(failed) == "no room"
+    assert {name: g.score.earned for name, g in results.items() if isinstance(g, Graded)} == {
+        "fails once": 9,
+        "does not": 9,
+    }
+
+
 def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> None:
     said: list[str] = []
     with cluster(0) as made, batch_on(made, course, patience_s=4.0) as batch:

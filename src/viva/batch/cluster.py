@@ -120,6 +120,7 @@ class _Run:
         self._sent: dict[str, _Sent] = {}
         self._suspects: deque[tuple[Job, _Lane]] = deque()
         self._lost: dict[str, int] = {}
+        self._failed: set[str] = set()
         self._bytes = 0
         self._count = 0
         self._looked = 0.0
@@ -247,8 +248,14 @@ class _Run:
         if future.status != "error":
             try:
                 return graded_from_bytes(future.result(timeout=60))
-            except VivaError as error:
+            except UsageError as error:
                 return error
+            except GraderError as error:  # that worker could not; another may, once
+                if job.name in self._failed:
+                    return error
+                self._failed.add(job.name)
+                sent.lane.waiting.appendleft(job)
+                return None
             except Exception:  # the worker with the result has ended, and no other took its place
                 return self._again(sent)
         raised = future.exception()
