@@ -18,15 +18,6 @@ _MOST: Final = 10**9
 """Points and seconds; floats would end there somewhere."""
 
 
-def marked_below(folder: Path, submissions: Path = Path()) -> list[Marked]:
-    """Every result below a folder; see `results_below`.
-
-    Raises:
-        UsageError: there are no results, or one is not what viva writes.
-    """
-    return [one for one, _ in results_below(folder, submissions)]
-
-
 def results_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
     """Every result below a folder with the folder in which it lies, in the order of the paths.
 
