@@ -5,12 +5,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import yaml
 
 import viva.grading
+from viva.course.rubric import earned
+from viva.course.rubric_file import load_rubric
 from viva.examine import plugin
 from viva.model import Status
 from viva.model.score import VISIBILITIES
@@ -64,7 +67,7 @@ def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> 
     assert (make, check) == ("viva init my_course && cd my_course", "viva verify")
     assert shell(make).returncode == 0
     ran = verify(shell)
-    assert ran.returncode == 0 and "5 known verdicts hold, 0 do not" in ran.stdout, ran.stderr
+    assert ran.returncode == 0 and "6 known verdicts hold, 0 do not" in ran.stdout, ran.stderr
 
     model_answer, test = blocks("python")[:2]
     source, added = model_answer.split("# graders/first_steps/key.py: add the line\n")
@@ -81,11 +84,11 @@ def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> 
     assert "key: a right answer" not in verify(shell).stdout  # the skeleton itself suits the key
     skeleton.write_text(test, "utf-8")
 
-    (promised,) = re.findall(r"says `(the tests add up to 15 points.*?)`", text)
+    (promised,) = re.findall(r"says `(the tests add up to 17 points.*?)`", text)
     assert promised in verify(shell).stdout
     settings = course / "assignments/first_steps/assignment.yaml"
-    assert "points: 10" in settings.read_text("utf-8")
-    settings.write_text(settings.read_text("utf-8").replace("points: 10", "points: 15"), "utf-8")
+    assert "points: 12" in settings.read_text("utf-8")
+    settings.write_text(settings.read_text("utf-8").replace("points: 12", "points: 17"), "utf-8")
 
     ran = verify(shell)
     assert ran.returncode == 1
@@ -95,7 +98,7 @@ def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> 
         example.write_text(example.read_text("utf-8") + source.split('"""\n', 1)[1], "utf-8")
     last = last_of_longest(course)
     ran = verify(shell)
-    assert ran.returncode == 0 and "6 known verdicts hold, 0 do not" in ran.stdout, ran.stdout
+    assert ran.returncode == 0 and "7 known verdicts hold, 0 do not" in ran.stdout, ran.stdout
 
     ran = shell(f"pytest graders/first_steps --submission {SUBMISSIONS}/accepted/counter")
     assert "pytest graders/first_steps --submission PATH" in text
@@ -146,3 +149,10 @@ def test_what_is_written_about_known_verdicts_is_what_is_read() -> None:
     assert len(written) == 2
     for name, stated in written.items():
         assert name.split("/")[0] in VERDICTS and set(stated) <= set(EXPECTED)
+
+
+def test_the_rubric_of_the_guide_is_read_and_marks(tmp_path: Path) -> None:
+    (tmp_path / "rubric.yaml").write_text(next(b for b in blocks("yaml") if b.startswith("questions:")), "utf-8")
+    (question,) = load_rubric(tmp_path / "rubric.yaml").questions
+    assert earned(question, ["symmetric", "example"]) == 3
+    assert earned(question, ["symmetric", "named", "sizes", "weights"]) == Fraction(3, 2)

@@ -1,56 +1,133 @@
-"""Rubrics: criteria add up to the question's points, exactly."""
+"""What a marker's choice is worth: groups, bounds, items that exclude each other; and the evidence beside it."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
+from itertools import combinations
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from viva.course import load_course
-from viva.course.rubric import Criterion
-from viva.model.errors import CourseError
+from viva.course.rubric import Group, Item, Question, earned, evidence
+from viva.model import Entry, Status
+from viva.model.errors import UsageError
 
-Write = Callable[[str, str], Path]
-
-GOOD = """\
-questions:
-  2.1:
-    title: Why attention?
-    points: 3
-    criteria:
-      - {points: 1.5, text: "names the bottleneck"}
-      - {points: 3/2, text: "names parallel computation"}
-    accept: ["cross-attention only"]
-"""
-
-
-def test_a_rubric(write: Write, tmp_path: Path) -> None:
-    write("assignments/masks/rubric.yaml", GOOD)
-    rubric = load_course(tmp_path).assignment("masks").rubric()
-    question = rubric.question("2.1")
-    assert question is not None
-    assert (question.title, question.points, question.accept) == ("Why attention?", 3, ("cross-attention only",))
-    assert question.criteria[1] == Criterion("names parallel computation", Fraction(3, 2))
-    assert rubric.question("9") is None
-
-
-def test_no_rubric_is_an_empty_one(write: Write, tmp_path: Path) -> None:
-    assert load_course(tmp_path).assignment("masks").rubric().questions == ()
+F = Fraction
+QUESTION = Question(
+    "2.1",
+    "Why?",
+    F(4),
+    (
+        Item("why", F(2), "the reason"),
+        Item("one", F(1), "one example", "examples"),
+        Item("two", F(1), "another example", "examples"),
+        Item("three", F(1), "a third example", "examples"),
+        Item("whole", F(1), "all is said", "scope"),
+        Item("part", F(1, 2), "a part is said", "scope"),
+        Item("mask", F(-1), "mixes up the masks", "slips"),
+        Item("scale", F(-1), "forgets the scale", "slips"),
+        Item("copied", F(-9), "copied from the handout"),
+    ),
+    (Group("examples", cap=F(1)), Group("scope", exclusive=True), Group("slips", floor=F(-3, 2))),
+)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "part"),
+    ("chosen", "points"),
     [
-        ("points: 3\n", "points: 4\n", ":2: questions.2.1: the criteria add up to 3 points, expected 4."),
-        ("title:", "titel:", ":3: questions.2.1.titel: there is no such key; did you mean `title`?"),
-        ("{points: 1.5, ", "{", ":6: questions.2.1.criteria.0.points: this key is needed and is missing."),
-        ("2.1:", "2/1:", ":2: questions.2/1: a question's number is made of letters"),
-        ("questions:", "question:", "question: there is no such key; did you mean `questions`?"),
-        ("3/2", "-1", "questions.2.1.criteria.1.points: found `-1`, expected a number of points"),
+        ("", 0),
+        ("why", 2),
+        ("why one whole", 4),
+        ("why one two three whole", 4),  # the cap of the examples
+        ("one two", 1),
+        ("why part", F(5, 2)),
+        ("why mask", 1),
+        ("why scale mask", F(1, 2)),  # the floor of the slips
+        ("mask", 0),
+        ("why one whole copied", 0),
+        ("why why", 2),
     ],
 )
-def test_a_wrong_rubric_is_one_sentence(write: Write, tmp_path: Path, old: str, new: str, part: str) -> None:
-    write("assignments/masks/rubric.yaml", GOOD.replace(old, new))
-    with pytest.raises(CourseError) as caught:
-        load_course(tmp_path).assignment("masks").rubric()
-    assert part in str(caught.value)
+def test_earned(chosen: str, points: Fraction) -> None:
+    assert earned(QUESTION, chosen.split()) == points
+    assert earned(QUESTION, reversed(chosen.split())) == points
+
+
+def test_the_most_is_what_the_best_choice_is_worth() -> None:
+    """By trying every choice that is allowed."""
+    wide = replace(QUESTION, points=F(99))
+    ids = [item.id for item in QUESTION.items]
+    choices = [c for n in range(len(ids) + 1) for c in combinations(ids, n) if not {"whole", "part"} <= set(c)]
+    assert max(earned(wide, c) for c in choices) == QUESTION.most() == 4
+
+
+def test_items_that_exclude_each_other_are_refused_in_a_sentence() -> None:
+    with pytest.raises(UsageError, match=r"^Question 2\.1: `whole` and `part` exclude each other \(group `scope`\)"):
+        earned(QUESTION, ["part", "whole"])
+
+
+def test_an_unknown_item_is_named_with_what_there_is() -> None:
+    with pytest.raises(UsageError, match=r"^Question 2\.1 has no rubric item `reason`; there are: why, one, "):
+        earned(QUESTION, ["reason", "why"])
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Question:
+    worth = st.fractions(-3, 3, max_denominator=4)
+    groups = tuple(
+        Group(name, draw(st.none() | st.fractions(0, 3)), draw(st.none() | st.fractions(-3, 0)), draw(st.booleans()))
+        for name in draw(st.sets(st.sampled_from("ab")))
+    )
+    names = st.sampled_from(["", *(group.name for group in groups)])
+    items = tuple(Item(str(i), draw(worth), "text", draw(names)) for i in range(draw(st.integers(1, 6))))
+    return Question("1", "T", draw(st.fractions(0, 6, max_denominator=4)), items, groups)
+
+
+@given(questions(), st.data())
+def test_marks_lie_between_nothing_and_the_points_in_any_order(question: Question, data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from([item.id for item in question.items])))
+    groups = {group.name: group for group in question.groups}
+    taken = [item.group for item in question.items if item.id in chosen]
+    twice = any(group.exclusive and taken.count(name) > 1 for name, group in groups.items())
+    if twice:
+        with pytest.raises(UsageError, match="exclude each other"):
+            earned(question, chosen)
+        return
+    points = earned(question, chosen)
+    assert 0 <= points <= question.points
+    assert points <= max(question.most(), 0)
+    assert points == earned(question, data.draw(st.permutations(chosen)))
+
+
+@given(questions(), st.data())
+def test_a_good_item_never_costs_and_a_deduction_never_wins(question: Question, data: st.DataObject) -> None:
+    chosen = data.draw(st.sets(st.sampled_from([item.id for item in question.items])))
+    more = data.draw(st.sampled_from(question.items))
+    assume(more.id not in chosen)
+    try:
+        before, after = earned(question, chosen), earned(question, chosen | {more.id})
+    except UsageError:
+        return
+    assert after >= before if more.points >= 0 else after <= before
+
+
+def entry(test_id: str, number: str, status: Status = Status.PASSED) -> Entry:
+    return Entry(test_id, "name", number, "visible", status, F(0), F(1), ())
+
+
+def test_evidence_is_found_by_id_function_and_number_and_is_never_the_prose_itself() -> None:
+    entries = [
+        entry("test_a.py::test_scores", "2.1"),
+        entry("test_a.py::test_masks", "2.2"),
+        entry("test_b.py::test_masks", "2.3"),
+        entry("test_b.py::test_sums", "2.4", Status.FAILED),
+        entry("test_written.py::test_why", "2.1", Status.NEEDS_REVIEW),
+    ]
+
+    def found(*names: str) -> list[str]:
+        return [e.test_id for e in evidence(replace(QUESTION, evidence=names), entries)]
+
+    assert found() == [] and found("2", "test_written.py::test_why") == []
+    assert found("2.1") == ["test_a.py::test_scores"]
+    assert found("test_masks") == ["test_a.py::test_masks", "test_b.py::test_masks"]
+    assert found("test_b.py::test_sums", "2.1", "test_scores") == ["test_a.py::test_scores", "test_b.py::test_sums"]

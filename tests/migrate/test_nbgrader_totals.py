@@ -57,7 +57,7 @@ def test_answers_for_a_person_stay_open_and_an_untouched_one_gives_nothing(old: 
     assert entry(starter, f"{FILE}::essay").status is Status.FAILED
     assert entry(starter, f"{FILE}::task").status is Status.NEEDS_REVIEW
     questions = old.assignment.rubric().questions
-    assert [(q.number, q.points, q.criteria[0].text) for q in questions][1] == ("task", 2, "One point for each axis.")
+    assert [(q.number, q.points, q.items[0].text) for q in questions][1] == ("task", 2, "One point for each axis.")
 
 
 def test_a_test_that_hides_a_part_is_shown_without_it(old: ImportedCourse) -> None:

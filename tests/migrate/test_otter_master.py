@@ -57,7 +57,7 @@ def test_the_settings_are_those_of_the_autograder() -> None:
     found = read(ok_cells())
     assert found.config == {"show_hidden": True, "points_possible": 20, "seed": 7, "seed_variable": "rng_seed"}
     assert found.files == ["words.txt"]
-    assert found.rubric["q3"]["points"] == 4 and "Because." in found.rubric["q3"]["note"]
+    assert found.rubric["q3"]["points"] == 4 and "Because." in found.rubric["q3"]["model"]
 
 
 @pytest.mark.parametrize("form", FORMS)

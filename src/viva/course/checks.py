@@ -101,14 +101,35 @@ def span(least_s: int, most_s: int, example: str) -> Check:
 
 def points(value: Any) -> Fraction:
     """Points mean what is written: 0.1 is one tenth, and 100/3 can be said."""
-    if type(value) in (int, float, str):
-        try:
-            exact = Fraction(str(value))
-        except (ValueError, ZeroDivisionError):
-            exact = Fraction(-1)
-        if exact >= 0:
-            return exact
-    raise Expected("a number of points, zero or more, such as 100, 12.5 or 100/3")
+    exact = _exact(value)
+    if exact is None or exact < 0:
+        raise Expected("a number of points, zero or more, such as 100, 12.5 or 100/3")
+    return exact
+
+
+def signed_points(value: Any) -> Fraction:
+    """Points that may be taken off as well."""
+    exact = _exact(value)
+    if exact is None:
+        raise Expected("a number of points, such as 2, 1/2 or -1")
+    return exact
+
+
+def deduction(value: Any) -> Fraction:
+    """The most that may be taken off, as it is added: zero or less."""
+    exact = _exact(value)
+    if exact is None or exact > 0:
+        raise Expected("a number of points, zero or less, such as -1 or -1/2")
+    return exact
+
+
+def _exact(value: Any) -> Fraction | None:
+    if type(value) not in (int, float, str):
+        return None
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def moment(value: Any) -> datetime:
@@ -183,6 +204,13 @@ def name(value: Any) -> str:
     """The name of an assignment, which is the name of its folders."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise Expected("a folder's name of letters, digits, `_`, `-` and `.`")
+    return value
+
+
+def item_id(value: Any) -> str:
+    """What an item of a rubric is called in what a marker records."""
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise Expected("an id of letters, digits, `_`, `-` and `.`, such as symmetric")
     return value
 
 

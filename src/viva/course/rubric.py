@@ -1,20 +1,60 @@
-"""rubric.yaml: how prose is marked. A question has a title, points, and criteria that add up to them."""
+"""How prose is marked: a question has a model answer, and items with points that a marker chooses."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
-from viva.course.checks import Expected, name
-from viva.course.read import CourseDocument, read_document
-from viva.course.schema import CRITERION, QUESTION, RUBRIC
+from viva.model import Entry, Status
+from viva.model.errors import UsageError
+
+NOTHING = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Criterion:
-    """One thing to look for, and what it is worth."""
+class Item:
+    """One thing that a marker finds in an answer or misses there, and what it is worth."""
+
+    id: str
+    points: Fraction
+    """Negative for a deduction."""
+    text: str
+    group: str = ""
+    """The group whose bounds it shares; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Items that count together: within bounds, or one of them alone."""
+
+    name: str
+    cap: Fraction | None = None
+    """The most that its items are worth together."""
+    floor: Fraction | None = None
+    """The least; no deduction of the group goes below it."""
+    exclusive: bool = False
+    """Whether at most one of its items is chosen."""
+
+    def worth(self, points: Iterable[Fraction]) -> Fraction:
+        """What chosen items of these points are worth together."""
+        total = sum(points, NOTHING)
+        if self.cap is not None:
+            total = min(total, self.cap)
+        return total if self.floor is None else max(total, self.floor)
+
+    def most(self, points: Sequence[Fraction]) -> Fraction:
+        """The most that a marker can give with items of these points."""
+        won = [p for p in points if p > 0]
+        return self.worth([max(won)] if self.exclusive and won else won)
+
+
+@dataclass(frozen=True, slots=True)
+class Misconception:
+    """Something wrong that students often write, and the comment that is ready for it."""
 
     text: str
-    points: Fraction
+    comment: str
+    item: str = ""
+    """The item that it goes with: a deduction that it brings, or points that it misses; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +64,39 @@ class Question:
     number: str
     title: str
     points: Fraction
-    criteria: tuple[Criterion, ...]
+    items: tuple[Item, ...]
+    groups: tuple[Group, ...] = ()
+    model: str = ""
+    """The model answer."""
     accept: tuple[str, ...] = ()
     """Other answers that are right as well."""
     note: str = ""
-    """What a marker should know."""
+    """What else a marker should know."""
+    misconceptions: tuple[Misconception, ...] = ()
+    evidence: tuple[str, ...] = ()
+    """Tests, by id, function or question number, whose result on the same submission stands beside the prose."""
+    references: tuple[str, ...] = ()
+    """Where it can be read up."""
+
+    def item(self, identifier: str) -> Item | None:
+        """The item of that id, None if the question has none."""
+        return next((item for item in self.items if item.id == identifier), None)
+
+    def most(self) -> Fraction:
+        """The most that the items can reach, before it is bounded by the question's points."""
+        return sum((group.most([item.points for item in items]) for group, items in self.grouped(self.items)), NOTHING)
+
+    def grouped(self, items: Iterable[Item]) -> Iterator[tuple[Group, list[Item]]]:
+        """Items by their group; one without a group is alone in one that has no bounds."""
+        groups = {group.name: group for group in self.groups}
+        members: dict[str, list[Item]] = {}
+        for item in items:
+            if item.group:
+                members.setdefault(item.group, []).append(item)
+            else:
+                yield Group(""), [item]
+        for name, found in members.items():
+            yield groups[name], found
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +110,44 @@ class Rubric:
         return next((q for q in self.questions if q.number == number), None)
 
 
-def load_rubric(path: Path) -> Rubric:
-    """Read a rubric; an assignment without the file has an empty one.
+def earned(question: Question, chosen: Iterable[str]) -> Fraction:
+    """What an answer earns for which a marker has chosen these items: from 0 to the question's points.
+
+    An item counts once, however often it is named, and the order does not matter.
+
+    Args:
+        question: the question that is marked.
+        chosen: ids of its items.
 
     Raises:
-        CourseError: the file is wrong, or the criteria of a question do not add up to its points.
+        UsageError: an item does not exist, or two of an exclusive group were chosen.
     """
-    if not path.exists():
-        return Rubric()
-    document = read_document(path)
-    numbers = document.table(RUBRIC)["questions"]
-    return Rubric(tuple(_question(document, number) for number in numbers))
+    wanted = set(chosen)
+    there = {item.id for item in question.items}
+    if unknown := sorted(wanted - there):
+        raise UsageError(
+            f"Question {question.number} has no rubric item `{unknown[0]:.60}`; there are: "
+            f"{', '.join(item.id for item in question.items)}."
+        )
+    total = NOTHING
+    for group, items in question.grouped(item for item in question.items if item.id in wanted):
+        if group.exclusive and len(items) > 1:
+            raise UsageError(
+                f"Question {question.number}: {' and '.join(f'`{item.id}`' for item in items)} exclude each other "
+                f"(group `{group.name}`); choose one of them."
+            )
+        total += group.worth(item.points for item in items)
+    return min(max(total, NOTHING), question.points)
 
 
-def _question(document: CourseDocument, number: str) -> Question:
-    at = ("questions", number)
-    try:
-        name(number)
-    except Expected:
-        raise document.error(
-            at, "a question's number is made of letters, digits, `_`, `-` and `.`, such as 2.1a."
-        ) from None
-    written = document.table(QUESTION, at)
-    rows = [document.table(CRITERION, (*at, "criteria", index)) for index in range(len(written["criteria"]))]
-    criteria = tuple(Criterion(row["text"], row["points"]) for row in rows)
-    total = sum((c.points for c in criteria), Fraction(0))
-    if total != written["points"]:
-        raise document.error(at, f"the criteria add up to {total} points, expected {written['points']}.")
-    return Question(number, written["title"], written["points"], criteria, written["accept"], written["note"] or "")
+def evidence(question: Question, entries: Sequence[Entry]) -> list[Entry]:
+    """The results of one submission that stand beside its prose, in the order of the entries.
+
+    A number names all tests of a question; what a person marks is no evidence, and no test stands there twice.
+    """
+    return [e for e in entries if e.status is not Status.NEEDS_REVIEW and not names_of(e).isdisjoint(question.evidence)]
+
+
+def names_of(entry: Entry) -> set[str]:
+    """What a test may be called in `evidence`: its id, its function, or its question's number."""
+    return {entry.test_id, entry.test_id.rpartition("::")[2], entry.number}

@@ -5,7 +5,9 @@ from typing import Final
 from viva.course.checks import (
     Key,
     Table,
+    deduction,
     each,
+    item_id,
     kernel,
     mapping,
     module,
@@ -18,6 +20,7 @@ from viva.course.checks import (
     rows,
     seconds,
     secret,
+    signed_points,
     span,
     text,
     tier,
@@ -88,9 +91,27 @@ RUBRIC: Final[Table] = {"questions": Key(mapping)}
 QUESTION: Final[Table] = {
     "title": Key(text),
     "points": Key(points),
-    "criteria": Key(rows),
+    "model": Key(optional(text), None),
+    "items": Key(rows),
+    "groups": Key(mapping, {}),
     "accept": Key(each(text), ()),
     "note": Key(optional(text), None),
+    "misconceptions": Key(rows, ()),
+    "evidence": Key(each(text), ()),
+    "references": Key(each(text), ()),
 }
 
-CRITERION: Final[Table] = {"points": Key(points), "text": Key(text)}
+ITEM: Final[Table] = {
+    "id": Key(item_id),
+    "points": Key(signed_points),
+    "text": Key(text),
+    "group": Key(optional(text), None),
+}
+
+GROUP: Final[Table] = {
+    "cap": Key(optional(points), None),
+    "floor": Key(optional(deduction), None),
+    "exclusive": Key(truth, False),
+}
+
+MISCONCEPTION: Final[Table] = {"text": Key(text), "comment": Key(text), "item": Key(optional(text), None)}

@@ -128,7 +128,7 @@ class Assignment:
         Raises:
             CourseError: rubric.yaml is wrong.
         """
-        from viva.course.rubric import load_rubric
+        from viva.course.rubric_file import load_rubric
 
         return load_rubric(self.folder / "rubric.yaml")
 

@@ -99,12 +99,12 @@ def plain_points(points: Fraction) -> int | float | str:
     return float(points) if Fraction(str(float(points))) == points else str(points)
 
 
-def question(title: str, points: Fraction, text: str, note: str) -> dict[str, Any]:
-    """A question of rubric.yaml with one criterion."""
+def question(title: str, points: Fraction, text: str, model: str) -> dict[str, Any]:
+    """A question of rubric.yaml with one item, and the author's own answer if there is one."""
     words = text.strip() or "The answer is right and complete."
     worth = plain_points(points)
-    row: dict[str, Any] = {"title": title, "points": worth, "criteria": [{"points": worth, "text": words}]}
-    return {**row, "note": note.strip()} if note.strip() else row
+    answer = {"model": model.strip()} if model.strip() else {}
+    return {"title": title, "points": worth, **answer, "items": [{"id": "right", "points": worth, "text": words}]}
 
 
 def _write(root: Path, title: str, assignments: Sequence[Imported]) -> None:

@@ -118,7 +118,7 @@ def _rubric(notebook: SourceNotebook, there: Mapping[str, Any]) -> dict[str, Any
 
 def _model_answer(cell: SourceCell) -> str:
     """The author's own answer, for who marks; tasks and empty answers have none."""
-    return f"Model answer:\n{cell.source}" if cell.solution and cell.source.strip() else ""
+    return cell.source if cell.solution else ""
 
 
 def _settings(config: bytes, shown: Path) -> tuple[dict[str, float], list[str]]:

@@ -182,8 +182,7 @@ class _Reader:
             raise TestCellError(f"ends a second question `{name}`")
         if told.get("manual"):
             points = exact(told.get("points") or 0)
-            answer = "Model answer:\n" + "\n\n".join(self._answer) if self._answer else ""
-            self.master.rubric[name] = question(name, points, "", answer)
+            self.master.rubric[name] = question(name, points, "", "\n\n".join(self._answer))
             self.master.notes.append(
                 f"{name} is marked by a person: its rubric is there, its points stay open until then."
             )

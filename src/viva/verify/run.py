@@ -6,6 +6,7 @@ from pathlib import Path
 
 from viva.batch.local import Batch, Job
 from viva.course import Assignment, Course
+from viva.course.rubric import Rubric
 from viva.examine.parent import Graded, Wanted
 from viva.model import Score, Tier
 from viva.model.gpu import Gpus
@@ -14,6 +15,7 @@ from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.quick import LIMIT_S, ten
 from viva.verify.mutants.report import survivor
 from viva.verify.mutants.trial import judge
+from viva.verify.rubrics import rubric_complaints
 from viva.verify.verdict import complaints, points_complaint, waits
 
 
@@ -55,10 +57,14 @@ def verify(
         gpus: what is offered to tests that need a GPU; None to leave them out.
 
     Yields:
-        Each assignment in the order given, with a finding about its points, one per known submission, and one for each
-        of ten mutants.
+        Each assignment in the order given, with a finding about its points, one about its rubric if there is one, one
+        per known submission, and one for each of ten mutants.
+
+    Raises:
+        CourseError: a rubric is wrong in itself; or what `known_submissions` raises.
     """
     known = {a.name: known_submissions(course, a) for a in assignments}
+    rubrics = {a.name: a.rubric() for a in assignments}
     jobs = [
         Job(Path(k.name), k.name, a, k.submission)
         for a in assignments
@@ -80,14 +86,18 @@ def verify(
         graded[job.assignment.name][job.name] = result
         while left and len(graded[name := left[0].name]) == len(known[name]) + len(mutants[name]):
             done = left.pop(0)
-            found = _findings(done, known[name], graded[name])
+            found = _findings(done, rubrics[name], known[name], graded[name])
             yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
 
 
-def _findings(assignment: Assignment, known: Sequence[Known], graded: dict[str, Graded]) -> list[Finding]:
+def _findings(
+    assignment: Assignment, rubric: Rubric, known: Sequence[Known], graded: dict[str, Graded]
+) -> list[Finding]:
     complaint = points_complaint(assignment, graded[known[0].name].score.points)
-    points = Finding("points", (complaint,) if complaint else ())
-    return [points, *(_finding(k, graded[k.name]) for k in known)]
+    found = [Finding("points", (complaint,) if complaint else ())]
+    if rubric.questions:
+        found.append(Finding("rubric", rubric_complaints(rubric, [graded[k.name].score for k in known])))
+    return [*found, *(_finding(k, graded[k.name]) for k in known)]
 
 
 def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:

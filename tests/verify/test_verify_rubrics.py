@@ -1,0 +1,63 @@
+"""`viva verify` says where rubric.yaml and the tests do not fit each other."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from viva.course.rubric import Item, Question, Rubric
+from viva.model import Entry, Score, Status
+from viva.verify.rubrics import rubric_complaints
+
+ONE = Question("1", "Why?", Fraction(2), (Item("all", Fraction(2), "everything"),), evidence=("test_sums", "1"))
+
+
+def entry(test: str, number: str, status: Status = Status.PASSED, rubric: str = "", points: int = 1) -> Entry:
+    return Entry(
+        f"test_a.py::{test}", test, number, "visible", status, Fraction(0), Fraction(points), (), rubric=rubric
+    )
+
+
+def score(*entries: Entry) -> Score:
+    return Score("a", "0" * 64, "words", 1, entries)
+
+
+SUMS = entry("test_sums", "1")
+WHY = entry("test_why", "1", Status.NEEDS_REVIEW, "1", 2)
+
+
+@pytest.mark.parametrize(
+    ("questions", "entries", "said"),
+    [
+        ([ONE], [SUMS, WHY], []),
+        ([], [entry("test_why", "1", Status.NEEDS_REVIEW, "1")], []),  # an assignment may do without a rubric
+        ([ONE], [SUMS], ["question 1 of rubric.yaml is asked by no test that was run"]),
+        ([ONE], [SUMS, entry("test_why", "1", Status.DEFERRED)], []),  # not known before it is run
+        (
+            [ONE],
+            [SUMS, replace(WHY, points=Fraction(3))],
+            ["question 1 of rubric.yaml has 2 points, and test_a.py::test_"],
+        ),
+        (
+            [ONE],
+            [SUMS, WHY, entry("test_how", "2", Status.NEEDS_REVIEW, "2")],
+            ["test_a.py::test_how is marked with the rubric's question 2, and rubric.yaml has none; there are: 1"],
+        ),
+        ([replace(ONE, evidence=("test_sum",))], [SUMS, WHY], ["no test is called so; did you mean `test_sums`?"]),
+        (
+            [replace(ONE, evidence=("test_why",))],
+            [SUMS, WHY],
+            ["names `test_why` as evidence, and no test is called so"],
+        ),
+    ],
+)
+def test_what_does_not_fit(questions: list[Question], entries: list[Entry], said: list[str]) -> None:
+    found = rubric_complaints(Rubric(tuple(questions)), [score(*entries)])
+    assert len(found) == len(said)
+    assert all(part in complaint for part, complaint in zip(said, found, strict=True))
+
+
+def test_a_question_that_one_known_submission_reaches_is_asked() -> None:
+    """A key without an answer in words, and a submission that has one."""
+    unanswered = entry("test_why", "1", Status.FAILED, points=2)
+    assert rubric_complaints(Rubric((ONE,)), [score(SUMS, unanswered), score(SUMS, WHY)]) == ()
