@@ -112,3 +112,9 @@ def test_what_is_said_of_errata_stands_there(assignment: str) -> None:
     known = {name.strip(" ()") for row in re.findall(r"^\| ([^|]+) \|", errata, re.M) for name in row.split(",")}
     named = [n.strip() for found in re.findall(r"errata\.md,\s+([^)]+)\)", text) for n in re.split(r"and|,", found)]
     assert named and [name for name in named if name not in known] == []
+
+
+@every_question
+def test_comments_speak_to_students_and_not_of_what_they_do_not_have(assignment: str, question: Question) -> None:
+    for misconception in question.misconceptions:
+        assert not re.search(r"errata|rubric|hidden test|answer key", misconception.comment), misconception.comment
