@@ -1,4 +1,4 @@
-"""Where every core has an examiner, each keeps to its own; what students hand in may use all of them."""
+"""Where every core has an examiner, each keeps to its own, and its boxes with it; one that has a GPU may use all."""
 
 import os
 import threading
@@ -10,6 +10,7 @@ from examined import NAME, best_tier, write_course
 
 from viva.batch import local
 from viva.batch.local import Batch, Job
+from viva.box.outside import Zygote
 from viva.examine.parent import ExaminerProcess, Wanted
 from viva.intake import open_submission
 from viva.model import Limits, Status, Tier
@@ -19,8 +20,8 @@ CORES = sorted(os.sched_getaffinity(0))
 TESTS = f"""
 import os
 
-def test_the_student_has_all_cores(student):
-    assert student.cores() == {CORES}
+def test_the_student_has_the_same(student):
+    assert student.cores() == [{CORES[-1]}]
 
 def test_the_examiner_has_one(student):
     student.cores()
@@ -28,7 +29,7 @@ def test_the_examiner_has_one(student):
 """
 
 
-def test_an_examiner_keeps_to_its_core_and_the_student_may_use_all(tmp_path: Path) -> None:
+def test_an_examiner_and_its_boxes_keep_to_their_core(tmp_path: Path) -> None:
     course = write_course(tmp_path / "course", tests=TESTS, key="")
     handed_in = tmp_path / "solution.py"
     handed_in.write_text("import os\ndef cores(): return sorted(os.sched_getaffinity(0))\n")
@@ -36,6 +37,26 @@ def test_an_examiner_keeps_to_its_core_and_the_student_may_use_all(tmp_path: Pat
     with examiner:
         graded = examiner.grade(open_submission(handed_in, "solution.py"), Wanted())
     assert [entry.status for entry in graded.score.entries] == [Status.PASSED] * 2
+
+
+def test_a_box_may_be_given_all_cores() -> None:
+    """As those are that have a GPU, which several processes may feed."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {CORES[0]})
+    try:
+        zygote = Zygote.start(best_tier(), preload=["numpy"], cores=CORES)
+    finally:
+        os.sched_setaffinity(0, before)
+    with zygote, zygote.spawn(Limits()) as box:
+        box.ask(
+            "put",
+            timeout_s=5,
+            path="solution.py",
+            data=b"import os\ndef cores(): return sorted(os.sched_getaffinity(0))",
+        )
+        box.ask("load_module", timeout_s=10, path="solution.py", mode="run", forbid=[])
+        fields = {"space": "student", "name": "cores", "args": [], "kwargs": {}, "keep": False, "full": False}
+        assert box.ask("call", timeout_s=10, **fields)["ok"] == CORES
 
 
 class _Assignment:

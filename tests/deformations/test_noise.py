@@ -57,7 +57,7 @@ def lost_by_noise(assignment: str, kinds: dict[str, list[Path]], folder: Path) -
     return [f"{name}: {lost(score)}" for name, score in scores.items() if not missed(score) <= set(NOT_ASKED)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
 def test_noise_of_a_percent_is_seen(assignment: str, tmp_path: Path) -> None:
     """The noise does reach what is compared: made large, it costs points."""

@@ -103,6 +103,7 @@ def test_answers_by_hand_are_released_where_the_author_says_so(tmp_path: Path) -
     assert checked(tmp_path / "out", RIGHT)["3"].startswith("passed")
 
 
+@pytest.mark.long
 def test_a_test_that_asks_the_key_about_the_student_is_refused_or_withheld(tmp_path: Path) -> None:
     asks = {"agree(student.low(np.array(SHOWN)), found.low)": "agree(student.low([1]), key.low([student.tag]))"}
     course = write_course(tmp_path, **asks)

@@ -117,11 +117,7 @@ class Boxes:
     def _live(self) -> None:
         try:
             self._zygote = Zygote.start(
-                self._tier,
-                preload=self._preload,
-                python=self._python,
-                hidden=[self._assignment.graders.parent],
-                cores=self._cores,
+                self._tier, preload=self._preload, python=self._python, hidden=[self._assignment.graders.parent]
             )
             self._pool = Pool(self._zygote, self._assignment.limits, ready=self._ready)
         except Exception as error:  # told to whoever asks for the pool
@@ -168,7 +164,8 @@ def _end_with_parent(sock: socket.socket, kept: int | None) -> None:
 def keep_to(core: int) -> list[int]:
     """Stay on one processor core, with all that is started from here; returns the cores that there were to choose from.
 
-    Examiner, fork server and box take turns; where each turn wakes another core, a class takes an eighth longer.
+    Examiner, fork server and box take turns; where each turn wakes another core, a class takes a seventh longer. What
+    feeds a GPU is given them all.
     """
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})

@@ -109,8 +109,8 @@ class ExaminerProcess:
             notebooks: whether notebooks will come: then their shell is loaded once, before any box.
             preload: modules that are loaded once beside the assignment's own.
             gpus: what is offered to tests that need a GPU; where nothing is, they are deferred.
-            core: the processor core that examiner and fork server keep to, where every core has an examiner; students'
-                code may use all of them. None for any.
+            core: the processor core that examiner and boxes keep to, where every core has an examiner: libraries use
+                one thread, and a box with a GPU may use all cores. None for any.
             boxes: False where transcripts alone are to answer: then nothing of a student's is run.
         """
         self._start: dict[str, Any] = {

@@ -43,7 +43,7 @@ class BoxPlan:
     preload: List[str] = dataclasses.field(default_factory=list)
     """What a fresh interpreter still has to import; empty in a fork of the zygote."""
     cores: List[int] = dataclasses.field(default_factory=list)
-    """Processor cores that the student's code may use where the fork server keeps to one; empty for the same ones."""
+    """Processor cores that the student's code may use where the fork server keeps to one; empty for that one."""
     lifeline: int = -1
     """A descriptor that tells a box without a fork server when its examiner is gone."""
     layers: Dict[str, str] = dataclasses.field(default_factory=dict)
