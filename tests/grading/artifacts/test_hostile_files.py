@@ -299,6 +299,7 @@ def test_any_text(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @given(
     st.sampled_from(FOUNDATIONS),
     st.lists(st.tuples(st.integers(0, 500), st.binary(max_size=4), st.booleans()), min_size=1, max_size=6),
