@@ -1,6 +1,7 @@
 """A class whose scores are kept: graded once, marked again without running it, changed by people with a reason."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ def some_class(keeping: Path, tmp_path: Path) -> Path:
     for name, source in (("ada", RIGHT), ("bob", KEEPS_CASE)):
         hand_in(tmp_path / "class" / name, source)
     return tmp_path / "class"
+
+
+def without_sqlalchemy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra is not installed."""
+    for name in list(sys.modules):
+        if name.startswith(("sqlalchemy", "viva.records", "viva.batch.keeper", "viva.batch.regrade")):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
 
 
 def change(course: Path, old: str, new: str) -> None:
@@ -161,3 +170,19 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
 
 def test_a_course_that_keeps_nothing_says_how_it_would(viva: Viva) -> None:
     assert "write `records: sqlite:///records.db` into it" in viva("history", "ada").sentence()
+
+
+@pytest.mark.parametrize("command", [("history", "ada"), ("regrade", "words"), ("report", "words")])
+def test_what_needs_a_library_that_is_not_installed_says_so(
+    viva: Viva, keeping: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    without_sqlalchemy(monkeypatch)
+    assert "needs the module `sqlalchemy`: pip install" in viva(*command).sentence()
+
+
+def test_grading_goes_on_where_nothing_can_be_kept(
+    viva: Viva, some_class: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_sqlalchemy(monkeypatch)
+    ran = viva("grade", some_class)
+    assert ran.status == 0 and "scores are not kept: that needs the module `sqlalchemy`" in ran.sentence()

@@ -73,8 +73,8 @@ def command(
     if applies + discards + only_show > 1:
         raise UsageError("Say one of --show, --apply and --discard.")
     course = open_course(course_dir)
-    reason = reason_of(by, why)
     with open_records(course, records_url) as records:
+        reason = reason_of(by, why)  # what it is made of comes with the records
         from viva.cli.proposal import show
         from viva.records.overrides import overrides_of
         from viva.records.proposals import decide, waiting
