@@ -14,6 +14,7 @@ ROOMS = [
     "release",
     "selfcheck",
     "migrate",
+    "review",
     "report",
     "verify",
     "batch",

@@ -1,0 +1,1 @@
+"""The pages of `viva review`, and who may see them."""
