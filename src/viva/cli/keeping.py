@@ -42,7 +42,7 @@ def reason_of(by: str, why: str) -> "Reason":
     """Who and why, as it is kept."""
     from viva.records.store import Reason
 
-    return Reason(by or _login(), why)
+    return Reason(by or login_name(), why)
 
 
 def open_records(course: Course, url: str | None) -> "Records":
@@ -139,7 +139,8 @@ class Keeping:
             )
 
 
-def _login() -> str:
+def login_name() -> str:
+    """Who runs the command, as the system knows them."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container without a user list

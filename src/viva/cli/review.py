@@ -1,0 +1,158 @@
+"""`viva review ASSIGNMENT|DIR`: written answers are marked in the browser, with the rubric, question by question."""
+
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+import click
+
+from viva.cli.keeping import MissingLibrary, login_name, records_option
+from viva.cli.options import assignment_option, course_option, open_course
+from viva.model.errors import UsageError
+from viva.model.review import FIRST, SECOND
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from viva.course import Course
+    from viva.review.web.access import Access
+
+_LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
+_PASSWORD: Final = "VIVA_REVIEW_PASSWORD"
+
+
+@click.command("review")
+@click.argument("what", type=click.Path(path_type=Path), metavar="ASSIGNMENT|DIR")
+@click.option("--by", default="", metavar="NAME", help="Who marks (default: your login name).")
+@click.option("--second", is_flag=True, help="Mark as a second marker, who does not see what the first one said.")
+@click.option("--question", metavar="N", help="The question to begin with.")
+@click.option("--open", "opens", is_flag=True, help="Open the browser.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port (default: that of the last time).")
+@click.option(
+    "--host", metavar="ADDRESS",
+    help="Let other machines in as well, by a password that is asked for, or is in VIVA_REVIEW_PASSWORD.",
+)  # fmt: skip
+@click.option("--certificate", type=click.Path(path_type=Path), metavar="FILE", help="For HTTPS; PEM, with --key.")
+@click.option("--key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
+@click.option("--new-token", is_flag=True, help="Shut out every page that an earlier run has opened.")
+@click.option(
+    "--export", "export", type=click.Path(path_type=Path), metavar="FILE.csv", help="Write the marks as a table."
+)
+@click.option(
+    "--import", "table", type=click.Path(path_type=Path), metavar="FILE.csv", help="Take marks from such a table."
+)
+@assignment_option
+@course_option
+@records_option
+def command(
+    what: Path,
+    by: str,
+    second: bool,
+    question: str | None,
+    opens: bool,
+    port: int | None,
+    host: str | None,
+    certificate: Path | None,
+    key: Path | None,
+    new_token: bool,
+    export: Path | None,
+    table: Path | None,
+    assignment: str | None,
+    course_dir: Path | None,
+    records_url: str | None,
+) -> int:
+    """Mark written answers in the browser, with the rubric: those of an ASSIGNMENT whose scores the course keeps, or of
+    the results in DIR, which `viva grade -o` wrote.
+
+    The address that is printed opens the pages on this machine, for whoever has it. Every mark is kept when it is made;
+    Ctrl-C stops.
+
+    Exit status: 0 stopped, or the table written or read, 1 the answers cannot be read or the pages not be served.
+    """
+    if export is not None and table is not None:
+        raise UsageError("Say one of --export and --import.")
+    course = open_course(course_dir)
+    marker, round = _marker(by), SECOND if second else FIRST
+    _need_libraries()
+    about = _about(course, what, records_url, assignment)
+    if export is not None or table is not None:
+        desk = desk_for(course, what, records_url, assignment)
+        opening = importlib.import_module("viva.review.opening")
+        if export is not None:
+            click.echo(opening.write_table(desk, export))
+        else:
+            click.echo(opening.read_table(desk, table, marker, round))
+        return 0
+    from viva.review.web.serve import Serving, serve
+
+    def pages(access: "Access") -> "ASGIApp":
+        app: ASGIApp = importlib.import_module("viva.review.web.app").create_app(
+            desk_for(course, what, records_url, assignment), access
+        )
+        return app
+
+    serving = Serving(
+        about=about,
+        marker=marker,
+        round=round,
+        password=_password(host),
+        host=host,
+        port=port,
+        certificate=certificate,
+        key=key,
+        opens=opens,
+        new_token=new_token,
+        start=f"/?{urlencode({'question': question})}" if question else "/",
+    )
+    return serve(pages, serving)
+
+
+def desk_for(course: "Course", what: Path, records_url: str | None, assignment: str | None) -> Any:
+    """What is marked: answers, rubric, and the place where marks are kept.
+
+    Raises:
+        UsageError: there is nothing to mark, or it cannot be read.
+    """
+    return importlib.import_module("viva.review.opening").open_desk(course, what, records_url, assignment)
+
+
+def _need_libraries() -> None:
+    """Say what is missing before an address is printed; nothing is imported for it."""
+    missing = next((name for name in _LIBRARIES if importlib.util.find_spec(name) is None), None)
+    if missing is not None:
+        raise MissingLibrary(f"`viva review` needs the module `{missing}`: pip install 'viva[review]'.")
+
+
+def _marker(by: str) -> str:
+    from viva.review.web.access import NAME_CHARACTERS, marker_of
+
+    marker = marker_of(by or login_name())
+    if marker is None:
+        raise UsageError(f"--by has to be a name of 1 to {NAME_CHARACTERS} characters that can be printed.")
+    return marker
+
+
+def _about(course: "Course", what: Path, records_url: str | None, assignment: str | None) -> str:
+    """What is marked, in a text that is the same for each run of it."""
+    from viva.cli.marked import assignment_meant
+
+    name = assignment_meant(course, what, records_url)
+    place = str(what.resolve()) if name is None else name
+    return "\0".join((str(course.root.resolve()), place, assignment or "", records_url or course.records or ""))
+
+
+def _password(host: str | None) -> str | None:
+    """The password where other machines are let in; never from the command line, which everybody can list."""
+    from viva.review.web.listening import is_loopback
+
+    if is_loopback(host):
+        return None
+    told = os.environ.get(_PASSWORD)
+    if told is None and sys.stdin.isatty():
+        asked: str = click.prompt("Password for the pages", hide_input=True, confirmation_prompt=True, err=True)
+        return asked
+    return told

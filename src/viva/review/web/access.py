@@ -1,0 +1,175 @@
+"""Who may see the pages: one key, from which the address, the sessions and their forms are derived by HMAC."""
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+KEY_BYTES: Final = 32
+LIFETIME_S: Final = 12 * 3600
+"""How long a session outlives the last request of its browser."""
+RENEWED_S: Final = 600
+"""A cookie that is older is signed anew, so that a session ends long after its last request, not its first."""
+NAME_CHARACTERS: Final = 60
+_COOKIE_CHARACTERS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Who asks; pages find it as `scope["viva"]`."""
+
+    marker: str
+    round: int
+    csrf: str
+    """What each form and script of this session has to send along."""
+    id: str
+    issued: int
+    """Seconds since 1970."""
+
+
+class Access:
+    """What lets a browser in.
+
+    Without a password it is the token in the address that the command prints, and everybody who has it marks as the
+    one who ran the command. With a password there is no token, and people say themselves who they are.
+    """
+
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        hosts: Sequence[str] | None,
+        password: str | None,
+        marker: str,
+        round: int,
+        port: int,
+        https: bool = False,
+        start: str = "/",
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """
+        Args:
+            key: 32 random bytes; with the same key an open page survives a restart.
+            hosts: what the Host header may be, with the port; None for anything, which needs a password: a name that
+                an attacker points at this machine then finds a browser without a session.
+            password: None for a token in the address.
+            marker: who marks where there is no password.
+            round: the round of that marker.
+            port: where the server listens; browsers do not tell cookies apart by it, so their names do.
+            https: whether cookies must never travel without encryption.
+            start: the page to which signing in leads.
+            now: seconds since 1970.
+
+        Raises:
+            ValueError: the key has another length, or any host is allowed without a password.
+        """
+        if len(key) != KEY_BYTES or (hosts is None and password is None):
+            raise ValueError("a key of 32 bytes, and a password where any host is allowed")
+        self.https, self.start, self.needs_password = https, start, password is not None
+        self._hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
+        self._key, self._marker, self._round, self._now = key, marker, round, now
+        self._password = self._digest(password) if password is not None else b""
+        # Another password, or another marker where nobody is asked for a name, ends the sessions of earlier runs.
+        whose = self._password if password is not None else f"{round} {marker}".encode("utf-8", "replace")
+        self._signing = self._derived(b"session", whose)
+        self._ended: set[str] = set()
+        secure = "__Host-" if https else ""
+        self.cookie, self.login_cookie = (f"{secure}viva-{name}-{port}" for name in ("review", "login"))
+        self.token = None if password is not None else _text(self._derived(b"token"))
+
+    def takes_host(self, host: str) -> bool:
+        """Whether a request for this Host is meant for us: a name that somebody else points here is not."""
+        return self._hosts is None or host.lower() in self._hosts
+
+    def opens(self, token: str) -> bool:
+        """Whether this is the token of the address."""
+        return self.token is not None and same(token, self.token)
+
+    def takes_password(self, password: str) -> bool:
+        """Whether this is the password; takes tenths of a second by design (scrypt)."""
+        return self.needs_password and hmac.compare_digest(self._digest(password), self._password)
+
+    def begin(self, marker: str | None = None, round: int | None = None) -> Session:
+        """A new session, of the one who ran the command unless somebody else is named."""
+        id = secrets.token_urlsafe(16)
+        return Session(
+            self._marker if marker is None else marker,
+            self._round if round is None else round,
+            _text(self._derived(b"csrf", id.encode())),
+            id,
+            int(self._now()),
+        )
+
+    def end(self, session: Session) -> None:
+        """Refuse the session from now on, whoever has kept its cookie."""
+        self._ended.add(session.id)
+
+    def session(self, cookies: str) -> Session | None:
+        """The session that a Cookie header carries; None where it is forged, cut, too old, ended or of another key."""
+        signed = cookie_named(self.cookie, cookies)
+        payload, _, signature = signed.partition(".")
+        if len(signed) > _COOKIE_CHARACTERS or not same(signature, self._signature(payload)):
+            return None
+        told = json.loads(base64.urlsafe_b64decode(payload))
+        if self._now() - told["issued"] > LIFETIME_S or told["id"] in self._ended:
+            return None
+        csrf = _text(self._derived(b"csrf", told["id"].encode()))
+        return Session(told["marker"], told["round"], csrf, told["id"], told["issued"])
+
+    def set_cookie(self, session: Session) -> str:
+        """The Set-Cookie header of a session."""
+        told = {"marker": session.marker, "round": session.round, "id": session.id, "issued": session.issued}
+        payload = _text(json.dumps(told).encode())
+        return self.header(self.cookie, f"{payload}.{self._signature(payload)}", LIFETIME_S)
+
+    def renewed(self, session: Session) -> Session | None:
+        """The session with the present time; None while its cookie is young."""
+        now = int(self._now())
+        return replace(session, issued=now) if now - session.issued > RENEWED_S else None
+
+    def header(self, name: str, value: str, seconds: int) -> str:
+        """A Set-Cookie header; 0 seconds take the cookie away."""
+        secure = "; Secure" if self.https else ""
+        return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+
+    def login_csrf(self, nonce: str) -> str:
+        """What the form for signing in has to send along; the nonce lies in a cookie of its own."""
+        return _text(self._derived(b"login", nonce.encode("utf-8", "replace")))
+
+    def _signature(self, payload: str) -> str:
+        return _text(hmac.digest(self._signing, payload.encode("utf-8", "replace"), "sha256"))
+
+    def _derived(self, purpose: bytes, of: bytes = b"") -> bytes:
+        return hmac.digest(self._key, b"viva review 1 " + purpose + b"\0" + of, "sha256")
+
+    def _digest(self, password: str) -> bytes:
+        salt = self._derived(b"password")
+        text = unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
+        return hashlib.scrypt(text, salt=salt, n=2**14, r=8, p=1)
+
+
+def marker_of(text: str) -> str | None:
+    """A marker's name as it is kept; None where it is empty, too long, or holds what cannot be printed."""
+    name = unicodedata.normalize("NFC", " ".join(text.split()))
+    return name if 1 <= len(name) <= NAME_CHARACTERS and name.isprintable() else None
+
+
+def same(given: str, expected: str) -> bool:
+    """Whether two texts are the same, in a time that does not tell where they differ."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
+
+
+def cookie_named(name: str, cookies: str) -> str:
+    """The first value of that name in a Cookie header; empty where there is none."""
+    pairs = (pair.strip().partition("=") for pair in cookies.split(";"))
+    return next((value for found, _, value in pairs if found == name), "")
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode()

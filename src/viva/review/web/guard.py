@@ -1,0 +1,176 @@
+"""The guard before the pages: an ASGI app around theirs, which answers whatever must not reach it."""
+
+import sys
+import traceback
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from viva.formats import gates
+from viva.review.web import login
+from viva.review.web.access import Access, Session, same
+from viva.review.web.asking import METHODS, Asked, Gone, TooLarge, again, body_of
+from viva.review.web.files import FOREVER, PREFIX, files
+from viva.review.web.replies import NO_STORE, Reply, Sending, page, redirect, sentence
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+UPLOAD: Final = "/marks.csv"
+"""Where a table of marks is sent to."""
+MOST_BYTES: Final = 1024**2
+MOST_UPLOADED_BYTES: Final = 16 * 1024**2
+_PUBLIC: Final = f"{PREFIX}plain.css"
+"""What the page for signing in needs."""
+_ALLOW: Final = ("allow", ", ".join(METHODS))
+_OTHER_NAME: Final = "No review is served under this name: open the address that `viva review` printed."
+_NO_METHOD: Final = "Pages are read and forms are sent here, and nothing else is possible: go back to the review."
+_NO_REQUEST: Final = "This is no request that a browser sends: open the address that `viva review` printed."
+_TOO_LARGE: Final = "This is more than can be taken at once, and nothing was changed: send less."
+_CLOSED: Final = "This page is closed to you: open the address that `viva review` printed."
+_SIGNED_OUT: Final = "You are signed out, and nothing was changed: load the page again and sign in."
+_OTHER_SITE: Final = "Another page has sent this, and nothing was changed: go back to the review and do it there."
+_OLD_FORM: Final = "This form does not belong to your session, and nothing was changed: load the page again."
+_NO_FORM: Final = "This is no form that can be read, and nothing was changed: load the page again."
+_FAULT: Final = (
+    "Something went wrong on viva's side, and the terminal in which it runs says what: load the page again, and "
+    "see whether what you did last was kept."
+)
+
+
+class Guard:
+    """Lets a request through to the app that has a session, and of those that change something only the app's own.
+
+    The app finds the session as `scope["viva"]`. `/static/`, `/login` and `/logout` are answered here.
+    """
+
+    def __init__(self, app: "ASGIApp", access: Access) -> None:
+        self._app, self._access = app, access
+        self._login = login.Login(access)
+        self._scheme = "https" if access.https else "http"
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            return await send({"type": "websocket.close"})
+        asked = Asked.of(scope)
+        try:
+            answer = self._refusal(asked) or await self._open(asked, receive)
+            if answer is None:
+                answer = await self._with_session(asked, scope, receive, send)
+        except TooLarge:
+            answer = sentence(413, _TOO_LARGE, plain=asked.by_script)
+        except Gone:
+            return None
+        if answer is not None:
+            await answer.send(send)
+        return None
+
+    def _refusal(self, asked: Asked) -> Reply | None:
+        """What is wrong with the request itself."""
+        if not asked.host or not asked.path.startswith("/"):
+            return sentence(400, _NO_REQUEST)
+        if not self._access.takes_host(asked.host):
+            return sentence(421, _OTHER_NAME)
+        if asked.method not in METHODS:
+            return sentence(405, _NO_METHOD, _ALLOW)
+        return None
+
+    async def _open(self, asked: Asked, receive: "Receive") -> Reply | None:
+        """What is answered to somebody without a session."""
+        if asked.path == _PUBLIC and asked.safe:
+            return _static(asked)
+        if asked.path == login.PATH and self._access.needs_password:
+            return await self._login(asked, receive)
+        if asked.path == "/" and asked.method == "GET" and self._access.opens(asked.of_query("token")):
+            return self._enter(asked)
+        return None
+
+    def _enter(self, asked: Asked) -> Reply:
+        """The session begins, and the token leaves the address."""
+        cookie = ("set-cookie", self._access.set_cookie(self._access.begin()))
+        if asked.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+            return redirect(self._access.start, cookie)
+        # A file or another site led here: browsers keep the cookie, and would not send it along a redirect.
+        start = escape(self._access.start)
+        head = f'<meta http-equiv="refresh" content="0; url={start}">'
+        return page(200, "viva review", f'<p><a href="{start}">To the answers</a></p>', cookie, head=head)
+
+    async def _with_session(self, asked: Asked, scope: "Scope", receive: "Receive", send: "Send") -> Reply | None:
+        """What is answered to somebody with a session; None where the app has done it."""
+        session = self._access.session(asked.cookies)
+        if session is None:
+            return self._no_session(asked)
+        if asked.path.startswith(PREFIX) and asked.safe:
+            return _static(asked)
+        if not asked.safe:
+            body = await self._own_body(asked, scope, receive, session)
+            if isinstance(body, Reply):
+                return body
+            if asked.path == "/logout":
+                return self._leave(session)
+            receive = again(body, receive)
+        await self._hand_on({**scope, "viva": session}, receive, send, session)
+        return None
+
+    def _no_session(self, asked: Asked) -> Reply:
+        if not self._access.needs_password:
+            return sentence(403, _CLOSED, plain=asked.by_script)
+        if asked.safe and not asked.by_script:
+            return redirect(login.PATH)
+        return sentence(403, _SIGNED_OUT, plain=asked.by_script)
+
+    def _leave(self, session: Session) -> Reply:
+        """The session ends, also for a copy of its cookie."""
+        self._access.end(session)
+        over = ("set-cookie", self._access.header(self._access.cookie, "", 0))
+        if self._access.needs_password:
+            return redirect(login.PATH, over)
+        return sentence(200, "You are signed out: to go on, open the address that `viva review` printed.", over)
+
+    async def _own_body(self, asked: Asked, scope: "Scope", receive: "Receive", session: Session) -> bytes | Reply:
+        """The body of a request that a page of this session has sent; else why it is refused."""
+        if not asked.own(self._scheme):
+            return sentence(403, _OTHER_SITE, plain=asked.by_script)
+        body = await body_of(asked, receive, MOST_UPLOADED_BYTES if asked.path == UPLOAD else MOST_BYTES)
+        given = asked.headers.get("x-csrf-token")
+        if given is None:
+            given = await _field("csrf", scope, again(body, receive))
+        if given is None:
+            return sentence(400, _NO_FORM, plain=asked.by_script)
+        return body if same(given, session.csrf) else sentence(403, _OLD_FORM, plain=asked.by_script)
+
+    async def _hand_on(self, scope: "Scope", receive: "Receive", send: "Send", session: Session) -> None:
+        """Let the app answer; what it raises is told here in full and to the browser in a sentence."""
+        renewed = self._access.renewed(session)
+        sending = Sending(send, *[("set-cookie", self._access.set_cookie(renewed))] if renewed else ())
+        try:
+            await self._app(scope, receive, sending)
+        except Exception:
+            print(gates.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
+            if sending.started:
+                raise  # nothing can be said any more: the server closes the connection
+            await sentence(500, _FAULT, plain=Asked.of(scope).by_script).send(send)
+        else:
+            await sending.end()
+
+
+def _static(asked: Asked) -> Reply:
+    file = files().get(asked.path.removeprefix(PREFIX))
+    if file is None:
+        return sentence(404, "There is no such file: load the page again.")
+    return Reply(200, file.data, file.kind, cache=FOREVER if asked.of_query("v") == file.digest else NO_STORE)
+
+
+async def _field(name: str, scope: "Scope", receive: "Receive") -> str | None:
+    """A field of a form, as the app will read it; empty where it has none, None where it cannot be read."""
+    from starlette.formparsers import MultiPartException
+    from starlette.requests import Request
+
+    try:
+        async with Request(scope, receive).form() as form:
+            value = form.get(name, "")
+    except (MultiPartException, ValueError, LookupError):
+        return None
+    return value if isinstance(value, str) else ""

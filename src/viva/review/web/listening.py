@@ -1,0 +1,112 @@
+"""The socket of `viva review`: this machine alone unless somebody asks for more; under which names it is reached."""
+
+import contextlib
+import errno
+import ipaddress
+import os
+import socket
+from dataclasses import dataclass
+from typing import Final
+
+from viva.model.errors import UsageError
+
+LOOPBACK: Final = "127.0.0.1"
+_BACKLOG: Final = 128
+_USUAL_PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A socket that connections wait at."""
+
+    socket: socket.socket
+    name: str
+    """How a browser calls this machine."""
+    hosts: tuple[str, ...] | None
+    """What the Host header may be; None where other machines may ask, by whatever name they know us."""
+
+    @property
+    def port(self) -> int:
+        """The port that it has."""
+        return int(self.socket.getsockname()[1])
+
+    def origin(self, scheme: str) -> str:
+        """The address without a path."""
+        return f"{scheme}://{self.name}:{self.port}"
+
+
+def is_loopback(address: str | None) -> bool:
+    """Whether only this machine can reach the address; None means the usual one.
+
+    Raises:
+        UsageError: there is no such address.
+    """
+    return address is None or ipaddress.ip_address(_resolved(address)[1].partition("%")[0]).is_loopback
+
+
+def listen(address: str | None, port: int | None, last: int) -> tuple[Listening, bool]:
+    """Bind, and let connections wait.
+
+    Args:
+        address: of this machine; None for 127.0.0.1.
+        port: the one to use; None for `last`, or any that is free.
+        last: the port of the last run, 0 for none.
+
+    Returns:
+        Where it listens, and whether somebody else was found at the port of the last run.
+
+    Raises:
+        UsageError: the port is taken or not allowed, or the address is not of this machine.
+    """
+    family, numeric = _resolved(address or LOOPBACK)
+    if port is None and last:
+        with contextlib.suppress(OSError):
+            return _listening(_bound(family, numeric, last), address), False
+    try:
+        return _listening(_bound(family, numeric, port or 0), address), port is None and last != 0
+    except OSError as error:
+        raise UsageError(_sentence(address or LOOPBACK, port, error)) from None
+
+
+def _bound(family: socket.AddressFamily, numeric: str, port: int) -> socket.socket:
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would share the port with others; here it does not wait for old ones
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((numeric, port))
+        bound.listen(_BACKLOG)
+    except BaseException:
+        bound.close()
+        raise
+    return bound
+
+
+def _listening(bound: socket.socket, address: str | None) -> Listening:
+    numeric = bound.getsockname()[0]
+    port = bound.getsockname()[1]
+    name = f"[{numeric}]" if ":" in numeric else numeric
+    if is_loopback(address):
+        names = (LOOPBACK, "localhost", "[::1]", name)
+        ports = (f":{port}", *[""] * (port in _USUAL_PORTS.values()))  # which browsers leave out
+        return Listening(bound, name, tuple(f"{one}{after}" for one in names for after in ports))
+    everywhere = ipaddress.ip_address(numeric.partition("%")[0]).is_unspecified
+    return Listening(bound, socket.gethostname() if everywhere else name, None)
+
+
+def _resolved(address: str) -> tuple[socket.AddressFamily, str]:
+    """The first numeric address of a name."""
+    try:
+        family, *_, found = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise UsageError(f"--host {address}: there is no such address; give one of this machine, or 0.0.0.0.") from None
+    return family, str(found[0])
+
+
+def _sentence(address: str, port: int | None, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"--port {port}: another program listens there; say another one, or leave it out."
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"--port {port}: it is kept for the system's own programs; say one from 1024 on, or leave it out."
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"--host {address}: this machine has no such address; give one of its own, or 0.0.0.0."
+    return f"`viva review` cannot listen at {address}: {error.strerror}."

@@ -1,0 +1,100 @@
+"""Signing in, where the pages are open to other machines: who marks, in which round, and the password of the review."""
+
+import asyncio
+import secrets
+import unicodedata
+from collections.abc import Awaitable, Callable
+from html import escape
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl
+
+from viva.model.review import FIRST, SECOND
+from viva.review.web.access import NAME_CHARACTERS, Access, cookie_named, marker_of, same
+from viva.review.web.asking import Asked, body_of
+from viva.review.web.replies import Reply, page, redirect, sentence
+
+if TYPE_CHECKING:
+    from starlette.types import Receive
+
+PATH: Final = "/login"
+PAUSE_S: Final = 1.0
+"""How long everybody waits after a wrong password, one after the other: a day has time for 86,400 of them."""
+MOST_WAITING: Final = 20
+_MOST_BYTES: Final = 16 * 1024
+_FORM_S: Final = 3600
+"""How long the form may stand open."""
+_WRONG: Final = "That did not work: give your name and the password of this review, and try again."
+_OLD: Final = "This form is too old, or came from another page: load the page again."
+_BUSY: Final = "Too many people are signing in: try again in a minute."
+_FORM: Final = """<h1>viva review</h1>
+{wrong}<form method="post" action="/login">
+<input type="hidden" name="csrf" value="{csrf}">
+<label>Your name<input name="marker" required maxlength="{longest}" autocomplete="username" value="{marker}"></label>
+<label class="beside"><input type="checkbox" name="second" value="yes"{second}>
+I am a second marker, and do not see what the first one said.</label>
+<label>Password of this review
+<input type="password" name="password" required autocomplete="current-password"></label>
+<button>Sign in</button>
+</form>"""
+
+
+class Login:
+    """The page, and the door behind it: whoever tries passwords waits, and no page waits with them."""
+
+    def __init__(self, access: Access, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+        self._access, self._pause = access, pause
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def __call__(self, asked: Asked, receive: "Receive") -> Reply:
+        """The form, or what comes of it."""
+        if asked.safe:
+            return self._form(200)
+        fields = await _fields(asked, receive)
+        nonce = cookie_named(self._access.login_cookie, asked.cookies)
+        own = asked.own("https" if self._access.https else "http")
+        if not (own and nonce and same(fields.get("csrf", ""), self._access.login_csrf(nonce))):
+            return sentence(403, _OLD)
+        if self._waiting >= MOST_WAITING:
+            return sentence(429, _BUSY, ("retry-after", "60"))
+        marker = marker_of(fields.get("marker", ""))
+        if not await self._takes(fields.get("password", "")) or marker is None:
+            return self._form(403, fields)
+        session = self._access.begin(marker, SECOND if "second" in fields else FIRST)
+        over = self._access.header(self._access.login_cookie, "", 0)
+        return redirect(self._access.start, ("set-cookie", self._access.set_cookie(session)), ("set-cookie", over))
+
+    async def _takes(self, password: str) -> bool:
+        """Whether it is the password; one try at a time, whoever makes it."""
+        self._waiting += 1
+        try:
+            async with self._turn:
+                if await asyncio.to_thread(self._access.takes_password, password):
+                    return True
+                await self._pause(PAUSE_S)
+                return False
+        finally:
+            self._waiting -= 1
+
+    def _form(self, status: int, given: dict[str, str] | None = None) -> Reply:
+        nonce = secrets.token_urlsafe(16)
+        told = given or {}
+        html = _FORM.format(
+            csrf=self._access.login_csrf(nonce),
+            longest=NAME_CHARACTERS,
+            marker=escape(unicodedata.normalize("NFC", told.get("marker", ""))[:NAME_CHARACTERS]),
+            second=" checked" if "second" in told else "",
+            wrong="" if given is None else f'<p class="wrong" role="alert">{escape(_WRONG)}</p>\n',
+        )
+        return page(
+            status, "Sign in", html, ("set-cookie", self._access.header(self._access.login_cookie, nonce, _FORM_S))
+        )
+
+
+async def _fields(asked: Asked, receive: "Receive") -> dict[str, str]:
+    """The fields of the form; none of a body that is no form of ours."""
+    body = await body_of(asked, receive, _MOST_BYTES)
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, strict_parsing=False))
+    except ValueError:
+        return {}
