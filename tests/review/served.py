@@ -90,7 +90,7 @@ class Browser:
 
     def ask(self, method: str, path: str, body: Any = None, /, **headers: str | None) -> Answer:
         """One request on a connection of its own; `_` in names stands for `-`, None leaves a header out."""
-        given: dict[str, str | None] = {"host": f"127.0.0.1:{self.port}"}
+        given: dict[str, str | None] = {"host": f"127.0.0.1:{self.port}", "accept": "text/html,*/*;q=0.8"}
         if self.cookies:
             given["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         given |= {name.replace("_", "-"): value for name, value in headers.items()}

@@ -110,11 +110,12 @@ def test_other_names_of_this_machine_are_taken(review: Review, inside: Browser, 
     assert inside.ask("GET", "/", host=host.format(port=review.port)).status == 200
 
 
-def raw(port: int, data: bytes) -> bytes:
+def raw(port: int, data: bytes) -> Iterator[bytes]:
+    """What comes back to bytes that no library would send, part by part until the server closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: connection.recv(65536), b""))
+        while part := connection.recv(65536):
+            yield part
 
 
 @pytest.mark.parametrize(
@@ -135,9 +136,9 @@ def raw(port: int, data: bytes) -> bytes:
     ],
 )
 def test_what_no_browser_sends_is_refused(review: Review, request_: bytes) -> None:
-    answer = raw(review.port, request_.replace(b"%d", str(review.port).encode()))
+    answer = next(raw(review.port, request_.replace(b"%d", str(review.port).encode())))
     status = int(answer.split()[1])
-    assert 400 <= status < 502 and status != 500, answer
+    assert status in (400, 403, 413, 421, 431, 501), answer
     assert review.browser().ask("GET", "/").status == 200
 
 
@@ -339,6 +340,6 @@ def test_a_fault_is_a_sentence_in_the_browser_and_told_in_full_in_the_terminal(i
 def test_a_fault_after_the_first_words_closes_the_connection(review: Review, inside: Browser, capfd: Any) -> None:
     cookie = "; ".join(f"{name}={value}" for name, value in inside.cookies.items())
     head = f"GET /fails-late HTTP/1.1\r\nHost: 127.0.0.1:{review.port}\r\nCookie: {cookie}\r\n\r\n"
-    answer = raw(review.port, head.encode())
+    answer = b"".join(raw(review.port, head.encode()))
     assert answer.startswith(b"HTTP/1.1 200") and not answer.endswith(b"0\r\n\r\n")  # never taken for the whole
     assert "RuntimeError: too late" in capfd.readouterr().err

@@ -52,6 +52,11 @@ class Asked:
         """Whether htmx asks, which shows a sentence within a page."""
         return "hx-request" in self.headers
 
+    @property
+    def for_a_page(self) -> bool:
+        """Whether somebody looks at what comes back, and not the browser for itself at an icon."""
+        return "text/html" in self.headers.get("accept", "")
+
     def of_query(self, name: str) -> str:
         """A value of the query; empty where there is none."""
         try:

@@ -117,7 +117,7 @@ class Guard:
     def _no_session(self, asked: Asked) -> Reply:
         if not self._access.needs_password:
             return sentence(403, _CLOSED, plain=asked.by_script)
-        if asked.safe and not asked.by_script:
+        if asked.safe and asked.for_a_page and not asked.by_script:
             return redirect(login.PATH)
         return sentence(403, _SIGNED_OUT, plain=asked.by_script)
 

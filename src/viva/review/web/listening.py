@@ -20,15 +20,11 @@ class Listening:
     """A socket that connections wait at."""
 
     socket: socket.socket
+    port: int
     name: str
     """How a browser calls this machine."""
     hosts: tuple[str, ...] | None
     """What the Host header may be; None where other machines may ask, by whatever name they know us."""
-
-    @property
-    def port(self) -> int:
-        """The port that it has."""
-        return int(self.socket.getsockname()[1])
 
     def origin(self, scheme: str) -> str:
         """The address without a path."""
@@ -82,15 +78,14 @@ def _bound(family: socket.AddressFamily, numeric: str, port: int) -> socket.sock
 
 
 def _listening(bound: socket.socket, address: str | None) -> Listening:
-    numeric = bound.getsockname()[0]
-    port = bound.getsockname()[1]
+    numeric, port = bound.getsockname()[:2]
     name = f"[{numeric}]" if ":" in numeric else numeric
     if is_loopback(address):
         names = (LOOPBACK, "localhost", "[::1]", name)
         ports = (f":{port}", *[""] * (port in _USUAL_PORTS.values()))  # which browsers leave out
-        return Listening(bound, name, tuple(f"{one}{after}" for one in names for after in ports))
+        return Listening(bound, port, name, tuple(f"{one}{after}" for one in names for after in ports))
     everywhere = ipaddress.ip_address(numeric.partition("%")[0]).is_unspecified
-    return Listening(bound, socket.gethostname() if everywhere else name, None)
+    return Listening(bound, port, socket.gethostname() if everywhere else name, None)
 
 
 def _resolved(address: str) -> tuple[socket.AddressFamily, str]:

@@ -49,7 +49,7 @@ class Login:
     async def __call__(self, asked: Asked, receive: "Receive") -> Reply:
         """The form, or what comes of it."""
         if asked.safe:
-            return self._form(200)
+            return self._form(200, asked)
         fields = await _fields(asked, receive)
         nonce = cookie_named(self._access.login_cookie, asked.cookies)
         own = asked.own("https" if self._access.https else "http")
@@ -59,7 +59,7 @@ class Login:
             return sentence(429, _BUSY, ("retry-after", "60"))
         marker = marker_of(fields.get("marker", ""))
         if not await self._takes(fields.get("password", "")) or marker is None:
-            return self._form(403, fields)
+            return self._form(403, asked, fields)
         session = self._access.begin(marker, SECOND if "second" in fields else FIRST)
         over = self._access.header(self._access.login_cookie, "", 0)
         return redirect(self._access.start, ("set-cookie", self._access.set_cookie(session)), ("set-cookie", over))
@@ -76,8 +76,9 @@ class Login:
         finally:
             self._waiting -= 1
 
-    def _form(self, status: int, given: dict[str, str] | None = None) -> Reply:
-        nonce = secrets.token_urlsafe(16)
+    def _form(self, status: int, asked: Asked, given: dict[str, str] | None = None) -> Reply:
+        # One for all windows of a browser, so that a form which was loaded first stays good.
+        nonce = cookie_named(self._access.login_cookie, asked.cookies) or secrets.token_urlsafe(16)
         told = given or {}
         html = _FORM.format(
             csrf=self._access.login_csrf(nonce),
@@ -86,9 +87,8 @@ class Login:
             second=" checked" if "second" in told else "",
             wrong="" if given is None else f'<p class="wrong" role="alert">{escape(_WRONG)}</p>\n',
         )
-        return page(
-            status, "Sign in", html, ("set-cookie", self._access.header(self._access.login_cookie, nonce, _FORM_S))
-        )
+        cookie = self._access.header(self._access.login_cookie, nonce, _FORM_S)
+        return page(status, "Sign in · viva review", html, ("set-cookie", cookie))
 
 
 async def _fields(asked: Asked, receive: "Receive") -> dict[str, str]:

@@ -30,7 +30,7 @@ ALWAYS: Final = {
 }
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">{head}
-<title>{title} · viva review</title><link rel="stylesheet" href="{style}"></head>
+<title>{title}</title><link rel="stylesheet" href="{style}"></head>
 <body><main>
 {body}
 </main></body></html>

@@ -101,10 +101,10 @@ def serve(app_factory: "Callable[[Access], ASGIApp]", serving: Serving) -> int:
         remembered.keep(at.port, address)
         if remembered.complaint:
             print(f"viva: {remembered.complaint}", file=sys.stderr, flush=True)
-        print(f"viva review: {address}", flush=True)
-        if serving.opens:
-            open_until_the_end.enter_context(opened(address))
         with contextlib.suppress(KeyboardInterrupt):
+            print(f"viva review: {address}", flush=True)
+            if serving.opens:
+                open_until_the_end.enter_context(opened(address))
             _run(server(Guard(app_factory(access), access), serving), at.socket)
         print("viva review: stopped; every mark is kept.", file=sys.stderr, flush=True)
     return 0

@@ -1,0 +1,197 @@
+"""Signing in by a password: on a real server, and the waiting by itself."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+
+import pytest
+from served import KEY, PASSWORD, Browser, Review, served
+
+from viva.review.web import login
+from viva.review.web.access import Access
+from viva.review.web.asking import Asked
+from viva.review.web.files import address
+from viva.review.web.login import MOST_WAITING, Login
+from viva.review.web.replies import Reply
+
+
+@pytest.fixture(scope="module")
+def review() -> Iterator[Review]:
+    with served(password=PASSWORD) as running:
+        yield running
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login, "PAUSE_S", 0.0)
+
+
+def form(browser: Browser, **fields: str) -> str:
+    """The body that the form sends, as it was loaded, with other fields."""
+    page = browser.ask("GET", "/login")
+    assert page.status == 200
+    found = re.search(r'name="csrf" value="([^"]+)"', page.body)
+    assert found
+    told = {"csrf": found[1], "marker": "Grace", "password": PASSWORD, **fields}
+    return "&".join(f"{name}={value}" for name, value in told.items())
+
+
+def test_without_a_session_pages_lead_to_the_form_and_changes_are_refused(review: Review) -> None:
+    stranger = Browser(review.port)
+    for path in ("/", "/nowhere", address("htmx.min.js"), "/?token=", "/?token=None"):
+        answer = stranger.ask("GET", path)
+        assert (answer.status, answer.headers["location"]) == (303, "/login")
+    for answer in (stranger.ask("POST", "/mark", "points=1"), stranger.ask("GET", "/", hx_request="true")):
+        assert answer.status == 403 and "sign in" in answer.body
+    assert stranger.ask("GET", "/", host="review.example:1").status == 303  # whatever other machines call us
+    assert stranger.ask("GET", address("plain.css")).status == 200
+
+
+@pytest.mark.parametrize(("second", "round"), [({}, 1), ({"second": "yes"}, 2)])
+def test_the_password_lets_in_who_says_who_they_are(review: Review, second: dict[str, str], round: int) -> None:
+    browser = Browser(review.port)
+    entered = browser.ask("POST", "/login", form(browser, **second), origin=f"http://127.0.0.1:{review.port}")
+    assert (entered.status, entered.headers["location"]) == (303, "/")
+    assert f'"marker":"Grace","round":{round}' in browser.ask("GET", "/").body
+
+
+@pytest.mark.usefixtures("no_pause")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"password": "wrong horse!"},
+        {"password": ""},
+        {"password": PASSWORD + "%00"},
+        {"password": "%ed%a0%80"},
+        {"marker": ""},
+        {"marker": "+"},
+        {"marker": "x" * 61},
+        {"marker": "%1b[31m"},
+        {"marker": "%e2%80%aeada"},
+        {"marker": "<script>", "password": "wrong"},
+    ],
+)
+def test_what_was_wrong_is_not_said(review: Review, wrong: dict[str, str]) -> None:
+    browser = Browser(review.port)
+    refused = browser.ask("POST", "/login", form(browser, **wrong))
+    assert refused.status == 403 and "That did not work: give your name and the password" in refused.body
+    assert f"viva-review-{review.port}" not in browser.cookies
+    assert "<script" not in refused.body and PASSWORD not in refused.body
+    assert browser.ask("GET", "/").status == 303
+
+
+def test_another_page_cannot_sign_anybody_in(review: Review) -> None:
+    browser = Browser(review.port)
+    body = form(browser)
+    for headers in ({"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}):
+        assert browser.ask("POST", "/login", body, **headers).status == 403
+    assert Browser(review.port).ask("POST", "/login", body).status == 403  # the form's cookie is not there
+    other = Browser(review.port)
+    form(other)
+    assert other.ask("POST", "/login", body).status == 403  # the cookie of another form
+    assert browser.ask("POST", "/login", body.replace("csrf", "csfr")).status == 403
+    assert browser.ask("POST", "/login", body).status == 303
+
+
+def test_what_a_browser_asks_for_itself_leaves_the_form_good(review: Review) -> None:
+    """An icon that was led to the form brought a new cookie along, with which the form that was shown did not fit."""
+    browser = Browser(review.port)
+    body = form(browser)
+    icon = browser.ask("GET", "/favicon.ico", accept="image/avif,image/webp,*/*;q=0.8")
+    assert icon.status == 403 and "set-cookie" not in icon.headers
+    form(browser)  # in another window
+    assert browser.ask("POST", "/login", body).status == 303
+
+
+def test_a_body_that_is_no_form_is_refused(review: Review) -> None:
+    browser = Browser(review.port)
+    body = form(browser)
+    assert browser.ask("POST", "/login", b"\xff\xfe").status == 403
+    assert browser.ask("POST", "/login", "a=1&" * 1000).status == 403
+    assert browser.ask("POST", "/login", body + "&more=" + "x" * 16384).status == 413
+
+
+def test_signing_out_leads_back_to_the_form(review: Review) -> None:
+    browser = Browser(review.port)
+    browser.ask("POST", "/login", form(browser))
+    copy = Browser(review.port, dict(browser.cookies))
+    csrf = re.search(r'"csrf":"([^"]+)"', browser.ask("GET", "/").body)
+    assert csrf
+    left = browser.ask("POST", "/logout", f"csrf={csrf[1]}")
+    assert (left.status, left.headers["location"]) == (303, "/login")
+    assert copy.ask("GET", "/").status == 303
+
+
+# --- waiting
+
+
+class Tries:
+    """Tries at a door whose pauses end when the test says so."""
+
+    def __init__(self) -> None:
+        self.access = Access(KEY, hosts=None, password=PASSWORD, marker="ada", round=1, port=1)
+        self.pauses: asyncio.Queue[asyncio.Event] = asyncio.Queue()
+        self.login = Login(self.access, self._pause)
+
+    async def _pause(self, seconds: float) -> None:
+        assert seconds >= 1
+        over = asyncio.Event()
+        await self.pauses.put(over)
+        await over.wait()
+
+    def start(self, password: str) -> "asyncio.Task[Reply]":
+        """A try, under way."""
+        body = f"marker=eve&password={password}&csrf={self.access.login_csrf('n')}".encode()
+
+        async def receive() -> dict[str, object]:
+            return {"type": "http.request", "body": body}
+
+        cookie = f"{self.access.login_cookie}=n"
+        asked = Asked("POST", "/login", "", {"host": "h", "cookie": cookie})
+        return asyncio.create_task(self.login(asked, receive))  # type: ignore[arg-type]
+
+
+def test_wrong_passwords_wait_one_after_the_other_and_the_page_does_not() -> None:
+    async def run() -> None:
+        tries = Tries()
+        started = [tries.start("wrong"), tries.start("wrong"), tries.start("wrong")]
+        for number in range(3):
+            over = await tries.pauses.get()
+            shown = await tries.login(Asked("GET", "/login", "", {}), None)  # type: ignore[arg-type]
+            assert shown.status == 200
+            assert tries.pauses.empty() and sum(one.done() for one in started) == number
+            over.set()
+        assert [one.status for one in await asyncio.gather(*started)] == [403, 403, 403]
+
+    asyncio.run(run())
+
+
+def test_the_right_password_waits_for_its_turn_and_for_nothing_more() -> None:
+    async def run() -> None:
+        tries = Tries()
+        wrong, right = tries.start("wrong"), tries.start(PASSWORD)
+        (await tries.pauses.get()).set()
+        assert (await wrong).status == 403 and (await right).status == 303
+        assert tries.pauses.empty()
+
+    asyncio.run(run())
+
+
+def test_more_than_can_wait_are_sent_away() -> None:
+    async def run() -> None:
+        tries = Tries()
+        first = [tries.start("wrong") for _ in range(MOST_WAITING)]
+        over = await tries.pauses.get()
+        away = await tries.start(PASSWORD)
+        assert away.status == 429 and ("retry-after", "60") in away.headers
+        first[-1].cancel()  # a browser that leaves makes room
+        with pytest.raises(asyncio.CancelledError):
+            await first[-1]
+        taken = tries.start(PASSWORD)
+        over.set()
+        for _ in first[1:-1]:
+            (await tries.pauses.get()).set()
+        assert (await taken).status == 303
+        await asyncio.gather(*first[:-1])
+
+    asyncio.run(run())

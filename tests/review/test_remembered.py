@@ -1,0 +1,201 @@
+"""What one run leaves for the next: believed only as it was written, kept where nobody else can look."""
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.review.web import remembered
+from viva.review.web.remembered import LIFETIME_S, Remembered, Running
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+def run(environ: dict[str, str], about: str = "essays", port: int = 8123, **changed: Any) -> tuple[bytes, int]:
+    """The key and the port that a run begins with; it leaves another port."""
+    with Remembered(about, environ, **{"new_key": False, **changed}) as last:
+        assert last.complaint == ""
+        began = last.key, last.port
+        last.keep(port, f"http://127.0.0.1:{port}/")
+    return began
+
+
+def file_of(environ: dict[str, str]) -> Path:
+    (found,) = Path(environ["XDG_STATE_HOME"], "viva", "review").glob("*.json")
+    return found
+
+
+def test_the_next_run_has_the_same_key_and_port(environ: dict[str, str]) -> None:
+    key, port = run(environ)
+    assert port == 0 and len(key) == 32
+    assert run(environ, port=9000) == (key, 8123)
+    assert run(environ) == (key, 9000)
+
+
+def test_another_course_or_assignment_has_its_own(environ: dict[str, str]) -> None:
+    key, _ = run(environ)
+    assert run(environ, "poems") != (key, 8123) and run(environ) == (key, 8123)
+
+
+def test_a_new_token_is_a_new_key_at_the_same_port(environ: dict[str, str]) -> None:
+    key, _ = run(environ)
+    other, port = run(environ, new_key=True)
+    assert other != key and port == 8123
+    assert run(environ)[0] == other
+
+
+def test_a_key_lasts_a_day(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_700_000_000.0
+    monkeypatch.setattr(remembered.time, "time", lambda: now)  # type: ignore[attr-defined]
+    key, _ = run(environ)
+    now += LIFETIME_S - 1
+    assert run(environ)[0] == key  # which does not make it younger
+    now += 1
+    other, port = run(environ)
+    assert other != key and port == 8123
+    now -= 10  # a clock that was set back
+    assert run(environ)[0] != other
+
+
+def test_only_its_owner_can_enter_and_read(environ: dict[str, str]) -> None:
+    before = os.umask(0)
+    try:
+        run(environ)
+    finally:
+        os.umask(before)
+    file = file_of(environ)
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()} == {0o600}
+    assert sorted(path.suffix for path in file.parent.iterdir()) == [".json", ".lock"]  # nothing half written
+
+
+def test_a_folder_that_others_could_enter_is_closed(environ: dict[str, str]) -> None:
+    run(environ)
+    folder = file_of(environ).parent
+    folder.chmod(0o755)
+    run(environ)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def linked(file: Path) -> None:
+    file.rename(file.with_name("elsewhere"))
+    file.symlink_to("elsewhere")
+
+
+def a_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file, 0o600)
+
+
+def a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir(0o700)
+    file.joinpath("x").touch()
+
+
+@pytest.mark.parametrize("spoil", [linked, a_pipe, lambda file: file.chmod(0o640), lambda file: file.chmod(0o604)])
+def test_what_is_not_ours_alone_is_not_believed(environ: dict[str, str], spoil: Callable[[Path], None]) -> None:
+    key, _ = run(environ)
+    spoil(file_of(environ))
+    other, port = run(environ)
+    assert other != key and port == 0
+    file = file_of(environ)
+    assert file.is_file() and not file.is_symlink() and stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert run(environ) == (other, 8123)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_user_is_not_believed(environ: dict[str, str]) -> None:
+    key, _ = run(environ)
+    os.chown(file_of(environ), 12345, 12345)
+    assert run(environ)[0] != key
+
+
+def test_a_folder_of_another_user_is_not_used(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    run(environ)
+    before = file_of(environ).read_bytes()
+    us = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: us + 1)
+    with Remembered("essays", environ, new_key=False) as last:
+        last.keep(9000, "")
+        assert "the folder is another user's" in last.complaint
+        assert last.key.hex() not in before.decode() and last.port == 0
+    assert file_of(environ).read_bytes() == before
+
+
+def nowhere(root: Path) -> None:
+    root.touch()
+
+
+def led_away(root: Path) -> None:
+    (root / "viva").mkdir(parents=True)
+    (root / "away").mkdir()
+    (root / "viva" / "review").symlink_to(root / "away")
+
+
+@pytest.mark.parametrize("spoil", [nowhere, led_away])
+def test_where_nothing_can_be_kept_the_run_has_a_key_of_its_own(
+    environ: dict[str, str], spoil: Callable[[Path], None]
+) -> None:
+    spoil(Path(environ["XDG_STATE_HOME"]))
+    keys = set()
+    for _ in range(2):
+        with Remembered("essays", environ, new_key=False) as last:
+            last.keep(8123, "")
+            keys.add(last.key)
+            assert "pages that are open now end with this run" in last.complaint
+            assert len(last.complaint.splitlines()) == 1
+    assert len(keys) == 2
+
+
+def test_what_cannot_be_written_in_the_end_is_said(environ: dict[str, str]) -> None:
+    run(environ)
+    a_folder(file_of(environ))
+    with Remembered("essays", environ, new_key=False) as last:
+        assert last.complaint == ""
+        last.keep(8123, "")
+        assert "nothing can be kept in" in last.complaint
+
+
+def test_a_second_run_is_told_where_the_first_one_is(environ: dict[str, str]) -> None:
+    with Remembered("essays", environ, new_key=False) as first:
+        first.keep(8123, "http://127.0.0.1:8123/?token=t")
+        with pytest.raises(Running) as refused:
+            Remembered("essays", environ, new_key=False)
+        assert "runs already at http://127.0.0.1:8123/?token=t: " in str(refused.value)
+        with (
+            Remembered("poems", environ, new_key=False) as other,
+            Remembered("essays", environ, new_key=False, alone=False) as beside,
+        ):
+            assert other.complaint == beside.complaint == "" and beside.port == 0
+            beside.keep(9000, "")
+            assert len({first.key, other.key, beside.key}) == 3
+    assert run(environ) == (first.key, 8123)
+
+
+def test_a_relative_place_is_ignored_as_its_specification_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for environ in ({"XDG_STATE_HOME": "here"}, {"XDG_STATE_HOME": ""}, {}):
+        run(environ)
+    assert len(list((tmp_path / ".local" / "state" / "viva" / "review").glob("*.json"))) == 1
+
+
+@given(
+    st.binary(max_size=200)
+    | st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["key", "port", "made", "address"]), inner),
+    ).map(lambda told: json.dumps(told).encode())
+)
+def test_whatever_the_file_holds_is_nothing_or_all_of_it(data: bytes) -> None:
+    last = remembered._last(data)
+    assert last is None or (len(last.key) == 32 and 0 < last.port < 65536)
