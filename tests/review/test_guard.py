@@ -260,7 +260,8 @@ def test_a_body_is_bounded_whether_it_says_its_length_or_not(inside: Browser, cs
         assert answer.status == 413 and "send less" in answer.body
         told = inside.ask("POST", path, chunked(17, bytes(65536)), transfer_encoding="chunked", **headers)
         assert told.status == 413
-        assert inside.ask("POST", path, b"", content_length="9" * 30, **headers).status in (400, 413)
+        for said in (str(1024**2 + 1), "9" * 30):  # refused without waiting for what is only announced
+            assert inside.ask("POST", path, b"", content_length=said, **headers).status in (400, 413)
     assert (
         inside.ask("POST", "/mark", chunked(2, b"points=1"), transfer_encoding="chunked", x_csrf_token=token).status
         == 200
