@@ -3,9 +3,9 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
@@ -18,6 +18,9 @@ REVISION: Final = "0002"
 BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""
 _WRITES: Final = "viva_writes"
+AT_ONCE: Final = 500
+"""Values in one statement."""
+T = TypeVar("T")
 _LOCK: Final = 0x76697661
 """The number under which graders wait for each other while PostgreSQL's tables are made."""
 
@@ -107,6 +110,21 @@ def writing(engine: Engine) -> Iterator[Connection]:
         raise UsageError(f"The records cannot be written: {sentence(error)}; nothing of it was kept.") from error
 
 
+def in_turn(connection: Connection, lock: int) -> None:
+    """Wait until no other transaction holds this number, and hold it until the end of this one.
+
+    Writers of SQLite wait for each other anyway.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": lock})
+
+
+def parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Slices that fit into one statement."""
+    for start in range(0, len(values), AT_ONCE):
+        yield values[start : start + AT_ONCE]
+
+
 def wipe(engine: Engine) -> str:
     """Write the tables anew, so that no byte of what was deleted is left in the database's files.
 
@@ -145,8 +163,7 @@ def _bring_up_to_date(engine: Engine) -> None:
         if _revision(connection) == REVISION:
             return
     with writing(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        in_turn(connection, _LOCK)
         if _revision(connection) != REVISION:  # another grader may have done it meanwhile
             _migrate(connection)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 import viva.box.inside.wire as wire
-from viva.examine.transcripts import Exchange, Transcript
+from viva.examine.transcripts import DIGEST, Exchange, Transcript
 from viva.formats import gates
 from viva.model.errors import UsageError
 
@@ -51,7 +51,7 @@ def _line(exchange: Exchange) -> str:
 
 
 def _value(message: bytes) -> Any:
-    if message.startswith(b"sha256:"):
+    if message.startswith(DIGEST):
         return "a long question, of which the digest is kept"
     try:
         return wire.load(message)

@@ -4,21 +4,18 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Column, Connection, Table, delete, insert, select, update
 
 from viva.marks.anonymous import Anonymiser, pseudonym
 from viva.model import Student
 from viva.model.errors import UsageError
-from viva.records.database import wipe, writing
+from viva.records.database import parts, wipe, writing
 from viva.records.packing import delivery_to
 from viva.records.person import Person, find_person
 from viva.records.store import Reason, Records, now
 from viva.records.tables import decisions, deliveries, overrides, proposals, proposed, removals, scores, transcripts
-
-_AT_ONCE: Final = 500
-"""Numbers in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
             (overrides, rows.overrides),
             (deliveries, rows.deliveries),
         ):
-            for part in _parts(numbers):
+            for part in parts(numbers):
                 connection.execute(delete(table).where(table.c.id.in_(part)))
         _leave_teams(connection, person)
         whose = pseudonym(min(person.ids, default=name), secret)
@@ -203,11 +200,6 @@ def _select(
 ) -> list[Any]:
     return [
         row
-        for part in _parts(numbers)
+        for part in parts(numbers)
         for row in connection.execute(select(*columns).where(chosen(part)).order_by(table.c.id))
     ]
-
-
-def _parts(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
-    for start in range(0, len(numbers), _AT_ONCE):
-        yield numbers[start : start + _AT_ONCE]

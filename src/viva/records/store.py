@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 from sqlalchemy import Connection, Engine, Row, Select, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -14,13 +14,12 @@ from sqlalchemy.engine import URL
 
 from viva.model import Delivery, Marked, Score
 from viva.records.attempts import standing
-from viva.records.database import open_database, writing
+from viva.records.database import open_database, parts, writing
 from viva.records.packing import delivery_from, delivery_to, pack_score, unpack_score
 from viva.records.tables import deliveries, scores, transcripts
 
 GRADED: Final = "graded"
 REGRADED: Final = "regraded"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ class Records:
         """Of some identities those that were graded already."""
         found: set[str] = set()
         with self.engine.connect() as connection:
-            for part in _parts(list(identities)):
+            for part in parts(list(identities)):
                 query = select(scores.c.identity).where(scores.c.identity.in_(part))
                 found.update(connection.execute(query).scalars())
         return found
@@ -163,7 +162,7 @@ class Records:
         with self.engine.connect() as connection:
             chosen = standing(connection.execute(light).all())
             found: dict[int, Row[Any]] = {}
-            for part in _parts(chosen):
+            for part in parts(chosen):
                 found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
         return [kept_of(found[number]) for number in chosen]
 
@@ -182,7 +181,7 @@ class Records:
         """The latest score of each of these deliveries that has one."""
         found = {}
         with self.engine.connect() as connection:
-            for part in _parts(list(delivery_ids)):
+            for part in parts(list(delivery_ids)):
                 last = (
                     select(func.max(scores.c.id)).where(scores.c.delivery_id.in_(part)).group_by(scores.c.delivery_id)
                 )
@@ -290,13 +289,7 @@ def _insert(connection: Connection) -> Any:
 def _numbers(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
     """The deliveries that are there already, by digest."""
     found: dict[str, int] = {}
-    for part in _parts(digests):
+    for part in parts(digests):
         query = select(deliveries.c.digest, deliveries.c.id).where(deliveries.c.digest.in_(part))
         found.update((row.digest, row.id) for row in connection.execute(query))
     return found
-
-
-def _parts(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
-    """Slices that fit into one statement."""
-    for start in range(0, len(values), size):
-        yield values[start : start + size]

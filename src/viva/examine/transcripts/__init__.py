@@ -6,6 +6,6 @@ running the student's code again.
 
 from viva.examine.transcripts.recording import Recording
 from viva.examine.transcripts.replaying import NoBoxes, Replaying, changed_tests
-from viva.examine.transcripts.transcript import Exchange, Transcript
+from viva.examine.transcripts.transcript import DIGEST, Exchange, Transcript
 
-__all__ = ["Exchange", "NoBoxes", "Recording", "Replaying", "Transcript", "changed_tests"]
+__all__ = ["DIGEST", "Exchange", "NoBoxes", "Recording", "Replaying", "Transcript", "changed_tests"]

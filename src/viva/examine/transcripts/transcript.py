@@ -20,9 +20,10 @@ MOST_BYTES: Final = 64 << 20
 """Of one transcript before it is packed; of a larger one nothing is kept, and its tests are asked again."""
 WHOLE: Final = 64 << 10
 """A question of more bytes is kept as its digest: it can be compared, not read."""
+DIGEST: Final = b"sha256:"
+"""What a digest begins with that stands in the place of a question."""
 FIND: Final = "find"
 """The operation that asks whether the submission has a name."""
-_DIGEST: Final = b"sha256:"
 _FORMAT: Final = "viva transcript 1"
 _NOT_ASKED: Final = ("soft_s", "release", "seed")
 """Fields of a request that are no part of the question: how long it may take, what is not needed any more, and the seed
@@ -135,12 +136,12 @@ def question_of(op: str, fields: Mapping[str, Any]) -> bytes:
     """
     asked = {name: value for name, value in sorted(fields.items()) if name not in _NOT_ASKED}
     message = b"".join(bytes(part) for part in wire.dump({"op": op, **asked}))
-    return message if len(message) <= WHOLE else _DIGEST + hashlib.sha256(message).digest()
+    return message if len(message) <= WHOLE else DIGEST + hashlib.sha256(message).digest()
 
 
 def is_about_names(question: bytes) -> bool:
     """Whether it asks if the submission has a name."""
-    if question.startswith(_DIGEST):
+    if question.startswith(DIGEST):
         return False
     return bool(wire.load(question)["op"] == FIND)
 
