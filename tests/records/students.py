@@ -4,15 +4,18 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import prose
 import samples
 
 import viva.box.inside.wire as wire
 from viva.examine.transcripts import Exchange, Transcript
 from viva.examine.transcripts.transcript import question_of
 from viva.model import Delivery, Score, Student
+from viva.model.review import APPEAL, SECOND, SETTLED
 from viva.records import Records
 from viva.records.overrides import override
 from viva.records.proposals import decide, propose, waiting
+from viva.records.reviews import append, undo
 from viva.records.store import Kept, Reason
 
 ADA = Student("m-4711", "Ada Lovelace", "ada.l@example.org", "A", {"canvas": "1001", "login": "alovelace"})
@@ -46,7 +49,8 @@ def keep(records: Records, delivery: Delivery, who: str, *, transcribed: bool = 
 
 def graded(delivery: Delivery, who: str, *earned: int) -> Score:
     """A score whose texts name somebody."""
-    score = samples.with_message(samples.score(str(delivery.path), *earned), f"{who} wrote 3, expected 4")
+    plain = samples.score(str(delivery.path), *earned, content_hash=f"hash of {delivery.name}")
+    score = samples.with_message(plain, f"{who} wrote 3, expected 4")
     last = replace(score.entries[1], written=f"I, {who}, think so.", visibility="hidden")
     return replace(score, entries=(score.entries[0], last), notes=(f"{delivery.name}: cell 3 was not run",))
 
@@ -70,6 +74,24 @@ def fill(records: Records) -> None:
     proposal = waiting(records, "small")
     assert proposal is not None
     decide(records, proposal, BY, applied=True, chosen=lambda change: change.kept.id in (first.id, cem.id))
+    mark(records)
+
+
+def mark(records: Records) -> None:
+    """Ada's prose by two markers who differ, then settled on request; Cem's, and a word that was taken back."""
+    ada, cem = ("hash of lovelaceada_1001", "hash of özkancem_1003")
+    grace, alan = Reason("grace"), Reason("alan")
+    append(records, "small", "a1", [(prose.place(ada), prose.said(3, comment="Well said, Ada."))], grace)
+    append(records, "small", "a2", [(prose.place(ada, round=SECOND), prose.said(1))], alan)
+    asked = Reason("Ada Lovelace", "I, Ada, meant the other one.")
+    append(records, "small", "a3", [(prose.place(ada, kind=APPEAL, round=0), prose.said(0, done=False))], asked)
+    append(records, "small", "a4", [(prose.place(ada, kind=SETTLED), prose.said(4))], Reason("grace", "Ada is right"))
+    append(records, "small", "a5", [(prose.place(cem), prose.said(2))], grace)
+    append(
+        records, "small", "a6", [(prose.place("hash of submission_7"), prose.said(2, comment="Stone, again?"))], grace
+    )
+    append(records, "small", "a7", [(prose.place(cem), prose.said(3, comment="Thank you, Cem."))], grace)
+    undo(records, "small", "a8", grace, 1)
 
 
 def _message(value: object) -> bytes:

@@ -2,12 +2,15 @@
 
 import json
 
+import prose
 import pytest
 import students
 
+from viva.model.review import SETTLED
 from viva.records import Records
 from viva.records.account import account_of, to_json
 from viva.records.readable import MOST_BYTES, readable
+from viva.records.reviews import append
 
 
 @pytest.fixture
@@ -37,6 +40,53 @@ def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> Non
     for name in ("Bob", "Stone", "m-4712", "bob.s", "1002", "Cem", "zkan", "m-4713"):
         assert name not in text
     assert team["name"] == "submission_7" and "wrote 3, expected 4" in text
+
+
+def test_marks_of_prose_are_theirs(filled: Records) -> None:
+    ada, cem = (account_of(filled, name) for name in ("m-4711", "m-4713"))
+    first, second, team = (each["reviews"] for each in ada["deliveries"])
+    assert [(row["kind"], row["round"], row["earned"], row["by"]) for row in first] == [
+        ("mark", 1, "3", "grace"), ("mark", 2, "1", "alan"),
+        ("appeal", 0, "0", "Ada Lovelace"), ("settled", 0, "4", "grace"),
+    ]  # fmt: skip
+    assert (first[0]["items"], first[0]["comment"]) == (("why",), "Well said, Ada.")
+    assert first[3]["why"] == "Ada is right"
+    assert second == [] and team[0]["comment"].startswith("student") and "Stone" not in str(team)
+    (cems,) = [each["reviews"] for each in cem["deliveries"]]
+    assert [(row["comment"], row["takes_back"]) for row in cems] == [
+        ("", False),
+        ("Thank you, Cem.", False),
+        ("", True),
+    ]
+
+
+def test_of_the_same_bytes_there_is_nothing_that_another_student_wrote(filled: Records) -> None:
+    (first, *_) = filled.current("small")
+    for delivery in (students.handed_in("bobs", students.BOB), students.handed_in("nobodys")):
+        filled.add_deliveries("small", [(delivery, first.marked.score.content_hash)])
+    for name, delivery in (("m-4712", -1), ("nobodys", 0)):
+        told = account_of(filled, name)["deliveries"][delivery]["reviews"]
+        assert [row["kind"] for row in told] == ["mark", "mark", "settled"]
+        assert told[0]["comment"] == told[0]["told"].split("\n")[1] and "Ada" not in str(told)
+
+
+def test_of_prose_in_hidden_tests_there_can_be_points_alone(records: Records) -> None:
+    for name, visibility in (("secret", "hidden"), ("open", "visible")):
+        delivery = students.handed_in(name, students.CEM)
+        graded = prose.score(name, prose.entry(visibility=visibility), content_hash=name)
+        (number,) = records.add_deliveries("small", [(delivery, name)])
+        records.add_score(number, graded, made_with="m", identity=None, reason=students.BY)
+        settled = (prose.place(name, kind=SETTLED), prose.said(3, comment="Of the mask."))
+        append(records, "small", name, [settled], prose.WHY)
+    hidden, visible = (each["reviews"][0] for each in account_of(records, "m-4713", hidden=False)["deliveries"])
+    assert (hidden["earned"], hidden["points"], hidden["by"], hidden["question"]) == (
+        "3",
+        "4",
+        "grace",
+        "a hidden test",
+    )
+    assert (hidden["items"], hidden["comment"], hidden["told"], hidden["why"]) == ((), "", "", "")
+    assert visible["comment"] == "Of the mask." and visible["question"] == "2.1"
 
 
 def test_hidden_tests_can_be_left_out(filled: Records) -> None:

@@ -3,14 +3,16 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import prose
 import pytest
 import samples
 
 from viva.model import Score, Status
 from viva.model.errors import UsageError
 from viva.records import Records
-from viva.records.overrides import Override, all_overrides, decided, overridden, override, overrides_of
+from viva.records.overrides import ByHand, Override, all_overrides, decided, overridden, override
 from viva.records.proposals import decide, propose, waiting
+from viva.records.reviews import append, undo
 from viva.records.store import Kept, Reason
 
 BY = Reason("grace", "a fairer tolerance")
@@ -31,14 +33,14 @@ def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Reco
     kept = keep(records, "ada", 4, 1)
     score = kept.marked.score
     override(records, score, "ada", "2", Fraction(5, 2), BY)
-    held = overrides_of(records, "small")["ada"]
+    held = ByHand.of(records, "small").held("ada")
     by_hand = overridden(score, held).entries[1]
     assert (by_hand.status, by_hand.earned) == (Status.PARTIAL, Fraction(5, 2))
     assert by_hand.message == "Set by hand to 5/2 of 4 points."
     assert "by grace" in by_hand.staff_message and "a fairer tolerance (was partial, 1)" in by_hand.staff_message
     assert overridden(score, held).earned == Fraction(13, 2)
     override(records, score, "ada", "test_2", None, BY)
-    assert overrides_of(records, "small") == {} and len(all_overrides(records, "small")) == 2
+    assert ByHand.of(records, "small").held("ada") == {} and len(all_overrides(records, "small")) == 2
     assert overridden(score, {}) is score
 
 
@@ -58,6 +60,31 @@ def test_an_override_of_what_is_worth_less_by_now_gives_all_that_there_is(record
     held = {"test_it.py::test_1": Override("ada", "test_it.py::test_1", Fraction(9), "grace", "so", "now")}
     entry = overridden(samples.score(), held).entries[0]
     assert (entry.status, entry.earned) == (Status.PASSED, 4)
+
+
+def test_an_override_stands_above_a_mark_of_prose(records: Records) -> None:
+    """A mark is about bytes, whoever handed them in, at whichever attempt; an override about one delivery."""
+    for delivery, content_hash in (
+        (samples.delivery(), "00"),
+        (samples.delivery("bob"), "00"),
+        (samples.delivery("cem"), "01"),
+    ):
+        (number,) = records.add_deliveries("small", [(delivery, content_hash)])
+        graded = prose.score(delivery.name, content_hash=content_hash)
+        records.add_score(number, graded, made_with="m", identity=None, reason=BY)
+    assert ByHand.of(records, "small") == ByHand({}, {})
+    append(records, "small", "a1", [(prose.place(), prose.said(3))], BY)
+    append(records, "small", "a2", [(prose.place("01"), prose.said(4, done=False))], BY)
+    override(records, graded, "bob", "3", Fraction(1), BY)
+    ada, bob, cem = (kept.marked.score for kept in decided(records, "small"))
+    assert [(s.earned, s.still_open) for s in (ada, bob, cem)] == [(8, 0), (6, 0), (5, 4)]
+    assert "(was partial, 3)" in bob.entries[2].staff_message
+    by_hand = ByHand.of(records, "small")
+    assert all(map(by_hand.touches, records.current("small"))), "a draft may have been a mark before"
+    undo(records, "small", "u1", BY, 1)
+    assert [kept.marked.score.earned for kept in decided(records, "small")] == [8, 6, 5]
+    undo(records, "small", "u2", BY, 1)
+    assert [kept.marked.score.earned for kept in decided(records, "small")] == [5, 6, 5]
 
 
 @pytest.mark.parametrize(

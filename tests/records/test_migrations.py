@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import prose
+import pytest
 import students
 from alembic import command
 from alembic.config import Config
@@ -12,21 +14,25 @@ from sqlalchemy import create_engine, inspect, select, text
 from viva.records import Records
 from viva.records.database import REVISION, open_database
 from viva.records.removal import remove
+from viva.records.reviews import append, standing_rows
 from viva.records.store import Reason
 from viva.records.tables import METADATA
 
-OLD = [table for table in METADATA.sorted_tables if table.name != "removals"]
+LATER = {"0001": {"removals", "reviews"}, "0002": {"reviews"}}
+"""Tables that were not there yet."""
+OLD = [table for table in METADATA.sorted_tables if table.name not in LATER["0001"]]
 
 
-def first_form(url: str) -> None:
-    """What a viva of revision 0001 left, with rows."""
+def old_form(url: str, revision: str) -> None:
+    """What a viva of that revision made."""
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     config = Config()
     config.set_main_option("script_location", "viva.records:migrations")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        assert "removals" not in inspect(connection).get_table_names()
+        command.upgrade(config, revision)
+        there = set(inspect(connection).get_table_names()) - {"alembic_version"}
+        assert there == {table.name for table in METADATA.sorted_tables} - LATER[revision]
     engine.dispose()
 
 
@@ -38,13 +44,14 @@ def rows(url: str, folder: Path) -> dict[str, list[Any]]:
     return found
 
 
-def test_rows_of_the_first_form_are_kept(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("revision", LATER)
+def test_rows_of_earlier_forms_are_kept(url: str, tmp_path: Path, revision: str) -> None:
     """The rows are copied from records of today, whose other tables are those of the first form."""
     with Records.open("sqlite:///model.db", tmp_path) as model:
         students.fill(model)
     written = rows("sqlite:///model.db", tmp_path)
     assert all(written.values())
-    first_form(url)
+    old_form(url, revision)
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         for table in OLD:
@@ -58,6 +65,11 @@ def test_rows_of_the_first_form_are_kept(url: str, tmp_path: Path) -> None:
     assert rows(url, tmp_path) == written
     with Records.open(url, tmp_path) as records:
         with records.engine.connect() as connection:
-            assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == REVISION == "0002"
+            assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == REVISION == "0003"
+        said = append(
+            records, "small", "a1", [(prose.place("hash of lovelaceada_1001"), prose.said(3))], Reason("grace")
+        )
+        assert standing_rows(records, "small") == said
         assert remove(records, "m-4711", Reason("grace"), os.urandom(16)).extent.scores == 3
         assert [kept.marked.score.earned for kept in records.current("small")] == [5, 2]
+        assert standing_rows(records, "small") == []

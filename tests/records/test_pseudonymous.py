@@ -15,9 +15,11 @@ from viva.marks.anonymous import pseudonym
 from viva.model import Student
 from viva.model.errors import UsageError
 from viva.records import Records
-from viva.records.overrides import decided, overrides_of
+from viva.records.overrides import ByHand, decided
 from viva.records.packing import unpack_score
 from viva.records.pseudonymous import anonymised_copy
+from viva.records.reviews import standing_rows, undo
+from viva.records.store import Reason
 from viva.records.tables import METADATA
 
 SECRET = b"0123456789abcdef"
@@ -57,7 +59,14 @@ def test_no_name_is_left_in_any_row(filled: Records, tmp_path: Path) -> None:
     with Records.open("sqlite:///copy.db", tmp_path) as copy:
         after = unpacked(copy)
         counted = {kept.marked.delivery.students[0].id: kept.marked.score.earned for kept in decided(copy, "small")}
-        assert len(overrides_of(copy, "small")) == 2, "overrides are of deliveries that are there"
+        by_hand = ByHand.of(copy, "small")
+        touched = [kept for kept in copy.current("small") if kept.marked.delivery.name in by_hand.overrides]
+        assert len(touched) == 2 == len(by_hand.overrides), "overrides are of deliveries that are there"
+        written = {kept.marked.score.content_hash for kept in copy.current("small")}
+        assert len(by_hand.marks) == 3 and set(by_hand.marks) <= written, "marks are of contents that are there"
+        last = standing_rows(copy, "small")[-1]
+        (back,) = undo(copy, "small", "one more", Reason(last.by), 1)
+        assert last.undoes and back.place != last.place, "what was taken back is known there too"
     assert {name: len(rows) for name, rows in after.items()} == {name: len(rows) for name, rows in before.items()}
     assert counted[pseudonym("m-4713", SECRET)] == 3, "scores and overrides of the same student, as before"
     whole, once = (" ".join(row for rows in rows_of.values() for row in rows) for rows_of in (after, before))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import prose
 import pytest
 import students
 from sqlalchemy import select
@@ -13,12 +14,23 @@ from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.person import find_person
 from viva.records.removal import remove, would_remove
+from viva.records.reviews import append
 from viva.records.store import Reason
-from viva.records.tables import METADATA, decisions, deliveries, overrides, proposed, removals, scores, transcripts
+from viva.records.tables import (
+    METADATA,
+    decisions,
+    deliveries,
+    overrides,
+    proposed,
+    removals,
+    reviews,
+    scores,
+    transcripts,
+)
 
 SECRET = b"0123456789abcdef"
 WHY = Reason("grace", "asked for on Monday")
-ALL = (deliveries, scores, transcripts, overrides, proposed, decisions)
+ALL = (deliveries, scores, transcripts, overrides, reviews, proposed, decisions)
 
 
 def rows(records: Records) -> dict[str, list[Any]]:
@@ -40,11 +52,11 @@ def test_what_is_theirs_goes_and_nothing_else(filled: Records) -> None:
     gone = {table.name: len(before[table.name]) - len(after[table.name]) for table in ALL}
     extent = removal.extent
     assert gone == {
-        "deliveries": 2, "scores": 3, "transcripts": 2, "overrides": 1, "proposed": 2, "decisions": 1,
+        "deliveries": 2, "scores": 3, "transcripts": 2, "overrides": 1, "reviews": 4, "proposed": 2, "decisions": 1,
     }  # fmt: skip
     assert gone == {table.name: getattr(extent, table.name) for table in ALL} and extent.shared == 1
     ids = {row.id for row in after["deliveries"]}
-    for table in ("scores", "transcripts", "overrides", "proposed", "decisions", "proposals"):
+    for table in ("scores", "transcripts", "overrides", "reviews", "proposed", "decisions", "proposals"):
         assert [row for row in before[table] if row in after[table]] == after[table], "what stays is as it was"
     (team,) = [row for row in after["deliveries"] if row.team]
     assert json.loads(team.students) == [{"id": "m-4712", "name": "Bob Stone", "email": "bob.s@example.org",
@@ -119,6 +131,25 @@ def test_where_rows_that_stay_name_them_is_said(filled: Records) -> None:
 def test_decisions_by_a_name_that_others_share_stay(filled: Records) -> None:
     students.keep(filled, students.handed_in("özkancem_1003", students.BOB, attempt=2), "Bob")
     assert remove(filled, "m-4713", WHY, SECRET).extent.overrides == 0
+
+
+def test_marks_of_bytes_that_others_handed_in_too_stay(filled: Records) -> None:
+    """Until these go as well; and where they name the student, that is said."""
+    (first, *_) = filled.current("small")
+    theirs = [(students.handed_in("copied", students.BOB), first.marked.score.content_hash)]
+    (number,) = filled.add_deliveries("small", theirs)
+    filled.add_score(number, first.marked.score, made_with="m1", identity=None, reason=WHY)
+    removal = remove(filled, "m-4711", WHY, SECRET)
+    (by_ada,) = [row for row in rows(filled)["reviews"] if row.kind == "appeal"]
+    assert removal.extent.reviews == 0 and f"reviews, row {by_ada.id}: by" in removal.mentions
+    assert remove(filled, "m-4712", WHY, SECRET).extent.reviews == 5, "with those of what the team handed in"
+    assert [row.action for row in rows(filled)["reviews"]] == ["a5", "a7", "a8"]
+
+
+def test_marks_of_the_same_bytes_in_another_assignment_stay(filled: Records) -> None:
+    append(filled, "large", "a1", [(prose.place("hash of özkancem_1003"), prose.said(1))], WHY)
+    assert remove(filled, "m-4713", WHY, SECRET).extent.reviews == 3
+    assert [row.assignment for row in rows(filled)["reviews"]].count("large") == 1
 
 
 TWINS = (Student("k1", "Kim Lee", "k1@x.org"), Student("k2", "Kim Lee", "k2@x.org"))

@@ -1,6 +1,6 @@
 """A class whose scores are kept: what was graded before is not graded again, and nothing that was graded is lost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from viva.model import Delivery, Score, Status, Student
 from viva.model.errors import UsageError
 from viva.records import Kept, Records
 from viva.records.identity import identity_of, made_with
-from viva.records.overrides import Override, all_overrides, decided, overridden, overrides_of
+from viva.records.overrides import ByHand, decided
 from viva.records.store import GRADED, Reason
 
 
@@ -78,16 +78,20 @@ class Keeper:
         return found
 
     def scores(self, found: Sorted) -> list[tuple[Job, Score, bool]]:
-        """The scores of what is not graded now, with what was decided by hand, and whether they were changed at all."""
+        """The scores of what is not graded now, with what people decided, and whether they were changed at all."""
         names = {job.assignment.name for job, _ in (*found.kept, *found.earlier)}
-        held = {name: overrides_of(self._records, name) for name in names}
-        touched = {name: {each.name for each in all_overrides(self._records, name)} for name in names}
-        standing = {kept.id: kept.marked.score for name in names if held[name] for kept in decided(self._records, name)}
+        by_hand = {name: ByHand.of(self._records, name) for name in names}
+        standing = {
+            kept.id: kept.marked.score
+            for name, people in by_hand.items()
+            if people.overrides
+            for kept in decided(self._records, name, people)
+        }
         scores = []
         for job, kept in (*found.kept, *found.earlier):
-            name = job.assignment.name
-            score = standing.get(kept.id) or _by_name(kept, held[name])
-            scores.append((job, score, kept.kind != GRADED or kept.marked.delivery.name in touched[name]))
+            people = by_hand[job.assignment.name]
+            score = standing.get(kept.id) or people.score(kept)  # else another delivery has taken its place
+            scores.append((job, score, kept.kind != GRADED or people.touches(kept)))
         return scores
 
     def keep(self, job: Job, graded: Graded, *, again: bool = False) -> None:
@@ -126,11 +130,6 @@ class Keeper:
         wanted = job.wanted or self._wanted
         number = self._numbers[job.name]
         return identity_of(number, job.content_hash, asked, self._secret, job.assignment, wanted)
-
-
-def _by_name(kept: Kept, held: Mapping[str, Mapping[str, Override]]) -> Score:
-    """Of what another delivery has taken the place of."""
-    return overridden(kept.marked.score, held.get(kept.marked.delivery.name, {}))
 
 
 def delivery_of(job: Job) -> Delivery:

@@ -1,5 +1,6 @@
 """`viva history STUDENT`: every score that a student ever had, when, by whom and why."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from viva.cli.options import course_option, open_course
 from viva.formats import gates
 from viva.formats.points import show as points
 from viva.model.errors import UsageError
+from viva.model.review import APPEAL, SECOND, SETTLED, Place, Review
 
 if TYPE_CHECKING:
     from viva.records import Kept
@@ -25,6 +27,7 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
         from viva.records.overrides import all_overrides
+        from viva.records.reviews import said_of
 
         found = records.history(student)
         if not found:
@@ -36,6 +39,9 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
             for each in all_overrides(records, assignment):
                 if (assignment, each.name) in names:
                     click.echo(_decided(assignment, each))
+            hashes = {kept.marked.score.content_hash for kept in found if kept.marked.score.assignment == assignment}
+            for line in _reviewed(assignment, said_of(records, assignment, hashes)):
+                click.echo(line)
     return 0
 
 
@@ -55,3 +61,26 @@ def _decided(assignment: str, each: "Override") -> str:
     what = "taken back" if each.earned is None else f"set to {points(each.earned)} by hand"
     who = gates.line(f"{each.by}: {each.why}")
     return f"{each.at[:19].replace('T', ' ')}  {assignment}  {gates.line(each.test_id)} {what} by {who}"
+
+
+def _reviewed(assignment: str, said: Iterable[Review]) -> Iterator[str]:
+    """A line for each mark of prose, each time it became another one; drafts and comments have none."""
+    before: dict[Place, tuple[object, ...]] = {}
+    for row in said:
+        now = (row.by, row.judgement.earned) if row.judgement.done else ()
+        if row.place.kind != APPEAL and now == before.get(row.place, ()):
+            continue
+        before[row.place] = now
+        who = gates.line(f"{row.by}: {row.why}" if row.why else row.by)
+        yield f"{row.at[:19].replace('T', ' ')}  {assignment}  {gates.line(row.place.question)} {_what(row)} by {who}"
+
+
+def _what(row: Review) -> str:
+    if row.place.kind == APPEAL:
+        return "another look asked for"
+    settled = row.place.kind == SETTLED
+    second = " as second marker" if row.place.round == SECOND else ""
+    if not row.judgement.done:
+        return f"{'settlement' if settled else 'mark'} taken back{second}"
+    worth = f"{points(row.judgement.earned)} of {points(row.judgement.points)}"
+    return f"settled at {worth}" if settled else f"marked {worth}{second}"

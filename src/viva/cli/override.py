@@ -40,7 +40,7 @@ def command(
     earned = None if points is None else _exact(points)
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
-        from viva.records.overrides import overridden, override, overrides_of
+        from viva.records.overrides import ByHand, override
 
         course.assignment(assignment)
         called = (kept for kept in records.current(assignment) if kept.marked.delivery.is_called(student))
@@ -49,10 +49,11 @@ def command(
             several = f"{len(found)} deliveries ({', '.join(kept.marked.delivery.name for kept in found)})"
             what = several if found else "no score"
             raise UsageError(f"The records hold {what} of {student!r} in {assignment}; give the name of one delivery.")
-        score, name = found[0].marked.score, found[0].marked.delivery.name
-        override(records, score, name, test, earned, reason_of(by, why))
-        now = overridden(score, overrides_of(records, assignment).get(name, {}))
-        click.echo(f"{name}: {show(score.earned)} → {show(now.earned)} of {show(now.points)} points")
+        by_hand = ByHand.of(records, assignment)
+        before, name = by_hand.marked(found[0].marked.score), found[0].marked.delivery.name
+        override(records, before, name, test, earned, reason_of(by, why))
+        now = ByHand.of(records, assignment).score(found[0])
+        click.echo(f"{name}: {show(before.earned)} → {show(now.earned)} of {show(now.points)} points")
     return 0
 
 

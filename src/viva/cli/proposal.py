@@ -1,29 +1,29 @@
 """How a proposed regrade is shown: who changes, by how much, in which tests, and what was decided by hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import click
 
 from viva.formats import gates
 from viva.formats.points import show as points
-from viva.records.overrides import Override, overridden
+from viva.records.overrides import ByHand, overridden
 from viva.records.proposals import Change, TestChange
 
 
-def show(changes: Sequence[Change], held: Mapping[str, Mapping[str, Override]], *, details: bool) -> None:
+def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
     """Print the changes, the largest first, and a line that sums them up.
 
     Args:
         changes: what is proposed.
-        held: overrides that hold, by delivery and test: they stand above a regrade.
+        by_hand: what people decided: it stands above a regrade.
         details: also print why each test comes out otherwise.
     """
     if not changes:
         click.echo("nothing would change")
         return
     for change in sorted(changes, key=lambda c: (-abs(c.gain), c.kept.marked.delivery.name)):
-        _show_one(change, held.get(change.kept.marked.delivery.name, {}), details=details)
+        _show_one(change, by_hand, details=details)
     up = [change.gain for change in changes if change.gain > 0]
     down = [change.gain for change in changes if change.gain < 0]
     parts = [_summed(up, "gain"), _summed(down, "lose")]
@@ -32,13 +32,14 @@ def show(changes: Sequence[Change], held: Mapping[str, Mapping[str, Override]], 
     click.echo("; ".join(part for part in parts if part))
 
 
-def _show_one(change: Change, held: Mapping[str, Override], *, details: bool) -> None:
+def _show_one(change: Change, by_hand: ByHand, *, details: bool) -> None:
     name = gates.line(change.kept.marked.delivery.name, characters=60)
-    before, after = change.kept.marked.score, change.score
-    sign = "+" if change.gain > 0 else ""
+    before, after = by_hand.marked(change.kept.marked.score), by_hand.marked(change.score)
+    gain = after.earned - before.earned
+    sign = "+" if gain > 0 else ""
     tests = ", ".join(_brief(test) for test in change.tests)
-    click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(change.gain)})  {tests}")
-    if held:
+    click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(gain)})  {tests}")
+    if held := by_hand.held(change.kept.marked.delivery.name):
         shown = ", ".join(f"{test_id.split('::')[-1]} {points(o.earned or Fraction(0))}" for test_id, o in held.items())
         total = points(overridden(after, held).earned)
         click.echo(f"    set by hand and kept: {gates.line(shown)}; with that {total}")

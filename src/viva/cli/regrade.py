@@ -76,7 +76,7 @@ def command(
     with open_records(course, records_url) as records:
         reason = reason_of(by, why)  # what it is made of comes with the records
         from viva.cli.proposal import show
-        from viva.records.overrides import overrides_of
+        from viva.records.overrides import ByHand
         from viva.records.proposals import decide, waiting
 
         run = Run.of(course, course.assignment(assignment), training, gpu_wish)
@@ -91,7 +91,7 @@ def command(
             rest = f"; {left} wait on" if (left := len(proposal.changes) - len(done)) else ""
             click.echo(f"{len(done)} of {len(proposal.changes)} {'applied' if applies else 'discarded'}{rest}")
             return 0
-        show([c for c in proposal.changes if choice(c)], overrides_of(records, assignment), details=details)
+        show([c for c in proposal.changes if choice(c)], ByHand.of(records, assignment), details=details)
         if proposal.changes:
             click.echo(f"viva regrade {assignment} --apply [--never-lower] makes it count, --discard drops it")
     return 0

@@ -65,6 +65,7 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
             (rows.scores, "score", "scores"),
             (rows.transcripts, "transcript", "transcripts"),
             (rows.overrides, "override", "overrides"),
+            (rows.reviews, "review of prose", "reviews of prose"),
             (rows.proposed, "proposed score", "proposed scores"),
         )
     )

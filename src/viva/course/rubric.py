@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from viva.model import Entry, Status
+from viva.model import Entry
 from viva.model.errors import UsageError
 
 NOTHING = Fraction(0)
@@ -143,9 +143,10 @@ def earned(question: Question, chosen: Iterable[str]) -> Fraction:
 def evidence(question: Question, entries: Sequence[Entry]) -> list[Entry]:
     """The results of one submission that stand beside its prose, in the order of the entries.
 
-    A number names all tests of a question; what a person marks is no evidence, and no test stands there twice.
+    A number names all tests of a question; what a person marks is no evidence, also when it is marked, and no test
+    stands there twice.
     """
-    return [e for e in entries if e.status is not Status.NEEDS_REVIEW and not names_of(e).isdisjoint(question.evidence)]
+    return [e for e in entries if not e.rubric and not names_of(e).isdisjoint(question.evidence)]
 
 
 def names_of(entry: Entry) -> set[str]:

@@ -24,6 +24,7 @@ from viva.model.errors import (
     ProtocolViolation,
     StudentRaised,
 )
+from viva.model.review import NOT_MARKED_YET
 
 HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
 UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."
@@ -142,9 +143,9 @@ def _line(frame: Frame) -> str:
 
 def _review_text(signal: NeedsReview) -> str:
     state = (
-        "Not marked yet: a person reads this answer."
+        f"{NOT_MARKED_YET}: a person reads this answer."
         if signal.text.strip()
-        else "Not marked yet: a person marks this question. No text was found for it in your submission."
+        else f"{NOT_MARKED_YET}: a person marks this question. No text was found for it in your submission."
     )
     if not signal.findings:
         return state

@@ -14,6 +14,8 @@ SETTLED: Final = "settled"
 APPEAL: Final = "appeal"
 """A student asks for another look; `why` holds the request."""
 KINDS: Final = (MARK, SETTLED, APPEAL)
+NOT_MARKED_YET: Final = "Not marked yet"
+"""How the first line of a test's message begins while a person has still to mark it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +75,7 @@ class Standing:
     """None while the question is open."""
     by: tuple[str, ...] = ()
     """Who said it; two names where two markers came to the same points."""
+    at: str = ""
+    """When the last of them did; UTC, ISO 8601."""
     why_open: str = ""
     """A sentence, where it is open although it was marked: two markers differ."""

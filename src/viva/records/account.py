@@ -2,20 +2,23 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from fractions import Fraction
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
 from viva.examine.messages import score_to_plain
 from viva.marks.anonymous import Anonymiser
-from viva.model import Case, Entry, Score
-from viva.records.packing import delivery_to, unpack_score
-from viva.records.person import Theirs, find_person
+from viva.model import Case, Delivery, Entry, Score, Student
+from viva.model.review import APPEAL, Review
+from viva.records.packing import delivery_from, delivery_to, unpack_score
+from viva.records.person import Person, Theirs, find_person
 from viva.records.readable import readable
+from viva.records.reviews import of_contents
 from viva.records.store import Records
-from viva.records.tables import decisions, overrides, proposals, proposed, scores, transcripts
+from viva.records.tables import decisions, deliveries, overrides, proposals, proposed, scores, transcripts
 
 _HIDDEN = "a hidden test"
 
@@ -33,14 +36,14 @@ def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str,
     """
     with records.engine.connect() as connection:
         person = find_person(connection, name)
-        found = [_delivery(connection, each, hidden) for each in person.deliveries]
+        found = [_delivery(connection, person, each, hidden) for each in person.deliveries]
     return {"students": [asdict(student) for student in person.students], "deliveries": found}
 
 
-def _delivery(connection: Connection, each: Theirs, hidden: bool) -> dict[str, Any]:
+def _delivery(connection: Connection, person: Person, each: Theirs, hidden: bool) -> dict[str, Any]:
     told = delivery_to(replace(each.delivery, students=()))
-    of_test: set[str] = set()
-    history = [_scored(connection, row, hidden, of_test) for row in connection.execute(_scores_of(each))]
+    unseen: set[str] = set()
+    history = [_scored(connection, row, hidden, unseen) for row in connection.execute(_scores_of(each))]
     plain = {
         "assignment": each.assignment,
         **{key: value for key, value in told.items() if key not in ("students", "also")},
@@ -49,17 +52,22 @@ def _delivery(connection: Connection, each: Theirs, hidden: bool) -> dict[str, A
         "kept_at": each.at,
         "others_in_team": len(each.others),
         "scores": history,
-        "overrides": [_plain(row, of_test, hidden) for row in connection.execute(_overrides_of(each))],
+        "overrides": [_plain(row, unseen, hidden) for row in connection.execute(_overrides_of(each))],
+        "reviews": _reviews(connection, each, _same_bytes(connection, person, each), unseen if not hidden else ()),
         "regrades": [_regrade(row, hidden) for row in connection.execute(_regrades_of(each))],
     }
-    others = Anonymiser(each.others, secrets.token_bytes(32))  # names that nobody can follow from file to file
-    return dict(_without(others, plain)) if each.others else plain
+    return dict(_without(_others(each.others), plain)) if each.others else plain
 
 
-def _scored(connection: Connection, row: Row[Any], hidden: bool, of_test: set[str]) -> dict[str, Any]:
+def _others(students: Iterable[Student]) -> Anonymiser:
+    """Names that nobody can follow from file to file."""
+    return Anonymiser(students, secrets.token_bytes(32))
+
+
+def _scored(connection: Connection, row: Row[Any], hidden: bool, unseen: set[str]) -> dict[str, Any]:
     score = unpack_score(row.score)
     tests = {e.test_id for e in score.entries if e.visibility != "visible"}
-    of_test |= tests
+    unseen |= tests | {e.rubric for e in score.entries if e.visibility != "visible" and e.rubric}
     data = connection.execute(select(transcripts.c.data).where(transcripts.c.id == row.transcript_id)).scalar()
     return {
         "at": row.at,
@@ -88,9 +96,34 @@ def _regrade(row: Row[Any], hidden: bool) -> dict[str, Any]:
     }
 
 
-def _plain(row: Row[Any], of_test: set[str], hidden: bool) -> dict[str, Any]:
-    test = row.test_id if hidden or row.test_id not in of_test else _HIDDEN
+def _plain(row: Row[Any], unseen: set[str], hidden: bool) -> dict[str, Any]:
+    test = row.test_id if hidden or row.test_id not in unseen else _HIDDEN
     return {"test": test, "earned": row.earned, "by": row.by, "why": row.why, "at": row.at}
+
+
+def _reviews(
+    connection: Connection, each: Theirs, same_bytes: Sequence[Delivery], unseen: Collection[str]
+) -> list[dict[str, Any]]:
+    """What markers said; where others handed in the same, without requests that may be theirs, and without names."""
+    rows = of_contents(connection, each.assignment, [each.content_hash])
+    told = [_review(row, unseen) for row in rows if row.place.kind != APPEAL or not same_bytes]
+    named = [student for other in same_bytes for student in other.students]
+    return list(_without(_others(named), told)) if named else told
+
+
+def _review(row: Review, unseen: Collection[str]) -> dict[str, Any]:
+    silent = row.place.question in unseen
+    said = replace(row.judgement, items=(), adjust=Fraction(0), comment="", told="") if silent else row.judgement
+    return {
+        "question": _HIDDEN if silent else row.place.question,
+        "kind": row.place.kind,
+        "round": row.place.round,
+        **{name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(said).items()},
+        "by": row.by,
+        "why": "" if silent else row.why,
+        "at": row.at,
+        "takes_back": bool(row.undoes),
+    }
 
 
 def _told(score: Score) -> Score:
@@ -110,6 +143,15 @@ def _scores_of(each: Theirs) -> Any:
 def _overrides_of(each: Theirs) -> Any:
     named = (overrides.c.assignment == each.assignment, overrides.c.name == each.delivery.name)
     return select(overrides).where(*named).order_by(overrides.c.id)
+
+
+def _same_bytes(connection: Connection, person: Person, each: Theirs) -> list[Delivery]:
+    """What others handed in who have no part in this, and is the same."""
+    same = (deliveries.c.assignment == each.assignment, deliveries.c.content_hash == each.content_hash)
+    columns = [column for column in deliveries.c if column.name not in ("at", "digest")]
+    rows = connection.execute(select(*columns).where(*same).order_by(deliveries.c.id))
+    theirs = {delivery.id for delivery in person.deliveries}
+    return [delivery_from(row) for row in rows if row.id not in theirs]
 
 
 def _regrades_of(each: Theirs) -> Any:

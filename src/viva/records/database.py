@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from viva.model.errors import UsageError
 
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 """The present form of the tables: the last of the migrations."""
 BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""

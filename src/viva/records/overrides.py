@@ -1,16 +1,21 @@
-"""Marks that a person set by hand, with author and reason: they stand above every grading until they are taken back."""
+"""Points that a person set by hand, with author and reason: they stand above every grading until they are taken back.
 
-from collections.abc import Iterable, Mapping
+Below them stand the marks of prose; both together are what people decided.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Row, insert, select
 
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
+from viva.model.review import Standing
 from viva.records.database import writing
+from viva.records.reviews import reviewed, standing, standing_rows
 from viva.records.store import Kept, Reason, Records, now
 from viva.records.tables import overrides
 
@@ -27,6 +32,51 @@ class Override:
     by: str
     why: str
     at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """What people decided about an assignment, read once."""
+
+    overrides: Mapping[str, tuple[Override, ...]]
+    """Every one that was ever made, by the delivery's name, from the first to the last."""
+    marks: Mapping[str, Mapping[str, Standing]]
+    """What counts of prose about which anything was ever said, by content and question."""
+
+    @classmethod
+    def of(cls, records: Records, assignment: str) -> Self:
+        """As the records hold it now."""
+        of_name: dict[str, tuple[Override, ...]] = {}
+        for each in all_overrides(records, assignment):
+            of_name[each.name] = (*of_name.get(each.name, ()), each)
+        marks: dict[str, dict[str, Standing]] = {}
+        for (content_hash, question), mark in standing(standing_rows(records, assignment)).items():
+            marks.setdefault(content_hash, {})[question] = mark
+        return cls(of_name, marks)
+
+    def touches(self, kept: Kept) -> bool:
+        """Whether anybody ever decided anything about it."""
+        return kept.marked.delivery.name in self.overrides or kept.marked.score.content_hash in self.marks
+
+    def held(self, name: str, before: str | None = None) -> dict[str, Override]:
+        """Overrides of a delivery that hold, by test; with a moment those that held then."""
+        held: dict[str, Override] = {}
+        for each in self.overrides.get(name, ()):
+            if before is not None and each.at >= before:
+                continue
+            if each.earned is None:
+                held.pop(each.test_id, None)
+            else:
+                held[each.test_id] = each
+        return held
+
+    def marked(self, score: Score) -> Score:
+        """The score with the marks of its prose."""
+        return reviewed(score, self.marks.get(score.content_hash, {}))
+
+    def score(self, kept: Kept, before: str | None = None) -> Score:
+        """Its score with all that was decided; with a moment, overrides count that were made before it."""
+        return overridden(self.marked(kept.marked.score), self.held(kept.marked.delivery.name, before))
 
 
 def override(records: Records, score: Score, name: str, test: str, earned: Fraction | None, reason: Reason) -> Override:
@@ -62,27 +112,25 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
     return Override(name, entry.test_id, earned, reason.by, reason.why, row["at"] or "")
 
 
-def overrides_of(records: Records, assignment: str) -> dict[str, dict[str, Override]]:
-    """Those that hold now, by delivery and test."""
-    return _held(all_overrides(records, assignment))
+def decided(records: Records, assignment: str, by_hand: ByHand | None = None) -> list[Kept]:
+    """The scores that count, as `Records.current` gives them, with what people decided.
 
+    An override is about the attempt that was there when it was made, and about those that came after it; marks of
+    prose are about its bytes, whoever handed them in.
 
-def decided(records: Records, assignment: str) -> list[Kept]:
-    """The scores that count, as `Records.current` gives them, with what was decided by hand.
-
-    A decision is about the attempt that was there when it was made, and about those that came after it.
+    Args:
+        records: what is read.
+        assignment: its name.
+        by_hand: what people decided, where it was read before.
     """
-    of_name: dict[str, list[Override]] = {}
-    for each in all_overrides(records, assignment):
-        of_name.setdefault(each.name, []).append(each)
+    by_hand = by_hand or ByHand.of(records, assignment)
     current = records.current(assignment)
     first = records.first_scored(assignment)
     found = []
     for kept, after in zip_longest(current, current[1:]):
         name = kept.marked.delivery.name
         ends = first[after.delivery_id] if after is not None and after.marked.delivery.name == name else None
-        held = _held(each for each in of_name.get(name, ()) if ends is None or each.at < ends).get(name, {})
-        found.append(replace(kept, marked=replace(kept.marked, score=overridden(kept.marked.score, held))))
+        found.append(replace(kept, marked=replace(kept.marked, score=by_hand.score(kept, ends))))
     return found
 
 
@@ -96,17 +144,6 @@ def all_overrides(records: Records, assignment: str) -> list[Override]:
 def overridden(score: Score, held: Mapping[str, Override]) -> Score:
     """The score with what was decided by hand; a test that the score has not is left out."""
     return replace(score, entries=tuple(_decided(e, held.get(e.test_id)) for e in score.entries)) if held else score
-
-
-def _held(every: Iterable[Override]) -> dict[str, dict[str, Override]]:
-    held: dict[str, dict[str, Override]] = {}
-    for each in every:
-        of_delivery = held.setdefault(each.name, {})
-        if each.earned is None:
-            of_delivery.pop(each.test_id, None)
-        else:
-            of_delivery[each.test_id] = each
-    return {name: found for name, found in held.items() if found}
 
 
 def _decided(entry: Entry, by_hand: Override | None) -> Entry:

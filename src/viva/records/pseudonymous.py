@@ -96,10 +96,22 @@ class _Copying:
                 return {"data": self._transcript(bytes(row.data))}
             case "overrides":
                 return {"name": self._mark("delivery", row.name), **self._decided(row)}
+            case "reviews":
+                return self._review(row)
         return self._decided(row)
 
     def _decided(self, row: Row[Any]) -> dict[str, Any]:
         return {"by": self._mark("staff", row.by), "why": self._people.text(row.why)}
+
+    def _review(self, row: Row[Any]) -> dict[str, Any]:
+        return {
+            "content_hash": self._hash(row.content_hash),
+            "action": self._mark("action", row.action),
+            "undoes": self._mark("action", row.undoes) if row.undoes else "",
+            "comment": self._people.text(row.comment),
+            "told": self._people.text(row.told),
+            **self._decided(row),
+        }
 
     def _delivery(self, row: Row[Any]) -> dict[str, Any]:
         delivery = delivery_from(row)

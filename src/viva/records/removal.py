@@ -15,7 +15,17 @@ from viva.records.database import parts, wipe, writing
 from viva.records.packing import delivery_to
 from viva.records.person import Person, find_person
 from viva.records.store import Reason, Records, now
-from viva.records.tables import decisions, deliveries, overrides, proposals, proposed, removals, scores, transcripts
+from viva.records.tables import (
+    decisions,
+    deliveries,
+    overrides,
+    proposals,
+    proposed,
+    removals,
+    reviews,
+    scores,
+    transcripts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,7 @@ class Extent:
     scores: int
     transcripts: int
     overrides: int
+    reviews: int
     proposed: int
     decisions: int
     shared: int
@@ -50,6 +61,7 @@ class _Rows:
     scores: Sequence[int]
     transcripts: Sequence[int]
     overrides: Sequence[int]
+    reviews: Sequence[int]
     proposed: Sequence[int]
     decisions: Sequence[int]
 
@@ -85,6 +97,7 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
             (scores, rows.scores),
             (transcripts, rows.transcripts),
             (overrides, rows.overrides),
+            (reviews, rows.reviews),
             (deliveries, rows.deliveries),
         ):
             for part in parts(numbers):
@@ -119,21 +132,26 @@ def _rows(connection: Connection, person: Person) -> _Rows:
         theirs,
         scored,
         sorted(set(said) - of_others),
-        _overrides(connection, person),
+        _of_theirs_alone(connection, person, overrides, deliveries.c.name, overrides.c.name),
+        _of_theirs_alone(connection, person, reviews, deliveries.c.content_hash, reviews.c.content_hash),
         waiting,
         _ids(connection, decisions, decisions.c.proposed_id.in_, waiting),
     )
 
 
-def _overrides(connection: Connection, person: Person) -> list[int]:
-    """Those of deliveries by whose name nobody else handed in anything."""
+def _of_theirs_alone(
+    connection: Connection, person: Person, table: Table, column: "Column[str]", same: "Column[str]"
+) -> list[int]:
+    """Rows about deliveries that share a column, a name or the content, with nothing that others handed in."""
     gone = {each.id for each in person.alone}
+    theirs = select(deliveries.c.assignment, column).where(deliveries.c.id.in_(gone)).distinct()
     found: list[int] = []
-    for assignment, name in sorted({(each.assignment, each.delivery.name) for each in person.alone}):
-        same = select(deliveries.c.id).where(deliveries.c.assignment == assignment, deliveries.c.name == name)
-        if set(connection.execute(same).scalars()) <= gone:
-            of_name = select(overrides.c.id).where(overrides.c.assignment == assignment, overrides.c.name == name)
-            found += connection.execute(of_name).scalars()
+    for assignment, value in sorted(map(tuple, connection.execute(theirs))):
+        alike = select(deliveries.c.id).where(deliveries.c.assignment == assignment, column == value)
+        if set(connection.execute(alike).scalars()) <= gone:
+            found += connection.execute(
+                select(table.c.id).where(table.c.assignment == assignment, same == value)
+            ).scalars()
     return found
 
 
@@ -152,6 +170,7 @@ def _mentions(connection: Connection, named: Anonymiser) -> Iterable[str]:
     for table, columns in (
         (deliveries, ("name", "path", "students", "team", "also")),
         (overrides, ("name", "by", "why")),
+        (reviews, ("comment", "told", "by", "why")),
         (scores, ("by", "why")),
         (proposals, ("by", "why")),
         (decisions, ("by", "why")),
@@ -178,6 +197,7 @@ def _extent(rows: _Rows, person: Person) -> Extent:
         len(rows.scores),
         len(rows.transcripts),
         len(rows.overrides),
+        len(rows.reviews),
         len(rows.proposed),
         len(rows.decisions),
         len(person.shared),

@@ -105,6 +105,33 @@ decisions: Final = Table(
     Column("at", Text, nullable=False),
 )
 
+reviews: Final = Table(
+    "reviews",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("action", Text, nullable=False),  # what was done at once: one row, or one for each answer of a group
+    Column("assignment", Text, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    Column("question", Text, nullable=False),  # its number in the rubric
+    Column("kind", Text, nullable=False),  # mark, settled, appeal
+    Column("round", Integer, nullable=False),
+    Column("items", Text, nullable=False),  # JSON
+    Column("adjust", Text, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("done", Boolean, nullable=False),
+    Column("earned", Text, nullable=False),
+    Column("points", Text, nullable=False),
+    Column("told", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    Column("undoes", Text, nullable=False),  # an action; empty for none
+    Index("reviews_by_place", "assignment", "content_hash", "question"),
+    Index("reviews_in_order", "assignment", "id"),  # what is new is asked for every few seconds
+    Index("reviews_by_action", "action"),
+    sqlite_autoincrement=True,  # the number of a row that was taken away is never given again: `since` goes by it
+)
+
 removals: Final = Table(
     "removals",
     METADATA,

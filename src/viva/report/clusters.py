@@ -63,7 +63,7 @@ class _Test:
 
 
 def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
-    """For each test that somebody got wrong, in the order of the numbers, its wrong answers.
+    """For each test that somebody got wrong, in the order of the numbers, its wrong answers; prose has none.
 
     Args:
         marked: one for each student or team; a student counts once in a cluster, in however many cases.
@@ -71,7 +71,7 @@ def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
     tests: dict[str, _Test] = {}
     for one in marked:
         for entry in one.score.entries:
-            if entry.status not in WRONG:
+            if entry.status not in WRONG or entry.rubric:  # what a marker writes is no answer of a program
                 continue
             test = tests.setdefault(entry.test_id, _Test(entry))
             test.students += 1

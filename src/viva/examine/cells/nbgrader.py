@@ -15,13 +15,14 @@ from viva.examine.cells.verdict import of_cell, of_error
 from viva.examine.outcome import Outcome
 from viva.intake.notebook import Cell, Notebook
 from viva.model import Status
+from viva.model.review import NOT_MARKED_YET
 
 MOST_WRITTEN: Final = 100_000
 NO_NOTEBOOK: Final = "Not run: your submission holds no notebook `{file}`."
 TAKEN_OUT: Final = "Not run: the cell of this test is missing from your notebook."
 UNANSWERED: Final = "No answer: the cell is as it was handed out."
-NOT_READ: Final = "Not marked yet: a person reads this answer."
-NOT_FOUND: Final = "Not marked yet: a person marks this question. Its cell was not found in your notebook."
+NOT_READ: Final = f"{NOT_MARKED_YET}: a person reads this answer."
+NOT_FOUND: Final = f"{NOT_MARKED_YET}: a person marks this question. Its cell was not found in your notebook."
 
 
 @dataclass(frozen=True, slots=True)

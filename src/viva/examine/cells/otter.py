@@ -17,11 +17,12 @@ from viva.examine.outcome import Outcome
 from viva.intake.notebook import Notebook
 from viva.model import Status, claims
 from viva.model.errors import CourseError
+from viva.model.review import NOT_MARKED_YET
 
 CONFIG: Final = "otter_config.json"
 NO_NOTEBOOK: Final = "Not run: your submission holds neither a notebook nor a Python file."
 NOT_ALL: Final = "Nothing, because not every test of this question passed."
-TO_BE_MARKED: Final = "Not marked yet: a person marks this question."
+TO_BE_MARKED: Final = f"{NOT_MARKED_YET}: a person marks this question."
 NOT_TOLD: Final = "The test ended without saying how."
 _METADATA: Final = "otter"
 _IGNORED: Final = "otter_ignore"

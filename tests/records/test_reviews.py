@@ -1,0 +1,168 @@
+"""What markers say is kept wholly or not at all, once, in an order in which nobody who reads misses anything."""
+
+import multiprocessing
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prose import ALAN, GRACE, WHY, place, said
+
+from viva.model.errors import UsageError
+from viva.model.review import APPEAL, SECOND, SETTLED, Judgement, Review
+from viva.records import Records
+from viva.records.reviews import Changed, append, history, said_of, since, standing_rows
+from viva.records.reviews.rows import storable
+
+PLACES = [place(content_hash) for content_hash in ("00", "01", "02")]
+
+
+def test_what_is_said_comes_back_as_it_was(records: Records) -> None:
+    judgement = Judgement(
+        ("why", "one"), Fraction(-1, 3), "Well argued, Ünal.", True, Fraction(5, 3), Fraction(4), "Yes."
+    )
+    (row,) = append(records, "small", "a1", [(place(), judgement)], WHY)
+    assert (row.place, row.judgement, row.action, row.by, row.why, row.undoes) == (
+        place(), judgement, "a1", "grace", "we have talked about it", "",
+    )  # fmt: skip
+    assert since(records, "small", 0) == [row] == history(records, "small", "00", "2.1")
+    assert since(records, "other", 0) == history(records, "small", "00", "2.2") == since(records, "small", row.id) == []
+
+
+def test_the_rows_of_an_action_stand_in_its_order_whatever_the_number(records: Records) -> None:
+    many = [(place(f"{n:04}"), said(n % 5)) for n in range(1201)]
+    rows = append(records, "small", "all", many, GRACE)
+    assert [(row.place, row.judgement) for row in rows] == many and {row.at for row in rows} == {rows[0].at}
+    assert [row.id for row in rows] == sorted({row.id for row in rows})
+    assert said_of(records, "small", [each.content_hash for each, _ in many]) == rows == standing_rows(records, "small")
+    assert append(records, "small", "nothing", [], GRACE) == []
+
+
+def test_a_request_that_is_sent_twice_is_kept_once(records: Records) -> None:
+    first = append(records, "small", "a1", [(place(), said(3))], GRACE, seen={place(): 0})
+    assert append(records, "small", "a1", [(place(), said(3))], GRACE, seen={place(): 0}) == first
+    assert append(records, "other", "a1", [(place(), said(3))], GRACE)[0].id > first[0].id
+    assert since(records, "small", 0) == first
+
+
+def test_the_latest_of_each_place_and_every_request_stand(records: Records) -> None:
+    append(records, "small", "a1", [(place(), said(1)), (place(question="2.2"), said(1))], GRACE)
+    append(records, "small", "a2", [(place(), said(2)), (place(round=SECOND), said(4))], ALAN)
+    append(records, "small", "a3", [(place(kind=SETTLED), said(3))], WHY)
+    for number in (4, 5):
+        append(records, "small", f"a{number}", [(place(kind=APPEAL, round=0), Judgement())], WHY)
+    append(records, "other", "a6", [(place(), said(0))], GRACE)
+    assert [(row.action, row.judgement.earned) for row in standing_rows(records, "small")] == [
+        ("a1", 1), ("a2", 2), ("a2", 4), ("a3", 3), ("a4", 0), ("a5", 0),
+    ]  # fmt: skip
+    assert [row.action for row in history(records, "small", "00", "2.1")] == ["a1", "a2", "a2", "a3", "a4", "a5"]
+
+
+def test_what_another_one_has_changed_meanwhile_is_not_written_over(records: Records) -> None:
+    (old,) = append(records, "small", "a1", [(place(), said(1))], GRACE)
+    (now,) = append(records, "small", "a2", [(place(), said(2))], ALAN, seen={place(): old.id})
+    before = since(records, "small", 0)
+    for seen in (0, old.id, now.id + 7):
+        group = [(place("01"), said(4)), (place(), said(3))]
+        with pytest.raises(Changed, match=r"changed meanwhile by alan, and nothing of yours was kept") as caught:
+            append(records, "small", "a3", group, GRACE, seen={place("01"): 0, place(): seen})
+        assert caught.value.rows == (now,)
+    assert since(records, "small", 0) == before
+    assert append(records, "small", "a3", [(place(), said(3))], GRACE, seen={place(): now.id})
+    other_rooms = {place(round=SECOND): 0, place(question="2.2"): 0, place(kind=SETTLED): 0}
+    assert append(records, "small", "a4", [(place(round=SECOND), said(3))], ALAN, seen=other_rooms)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"), [(SETTLED, "stands above the markers and needs a reason"), (APPEAL, "needs its text")]
+)
+def test_what_stands_above_the_markers_has_a_reason(records: Records, kind: str, sentence: str) -> None:
+    for why in ("", " \n"):
+        with pytest.raises(UsageError, match=sentence):
+            append(records, "small", "a1", [(place("01"), said(3)), (place(kind=kind), said(3))], replace(WHY, why=why))
+    assert since(records, "small", 0) == []
+
+
+def test_any_text_can_be_kept(records: Records) -> None:
+    """A browser may send what no database takes: NUL, and halves of characters."""
+    judgement = said(comment="a\0b\ud83d c\udc4d", told="\ud83d\udc4d")
+    (row,) = append(records, "small", "a\0", [(place(), judgement)], replace(WHY, why="\0"))
+    assert (row.judgement.comment, row.judgement.told, row.why) == ("a\ufffdb\ufffd c\ufffd", "\U0001f44d", "\ufffd")
+    assert append(records, "small", "a\0", [(place(), judgement)], WHY) == [row]
+
+
+@given(st.text(st.characters(codec=None)))
+def test_text_that_can_be_kept_is_kept_as_it_is(text: str) -> None:
+    kept = storable(text)
+    assert b"\0" not in kept.encode()
+    if "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text):
+        assert kept == text
+
+
+def test_the_number_of_a_row_that_was_taken_away_is_never_given_again(records: Records) -> None:
+    """Else whoever asks for what came since that number would miss the next row."""
+    (row,) = append(records, "small", "a1", [(place(), said())], GRACE)
+    with records.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM reviews")
+    assert append(records, "small", "a2", [(place(), said())], GRACE)[0].id > row.id
+
+
+def _mark(url: str, folder: str, marker: int) -> None:
+    """Marks in groups, among them actions that another process does too."""
+    with Records.open(url, Path(folder)) as records:
+        for n in range(30):
+            append(records, "small", f"{marker} {n}", [(each, said(marker)) for each in PLACES], GRACE)
+            append(records, "small", f"shared {n}", [(each, said(4)) for each in PLACES], ALAN)
+
+
+def _count(url: str, folder: str, marker: int) -> None:
+    """Adds one to what stands, thirty times."""
+    with Records.open(url, Path(folder)) as records:
+        done = 0
+        while done < 30:
+            last = next((row for row in standing_rows(records, "small") if row.place == place()), None)
+            number, worth = (last.id, last.judgement.earned) if last else (0, Fraction(0))
+            try:
+                append(
+                    records, "small", f"{marker} {done}", [(place(), said(worth + 1))], GRACE, seen={place(): number}
+                )
+            except Changed:
+                continue
+            done += 1
+
+
+def _at_once(work: Callable[[str, str, int], None], url: str, folder: Path) -> list[Review]:
+    """Two processes write; what this one sees of it, by asking for what is new until they have ended."""
+    Records.open(url, folder).close()
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=work, args=(url, str(folder), number)) for number in (1, 2)]
+    for writer in writers:
+        writer.start()
+    seen: list[Review] = []
+    with Records.open(url, folder) as records:
+        alive = True
+        while alive:
+            alive = any(writer.is_alive() for writer in writers)
+            seen += since(records, "small", seen[-1].id if seen else 0)
+        for writer in writers:
+            writer.join(120)
+        assert [writer.exitcode for writer in writers] == [0, 0]
+        seen += since(records, "small", seen[-1].id)
+        assert since(records, "small", 0) == seen, "nothing was missed"
+    return seen
+
+
+@pytest.mark.slow
+def test_two_markers_at_once_and_a_reader_who_misses_nothing(url: str, tmp_path: Path) -> None:
+    seen = _at_once(_mark, url, tmp_path)
+    actions = [row.action for row in seen]
+    assert len(seen) == 3 * 30 * len(PLACES) and set(actions[:: len(PLACES)]) == set(actions)
+    assert len(set(actions)) == 90, "each group stands together, and once"
+
+
+@pytest.mark.slow
+def test_two_markers_at_once_never_write_over_each_other(url: str, tmp_path: Path) -> None:
+    assert [row.judgement.earned for row in _at_once(_count, url, tmp_path)] == list(range(1, 61))

@@ -1,0 +1,120 @@
+"""What counts of what markers said, and how it stands in a score."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from prose import entry, place, said, score
+
+from viva.examine.outcome import judge
+from viva.examine.signals import NeedsReview
+from viva.model import Case, Status
+from viva.model.review import APPEAL, FIRST, SECOND, SETTLED, Judgement, Place, Review, Standing
+from viva.records.reviews import reviewed, standing
+
+DRAFT = said(4, done=False)
+WHERE = {FIRST: place(), SECOND: place(round=SECOND), SETTLED: place(kind=SETTLED)}
+
+
+def rows(**said_by: tuple[Place, Judgement]) -> list[Review]:
+    """Each row by the name of its marker, in order."""
+    return [
+        Review(number, f"a{number}", where, judgement, name, "", f"2026-11-0{number}")
+        for number, (name, (where, judgement)) in enumerate(said_by.items(), 1)
+    ]
+
+
+def of(latest: list[Review]) -> Standing:
+    return standing(latest)["00", "2.1"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "settled", "counts", "by"),
+    [
+        (said(3), None, None, 3, ("grace",)),
+        (said(0), None, None, 0, ("grace",)),
+        (said(3), DRAFT, None, 3, ("grace",)),
+        (said(3), said(3, comment="also"), None, 3, ("grace", "alan")),
+        (said(3), said(2), None, None, ()),
+        (None, said(2), None, None, ()),
+        (DRAFT, said(4), None, None, ()),
+        (DRAFT, None, None, None, ()),
+        (said(3), said(2), said(1), 1, ("ada",)),
+        (None, None, said(1), 1, ("ada",)),
+        (said(3), None, DRAFT, 3, ("grace",)),
+        (said(3), said(2), DRAFT, None, ()),
+    ],
+)
+def test_what_counts(
+    first: Judgement | None,
+    second: Judgement | None,
+    settled: Judgement | None,
+    counts: int | None,
+    by: tuple[str, ...],
+) -> None:
+    told = {"grace": (FIRST, first), "alan": (SECOND, second), "ada": (SETTLED, settled)}
+    found = of(rows(**{name: (WHERE[where], what) for name, (where, what) in told.items() if what is not None}))
+    assert (found.judgement and found.judgement.earned, found.by) == (counts, by)
+    differ = None not in (first, second) and counts is None and first != DRAFT
+    assert found.why_open.startswith("Two markers came to different points") is bool(differ)
+    assert not [name for name in told if name in found.why_open]
+
+
+def test_the_words_are_the_first_markers_and_the_time_is_the_last_ones() -> None:
+    found = of(rows(grace=(WHERE[FIRST], said(3, comment="mine")), alan=(WHERE[SECOND], said(3, comment="his"))))
+    assert found.judgement == said(3, comment="mine") and found.at == "2026-11-02"
+    assert of(rows(grace=(WHERE[FIRST], said(3)), Grace=(WHERE[SECOND], said(3)))).by == ("grace", "Grace")
+
+
+def test_of_several_rows_of_a_place_the_latest_counts_in_whichever_order_they_come() -> None:
+    every = rows(grace=(WHERE[FIRST], said(3)), alan=(WHERE[FIRST], said(1)), ada=(place("01"), said(2)))
+    for latest in (every, every[::-1]):
+        found = standing(latest)
+        assert {where: one.by for where, one in found.items()} == {("00", "2.1"): ("alan",), ("01", "2.1"): ("ada",)}
+
+
+def test_a_request_for_another_look_changes_nothing_yet() -> None:
+    asked = (place(kind=APPEAL, round=0), Judgement())
+    assert of(rows(grace=(WHERE[FIRST], said(3)), ada=asked)).by == ("grace",)
+    assert of(rows(ada=asked)) == Standing(None)
+    assert standing([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("earned", "status"), [(4, Status.PASSED), (9, Status.PASSED), (Fraction(1, 3), Status.PARTIAL), (0, Status.FAILED)]
+)
+def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, status: Status) -> None:
+    mark = Standing(said(0, earned=Fraction(earned), comment="Which one?"), ("grace", "alan"), "2026-11-02")
+    *others, prose = reviewed(score(), {"2.1": mark, "2.2": mark}).entries
+    assert others == list(score().entries[:-1])
+    assert (prose.status, prose.earned, prose.rubric, prose.written) == (status, min(earned, 4), "2.1", "Because.")
+    assert prose.message == "The reason is there.\nWhich one?\nNoticed, without taking points:\n- no number is named"
+    assert prose.staff_message == f"Marked with {min(earned, 4)} of 4 points by grace and alan, 2026-11-02."
+    assert [case.wall_s for case in prose.cases] == [0.25]
+    assert reviewed(score(), {"2.1": mark}).still_open == 0
+
+
+def test_what_two_markers_differ_about_stays_open_and_says_so() -> None:
+    prose = reviewed(score(), {"2.1": Standing(None, why_open="Two differ.")}).entries[-1]
+    assert (prose.status, prose.earned) == (Status.NEEDS_REVIEW, 0)
+    assert prose.message == "Two differ.\nNoticed, without taking points:\n- no number is named"
+    for nothing in ({}, {"2.1": Standing(None)}, {"2.2": Standing(said(4))}, {"": Standing(said(4))}):
+        assert reviewed(score(), nothing) == score()
+
+
+def test_what_is_open_for_another_reason_is_left_alone() -> None:
+    """Also what the tests decided, although a rubric's question is named there."""
+    for status in set(Status) - {Status.NEEDS_REVIEW}:
+        other = score("ada", entry(status=status))
+        assert reviewed(other, {"2.1": Standing(said(4), ("grace",))}) == other
+
+
+def test_no_mark_says_that_it_is_still_to_be_made() -> None:
+    """In the words of real tests, with what a hidden one tells staff alone, and with several cases."""
+    for signal in (NeedsReview("Because.", "2.1", ("short",)), NeedsReview("", "2.1", ())):
+        message = judge(signal, answered=False).message
+        case = Case("a", Status.NEEDS_REVIEW, Fraction(0), Fraction(2), message, message)
+        open_ = replace(entry(), cases=(case, replace(case, label="b")))
+        (*_, prose) = reviewed(score("ada", open_), {"2.1": Standing(said(4), ("grace",))}).entries
+        assert "Not marked yet" in open_.message and "Not marked yet" not in prose.message + prose.staff_message
+        assert ("- short" in prose.message) is bool(signal.findings)
