@@ -2,12 +2,19 @@
 
 import json
 import sys
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_course import KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva
+
+from viva.model.review import Judgement, Place
+from viva.records import Records
+from viva.records.reviews import append, undo
+from viva.records.store import Reason
 
 
 @pytest.fixture
@@ -146,6 +153,42 @@ def test_what_people_decide_stands(viva: Viva, some_class: Path, keeping: Path) 
     assert "test_word_counts set to 2.5 by hand by grace: argued well" in viva("history", "bob").out
     viva("override", "words", "bob", "test_word_counts", "--take-back", "--why", "no")
     assert "taken back" in viva("history", "bob").out
+
+
+def test_marks_of_prose_count(viva: Viva, some_class: Path, keeping: Path) -> None:
+    """In results, history, tables, below an override and beside a regrade; until they are taken back."""
+    viva("grade", some_class, "-o", "out")
+    before = results(Path("out"))
+    bob = Place(before["bob"]["extra_data"]["content_hash"], "2.2")
+    mark = Judgement(
+        ("why",), comment="Which words?", done=True, earned=Fraction(1, 2), points=Fraction(1), told="Half."
+    )
+    with Records.open("sqlite:///records.db", keeping) as records:
+        append(records, "words", "draft", [(bob, replace(mark, done=False))], Reason("grace"))
+        append(records, "words", "a1", [(bob, mark)], Reason("grace"))
+        append(records, "words", "a2", [(replace(bob, round=2), mark)], Reason("alan"))
+    viva("grade", some_class, "-o", "out")
+    after = results(Path("out"))
+    assert after["ada"] == before["ada"] and after["bob"]["score"] == 3.5
+    (test,) = [test for test in after["bob"]["tests"] if test["number"] == "2.2"]
+    assert (test["score"], test["output"], test["extra_data"]["status"]) == (0.5, "Half.", "partial")
+    assert [line.partition("words  ")[2] for line in viva("history", "bob").out.splitlines()[1:]] == [
+        "2.2 marked 0.5 of 1 by grace", "2.2 marked 0.5 of 1 as second marker by alan",
+    ]  # fmt: skip
+    viva("marks", "words", "--to", "csv", "-o", "marks.csv")
+    assert "bob,,,,graded,3.5,10," in Path("marks.csv").read_text()
+    change(keeping, "@weight(4)", "@weight(3)")
+    change(keeping, '@number("1.2")\n@weight(2)', '@number("1.2")\n@weight(3)')
+    assert "bob  3.5 → 4.5 (+1)" in viva("regrade", "words").out
+    assert (
+        viva("override", "words", "bob", "2.2", "1", "--why", "no", "--by", "ada").out == "bob: 3.5 → 4 of 10 points\n"
+    )
+    viva("override", "words", "bob", "2.2", "--take-back", "--why", "no", "--by", "ada")
+    with Records.open("sqlite:///records.db", keeping) as records:
+        undo(records, "words", "u1", Reason("grace"), 1)
+    viva("grade", some_class, "-o", "out")
+    assert results(Path("out")) == before, "open again"
+    assert viva("history", "bob").out.splitlines()[-1].endswith("2.2 mark taken back by grace")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_everything_is_handed_over(viva: Viva, keeping: Path, tmp_path: Path) ->
 def test_rows_go_when_that_is_said_twice(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     before = viva("student", "delete", "turing")
     assert before.status == 1 and before.out.startswith(
-        "turing: would go: 1 delivery, 1 score, 1 transcript, 0 overrides, 0 proposed scores\n"
+        "turing: would go: 1 delivery, 1 score, 1 transcript, 0 overrides, 0 reviews of prose, 0 proposed scores\n"
     )
     assert "--yes takes these rows away for good" in before.sentence()
     assert "3 of 10" in viva("history", "turing").out

@@ -111,8 +111,8 @@ def test_a_good_item_never_costs_and_a_deduction_never_wins(question: Question, 
     assert after >= before if more.points >= 0 else after <= before
 
 
-def entry(test_id: str, number: str, status: Status = Status.PASSED) -> Entry:
-    return Entry(test_id, "name", number, "visible", status, F(0), F(1), ())
+def entry(test_id: str, number: str, status: Status = Status.PASSED, rubric: str = "") -> Entry:
+    return Entry(test_id, "name", number, "visible", status, F(0), F(1), (), rubric=rubric)
 
 
 def test_evidence_is_found_by_id_function_and_number_and_is_never_the_prose_itself() -> None:
@@ -121,13 +121,14 @@ def test_evidence_is_found_by_id_function_and_number_and_is_never_the_prose_itse
         entry("test_a.py::test_masks", "2.2"),
         entry("test_b.py::test_masks", "2.3"),
         entry("test_b.py::test_sums", "2.4", Status.FAILED),
-        entry("test_written.py::test_why", "2.1", Status.NEEDS_REVIEW),
+        entry("test_written.py::test_why", "2.1", Status.NEEDS_REVIEW, rubric="2.1"),
+        entry("test_written.py::test_how", "2.1", Status.PARTIAL, rubric="2.2"),  # it is marked already
     ]
 
     def found(*names: str) -> list[str]:
         return [e.test_id for e in evidence(replace(QUESTION, evidence=names), entries)]
 
-    assert found() == [] and found("2", "test_written.py::test_why") == []
+    assert found() == [] and found("2", "test_written.py::test_why", "test_how") == []
     assert found("2.1") == ["test_a.py::test_scores"]
     assert found("test_masks") == ["test_a.py::test_masks", "test_b.py::test_masks"]
     assert found("test_b.py::test_sums", "2.1", "test_scores") == ["test_a.py::test_scores", "test_b.py::test_sums"]

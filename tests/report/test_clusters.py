@@ -52,6 +52,17 @@ def test_open_and_skipped_tests_are_no_wrong_answers() -> None:
     assert wrong_answers([marked("s", *open_)]) == []
 
 
+def test_what_a_marker_wrote_is_no_wrong_answer() -> None:
+    """Neither to students nor, of a hidden test, to staff."""
+    marks = [
+        entry(
+            "1", Status.PARTIAL, earned=1, message="Which mask?", staff="Marked by grace.", rubric="1", visibility=how
+        )
+        for how in ("visible", "hidden")
+    ]
+    assert wrong_answers([marked(name, mark) for name in "abc" for mark in marks]) == []
+
+
 @given(draw.text(max_size=300))
 def test_any_text_has_a_key_in_one_line(text: str) -> None:
     key, known = normalised(text)

@@ -7,6 +7,7 @@ import pytest
 from report_class import entry, marked, shares
 
 from viva.model import Status
+from viva.report import facts
 from viva.report.questions import analyse, questions, responses
 
 
@@ -56,6 +57,22 @@ def test_open_points_are_neither_won_nor_lost() -> None:
     assert [i.difficulty for i in before.items] == [i.difficulty for i in after.items]
     assert before.alpha == after.alpha
     assert after.not_analysed == Fraction(5)
+
+
+def test_prose_is_analysed_once_it_is_marked_for_nearly_everybody() -> None:
+    """Two of twelve wait: they are left out, and the marks of the others are marks like any."""
+    plain = shares([[x / 11, (x % 3) / 2] for x in range(12)])
+    written = [entry("2", Status.PARTIAL, earned=x % 5, points=5, rubric="2", test="written") for x in range(10)]
+    waiting = [entry("2", Status.NEEDS_REVIEW, points=5, rubric="2", test="written")] * 2
+    joined = [
+        replace(one, score=replace(one.score, entries=(*one.score.entries, prose)))
+        for one, prose in zip(plain, written + waiting, strict=True)
+    ]
+    found = analyse(joined)
+    assert (found.responses, found.left_out, found.not_analysed) == (10, 2, 0)
+    assert [(item.question.key, item.difficulty) for item in found.items][-1] == ("2", pytest.approx(0.4))
+    (row,) = [row for row in facts.test_counts(joined) if row.test_id == "written"]
+    assert row.counts == {Status.PARTIAL: 10, Status.NEEDS_REVIEW: 2}
 
 
 def test_a_response_with_a_fault_of_ours_is_left_out_and_counted() -> None:
