@@ -7,7 +7,7 @@ from typing import Any
 import samples
 
 from viva.model import Case, Entry, Score, Status
-from viva.model.review import FIRST, MARK, SETTLED, Judgement, Place
+from viva.model.review import FIRST, MARK, Judgement, Place
 from viva.records.store import Reason
 
 GRACE, ALAN = Reason("grace"), Reason("alan")
@@ -16,7 +16,7 @@ NOTICED = "Not marked yet: a person reads this answer.\nNoticed, without taking 
 
 
 def place(content_hash: str = "00", question: str = "2.1", kind: str = MARK, round: int = FIRST) -> Place:
-    return Place(content_hash, question, kind, 0 if kind == SETTLED else round)
+    return Place(content_hash, question, kind, round if kind == MARK else 0)
 
 
 def said(points: float = 3, *, comment: str = "", done: bool = True, **rest: Any) -> Judgement:

@@ -84,7 +84,7 @@ def mark(records: Records) -> None:
     append(records, "small", "a1", [(prose.place(ada), prose.said(3, comment="Well said, Ada."))], grace)
     append(records, "small", "a2", [(prose.place(ada, round=SECOND), prose.said(1))], alan)
     asked = Reason("Ada Lovelace", "I, Ada, meant the other one.")
-    append(records, "small", "a3", [(prose.place(ada, kind=APPEAL, round=0), prose.said(0, done=False))], asked)
+    append(records, "small", "a3", [(prose.place(ada, kind=APPEAL), prose.said(0, done=False))], asked)
     append(records, "small", "a4", [(prose.place(ada, kind=SETTLED), prose.said(4))], Reason("grace", "Ada is right"))
     append(records, "small", "a5", [(prose.place(cem), prose.said(2))], grace)
     append(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prose import ALAN, GRACE, WHY, place, said
 
 from viva.model.errors import UsageError
-from viva.model.review import APPEAL, SECOND, SETTLED, Judgement, Review
+from viva.model.review import APPEAL, SECOND, SETTLED, Judgement, Place, Review
 from viva.records import Records
 from viva.records.reviews import Changed, append, history, said_of, since, standing_rows
 from viva.records.reviews.rows import storable
@@ -53,7 +53,7 @@ def test_the_latest_of_each_place_and_every_request_stand(records: Records) -> N
     append(records, "small", "a2", [(place(), said(2)), (place(round=SECOND), said(4))], ALAN)
     append(records, "small", "a3", [(place(kind=SETTLED), said(3))], WHY)
     for number in (4, 5):
-        append(records, "small", f"a{number}", [(place(kind=APPEAL, round=0), Judgement())], WHY)
+        append(records, "small", f"a{number}", [(place(kind=APPEAL), Judgement())], WHY)
     append(records, "other", "a6", [(place(), said(0))], GRACE)
     assert [(row.action, row.judgement.earned) for row in standing_rows(records, "small")] == [
         ("a1", 1), ("a2", 2), ("a2", 4), ("a3", 3), ("a4", 0), ("a5", 0),
@@ -83,6 +83,13 @@ def test_what_stands_above_the_markers_has_a_reason(records: Records, kind: str,
     for why in ("", " \n"):
         with pytest.raises(UsageError, match=sentence):
             append(records, "small", "a1", [(place("01"), said(3)), (place(kind=kind), said(3))], replace(WHY, why=why))
+    assert since(records, "small", 0) == []
+
+
+@pytest.mark.parametrize("wrong", [replace(place(), round=0), replace(place(kind=SETTLED), round=1)])
+def test_a_place_that_nobody_would_look_at_is_refused(records: Records, wrong: Place) -> None:
+    with pytest.raises(ValueError, match="marks have a round from 1, other kinds have 0"):
+        append(records, "small", "a1", [(wrong, said(3))], WHY)
     assert since(records, "small", 0) == []
 
 

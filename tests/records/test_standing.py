@@ -74,7 +74,7 @@ def test_of_several_rows_of_a_place_the_latest_counts_in_whichever_order_they_co
 
 
 def test_a_request_for_another_look_changes_nothing_yet() -> None:
-    asked = (place(kind=APPEAL, round=0), Judgement())
+    asked = (place(kind=APPEAL), Judgement())
     assert of(rows(grace=(WHERE[FIRST], said(3)), ada=asked)).by == ("grace",)
     assert of(rows(ada=asked)) == Standing(None)
     assert standing([]) == {}

@@ -61,8 +61,11 @@ def append(
     Raises:
         Changed: the latest row of a place is another one than was seen.
         UsageError: what is settled or asked for has no reason, or it cannot be written.
+        ValueError: a place has a round that its kind has not.
     """
     for place, _ in said:
+        if (place.kind == MARK) != (place.round > 0):
+            raise ValueError(f"{place}: marks have a round from 1, other kinds have 0")
         if place.kind in _REASON_MISSING and not reason.why.strip():
             raise UsageError(_REASON_MISSING[place.kind].format(question=place.question))
     with turn_of_markers(records) as connection:
