@@ -1,0 +1,304 @@
+"""Marks go out as a table and come in again: what was changed is taken, once, and nothing that is wrong."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.course.rubric import Group, Item, Question, Rubric
+from viva.model import Delivery, Marked, Score
+from viva.model.errors import UsageError
+from viva.model.review import SECOND, Judgement, Place
+from viva.review import cells
+from viva.review.answers import Answer
+from viva.review.marking import judge
+from viva.review.sheet import COLUMNS, Key, ReadMark, read_marks, to_csv
+
+F = Fraction
+QUESTION = Question(
+    "2.10",
+    "Why?",
+    F(4),
+    (
+        Item("why", F(3), "the reason"),
+        Item("whole", F(1), "all is said", "scope"),
+        Item("part", F(1, 3), "a part is said", "scope"),
+        Item("1.0", F(-1), "mixes up the masks"),
+    ),
+    (Group("scope", exclusive=True),),
+)
+RUBRIC = Rubric((QUESTION,))
+ADA, BO, EVE = ("1" * 64, "2.10"), ("b0" * 32, "2.10"), ("e" * 64, "2.10")
+
+
+def answer(key: Key, text: str) -> Answer:
+    score = Score("path", key[0], "masks", 1, ())
+    return Answer(*key, "test_2.py::test", F(4), text, "", (Marked(Delivery("path", Path("path"), ()), score),))
+
+
+ANSWERS = {key: answer(key, text) for key, text in {ADA: "=1+1\r\nBecause", BO: "true", EVE: ""}.items()}
+MARKED = judge(QUESTION, ["why", "part"], F(0), "Well, well.", True, F(4))
+DRAFT = judge(QUESTION, [], F(-1, 2), "=SUM(1)", False, F(4))
+LATEST = {ADA: (7, MARKED), BO: (8, DRAFT)}
+Table = list[dict[str, str]]
+
+
+def opened(data: bytes) -> Table:
+    """As a spreadsheet shows it."""
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def saved(rows: Table, **how: Any) -> bytes:
+    """As a spreadsheet writes it."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(rows[0]), **how)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+def written() -> Table:
+    return opened(to_csv(ANSWERS.values(), LATEST))
+
+
+def read(data: bytes, latest: Mapping[Key, tuple[int, Judgement]] = LATEST) -> list[ReadMark]:
+    return read_marks(data, ANSWERS, RUBRIC, latest)
+
+
+def problem(rows: Table, latest: Mapping[Key, tuple[int, Judgement]] = LATEST) -> str:
+    with pytest.raises(UsageError) as raised:
+        read(saved(rows), latest)
+    first, *problems = str(raised.value).split("\n")
+    assert first == "Nothing was taken from the table."
+    return "\n".join(problems)
+
+
+def test_what_is_written() -> None:
+    data = to_csv(ANSWERS.values(), LATEST)
+    assert data.startswith(b"\xef\xbb\xbf" + ",".join(COLUMNS).encode() + b"\r\n")
+    ada, bo, eve = opened(data)
+    assert list(ada.values())[:-1] == [
+        "1" * 64, "'2.10", "'=1+1\nBecause", "why part", "", "Well, well.", "yes", "'10/3",
+    ]  # fmt: skip
+    assert list(bo.values())[:-1] == ["b0" * 32, "'2.10", "true", "", "-0.5", "'=SUM(1)", "", "0"]
+    assert list(eve.values()) == ["e" * 64, "'2.10", "", "", "", "", "", "", ""]
+    assert ada["seen"].startswith("7-") and bo["seen"].startswith("8-")
+
+
+def test_a_table_that_nobody_changed_says_nothing() -> None:
+    assert read(to_csv(ANSWERS.values(), LATEST)) == []
+
+
+def test_what_was_changed_is_taken_with_what_it_is_worth() -> None:
+    rows = written()
+    rows[0]["adjust"] = "-1/3"
+    rows[1]["done"] = "Yes "
+    rows[2] |= {"items": "1.0 why", "comment": "- Look.\n- Again.", "done": "yes"}
+    assert read(saved(rows)) == [
+        ReadMark(Place(*ADA), judge(QUESTION, ["why", "part"], F(-1, 3), "Well, well.", True, F(4)), 7),
+        ReadMark(Place(*BO), judge(QUESTION, [], F(-1, 2), "=SUM(1)", True, F(4)), 8),
+        ReadMark(Place(*EVE), judge(QUESTION, ["why", "1.0"], F(0), "- Look.\n- Again.", True, F(4)), None),
+    ]
+    second = read_marks(saved(rows[2:]), ANSWERS, RUBRIC, LATEST, SECOND)
+    assert [mark.place for mark in second] == [Place(*EVE, round=SECOND)]
+
+
+def test_a_mark_can_be_taken_back() -> None:
+    rows = written()
+    rows[0] |= dict.fromkeys(["items", "comment", "done", "points"], "")
+    assert read(saved(rows)) == [ReadMark(Place(*ADA), Judgement(points=F(4)), 7)]
+
+
+def shuffled(rows: Table) -> bytes:
+    return saved([{name: row[name] for name in reversed(row)} for row in reversed(rows)])
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        shuffled,
+        lambda rows: saved(rows, delimiter=";"),
+        lambda rows: saved(rows, delimiter="\t"),
+        lambda rows: saved(rows, quoting=csv.QUOTE_ALL),
+        lambda rows: saved(rows, lineterminator="\n"),
+        lambda rows: saved(rows, lineterminator="\r", quoting=csv.QUOTE_ALL),
+        lambda rows: saved(rows).replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+        lambda rows: b"\xef\xbb\xbf" + saved(rows),
+        lambda rows: saved(rows) + b"\r\n,,,,,,,,\r\n \r\n",
+        lambda rows: saved([row | {"my notes": "later", "": "1"} for row in rows]),
+        lambda rows: saved([{name.upper(): cell for name, cell in row.items()} for row in rows]),
+        lambda rows: saved([{name: cell for name, cell in row.items() if name != "points"} for row in rows]),
+        lambda rows: saved([row | {"answer": row["answer"].lstrip("'").upper()} for row in rows]),
+        lambda rows: saved([row | {"question": "2.10", "comment": row["comment"].lstrip("'")} for row in rows]),
+        lambda rows: saved([row | {"adjust": row["adjust"].replace(".", ",")} for row in rows]),
+    ],
+)
+def test_what_spreadsheets_do_to_a_table(save: Callable[[Table], bytes]) -> None:
+    assert read(save(written())) == []
+    rows = written()
+    rows[1]["done"] = "yes"
+    assert [(mark.place, mark.seen, mark.judgement.comment) for mark in read(save(rows))] == [
+        (Place(*BO), 8, "=SUM(1)")
+    ]
+
+
+AND_WORTH = "and items and adjust are worth {}; choose items or adjust, and leave points empty."
+EDITED = "the answer is not the one that was handed in; leave that column as it was written."
+EXCLUSIVE = "Question 2.10: `whole` and `part` exclude each other (group `scope`); choose one of them."
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"submission": "f" * 64}, f"there is no answer to question `2.10` in a submission `{'f' * 64}`."),
+        ({"question": "2.1"}, f"there is no answer to question `2.1` in a submission `{'1' * 64}`."),
+        ({"answer": "=1+1\nWhy not"}, EDITED),
+        ({"answer": ""}, EDITED),
+        ({"items": "why what"}, "Question 2.10 has no rubric item `what`; there are: why, whole, part, 1.0."),
+        ({"items": "whole part"}, EXCLUSIVE),
+        ({"adjust": "some"}, "`some` is no number of points; write one such as 1, -0.5, 1/2."),
+        ({"comment": "x" * 20_001}, "The comment has 20,001 characters; write at most 20,000."),
+        ({"done": "maybe"}, "done is `maybe`; write yes, or leave the cell empty."),
+        ({"points": "4"}, f"points are 4, {AND_WORTH.format('10/3')}"),
+        ({"items": "why", "points": "3.5"}, f"points are 7/2, {AND_WORTH.format(3)}"),
+        ({"points": "four"}, "`four` is no number of points; write one such as 1, -0.5, 1/2."),
+        ({"seen": "7"}, "seen is `7`; leave that column as it was written."),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence_and_nothing_is_taken(change: dict[str, str], said: str) -> None:
+    rows = written()
+    rows[2]["done"] = "yes"
+    rows[0] |= change
+    assert problem(rows) == f"row 2: {said}"
+
+
+def test_points_alone_are_no_mark() -> None:
+    rows = written()
+    rows[2]["points"] = "3"
+    assert problem(rows).startswith("row 4: points are 3, and items and adjust are worth 0; ")
+    rows[2]["points"] = "0"
+    assert read(saved(rows)) == []
+    rows[0] |= {"items": "why", "points": "3"}
+    rows[1] |= {"adjust": "1"}  # with the points of before, which are information only
+    assert [mark.judgement.earned for mark in read(saved(rows))] == [3, 1]
+
+
+def test_a_row_that_stands_there_twice() -> None:
+    rows = written()
+    assert problem([*rows, rows[0]]) == "row 5: it is about the same answer as row 2; keep one of them."
+
+
+def test_what_somebody_has_marked_since_is_not_overwritten() -> None:
+    since = {**LATEST, ADA: (9, DRAFT), EVE: (10, MARKED)}
+    stale = "somebody marked this answer after the table was written; mark it in a new table."
+    rows = written()
+    assert read(saved(rows), since) == []  # nothing was changed in the table
+    rows[1]["done"] = "yes"
+    assert [mark.place for mark in read(saved(rows), since)] == [Place(*BO)]
+    rows[0]["comment"] = "Not so well."
+    rows[2]["done"] = "yes"
+    assert problem(rows, since) == f"row 2: {stale}\nrow 4: {stale}"
+    rows = written()
+    rows[2] |= {"items": "part why", "comment": "Well, well.", "done": "yes"}  # what the other one has said as well
+    assert read(saved(rows), since) == []
+    rows[0]["adjust"] = "1"
+    assert problem(rows[:1], {}) == f"row 2: {stale}"  # what it was written from is gone
+
+
+def test_the_first_ten_problems_are_said() -> None:
+    keys = [(f"{index:064}", "2.10") for index in range(12)]
+    rows = opened(to_csv([answer(key, "") for key in keys], {}))
+    said = problem(rows).split("\n")
+    assert len(said) == 11 and said[-1] == "and 2 more." and said[9].startswith("row 11: ")
+
+
+def test_a_rubric_that_has_changed_since_disturbs_only_what_is_marked_by_it() -> None:
+    rubric = Rubric((Question("2.10", "Why?", F(4), QUESTION.items[:1]),))
+    rows = written()
+    assert read_marks(saved(rows), ANSWERS, rubric, LATEST) == []
+    rows[0]["comment"] = "Well."
+    with pytest.raises(UsageError, match=r"row 2: Question 2\.10 has no rubric item `part`"):
+        read_marks(saved(rows), ANSWERS, rubric, LATEST)
+    with pytest.raises(UsageError, match=r"row 2: the rubric has no question `2\.10` any more"):
+        read_marks(saved(rows), ANSWERS, Rubric(), LATEST)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "The table is empty; a header is expected: submission, question"),
+        (b"\r\n , \r\n", "The table is empty"),
+        ("größe".encode("latin-1"), r"The table is not UTF-8 text \(byte 2\); save it as CSV in UTF-8."),
+        (b"PK\x03\x04\xff", "The table is not UTF-8 text"),
+        (b"submission,question,done\r\n", "The table has no column answer, items, adjust, comment, seen; its header"),
+        (",".join([*COLUMNS, "items"]).encode(), "The table has two columns items; keep one of them."),
+        (",".join(COLUMNS).encode() + b"\r\n" + b"x" * 200_000, "The table cannot be read"),
+        (b"," * (cells.MOST_CELLS + 1), "The table is larger than 64 MiB or 4,000,000 cells"),
+    ],
+)
+def test_what_is_no_such_table(data: bytes, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read(data)
+
+
+def test_a_table_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "MOST_BYTES", 1 << 20)
+    with pytest.raises(UsageError, match="The table is larger than 1 MiB"):
+        read(b"x" * ((1 << 20) + 1))
+
+
+def test_an_answer_that_is_too_long_for_a_cell_is_cut_and_still_known() -> None:
+    key = ("a" * 64, "2.10")
+    long = answer(key, "word " * 20_000)
+    rows = opened(to_csv([long], {}))
+    assert len(rows[0]["answer"]) < 8100
+    rows[0]["items"] = "why"
+    assert len(read_marks(saved(rows), {key: long}, RUBRIC, {})) == 1
+
+
+judgements = st.builds(
+    lambda items, adjust, comment, done: judge(QUESTION, items, adjust, comment, done, F(4)),
+    st.sampled_from([[], ["why"], ["1.0"], ["why", "whole", "1.0"]]),
+    st.fractions(-99, 99, max_denominator=99),
+    st.text(alphabet=st.one_of(st.sampled_from("'=+-@＝ 12./\t\r\n\"\u00a0,;"), st.characters()), max_size=60),
+    st.booleans(),
+)
+
+
+@given(judgements, st.text(max_size=60))
+def test_any_judgement_comes_back_as_it_was(judgement: Judgement, text: str) -> None:
+    asked = {ADA: answer(ADA, text)}
+    data = to_csv(asked.values(), {ADA: (3, judgement)})
+    assert read_marks(data, asked, RUBRIC, {ADA: (3, judgement)}) == []
+    rows = opened(data)
+    rows[0]["seen"] = ""
+    back = read_marks(saved(rows), asked, RUBRIC, {})
+    assert back == ([] if judgement == Judgement(points=F(4)) else [ReadMark(Place(*ADA), judgement, None)])
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_do_harm(data: bytes) -> None:
+    with pytest.raises(UsageError):
+        read(data)
+
+
+HOSTILE = st.text(
+    alphabet=st.one_of(st.sampled_from("\",;\t\r\n'=-/0123456789\0"), st.characters(exclude_categories=["Cs"]))
+)
+
+
+@given(st.dictionaries(st.sampled_from(COLUMNS), HOSTILE, min_size=1), st.binary(max_size=20))
+def test_no_cell_does_harm(change: dict[str, str], after: bytes) -> None:
+    rows = written()
+    rows[0] |= change
+    try:
+        marks = read(saved(rows) + after)
+    except UsageError:
+        return
+    assert all(isinstance(mark, ReadMark) and mark.place.content_hash in (ADA[0], BO[0], EVE[0]) for mark in marks)
