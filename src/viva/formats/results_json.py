@@ -46,6 +46,14 @@ class CaseData(_Strict):
     points: Exact
 
 
+class UnmarkedData(_Strict):
+    """What stood at a test before a person marked its prose, so that the mark can be taken back."""
+
+    output: str
+    earned: Exact
+    cases: list[CaseData]
+
+
 class TestData(_Strict):
     """What viva keeps with a test, under `extra_data`."""
 
@@ -62,6 +70,8 @@ class TestData(_Strict):
     """The rubric question that marks it."""
     written: str | None = None
     """The student's prose that a person marks."""
+    unmarked: UnmarkedData | None = None
+    """Missing unless a person has marked it; without the mark it needs a review."""
     staff: str | None = None
     """What only staff may read; written only when asked for."""
 
@@ -88,6 +98,8 @@ class TestResult(_Strict):
         is_open = Status(self.extra_data.status).is_open
         if is_open != (self.score is None) or is_open != (self.status is None):
             raise ValueError("a test has a score and a status exactly when it is decided")
+        if is_open and self.extra_data.unmarked is not None:
+            raise ValueError("a test that is open was marked by nobody")
         won, most = Fraction(self.extra_data.earned), Fraction(self.extra_data.points)
         if won > most:
             raise ValueError("extra_data.earned is more than extra_data.points")

@@ -16,6 +16,8 @@ MOST_BYTES: Final = 64 << 20
 MOST_CELLS: Final = 4_000_000
 """Counted by what may separate them; commas in prose count too."""
 _NO_LIMIT: Final = 1 << 20
+_LONGER_THAN_NUMBERS: Final = 100
+"""Characters by which a formula is known; a whole text is not looked through twice for that."""
 _DELIMITERS: Final = ",;\t"
 _TAKEN_FOR_ANOTHER: Final = re.compile(r"(?=.*[0-9]).{1,20}")
 """2.10 would become 2.1, and 1/2 a day in January."""
@@ -83,7 +85,8 @@ def rows(data: bytes, columns: Sequence[str], optional: Collection[str] = ()) ->
 def _is_marked(text: str) -> bool:
     """Also behind marks, so that each one that was written can be taken off again."""
     bare = text.lstrip("'")
-    return bool(_TAKEN_FOR_ANOTHER.fullmatch(bare)) or gates.csv_cell(bare).startswith("'")
+    begins = bare.lstrip(" \u00a0")[:_LONGER_THAN_NUMBERS]
+    return bool(_TAKEN_FOR_ANOTHER.fullmatch(bare)) or gates.csv_cell(begins).startswith("'")
 
 
 def _delimiter(text: str, columns: Sequence[str]) -> str:

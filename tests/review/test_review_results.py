@@ -1,0 +1,254 @@
+"""Marks in the results of a folder: totals are right, every reader reads them, and taking them back leaves no trace."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viva.cli.main import cli
+from viva.formats.merge import merge
+from viva.formats.results_json import Results, load_results, results_of, to_bytes
+from viva.model import Case, Entry, Score, Status
+from viva.model.errors import UsageError
+from viva.model.review import Judgement, Standing
+from viva.report.load import score_of
+from viva.review.results import join, joined
+
+F = Fraction
+ROOT = Path(__file__).parents[2]
+TWO = F(2)
+FINDINGS = "Not marked yet: a person reads this answer.\nIt names no example."
+
+
+def entry(index: int, status: Status, points: Fraction = TWO, **more: Any) -> Entry:
+    """One test; half of the points where they are partial."""
+    share = {Status.PASSED: F(1), Status.PARTIAL: F(1, 2)}.get(status, F(0))
+    fields = {"name": f"Test {index}", "number": f"1.{index}", "visibility": "visible"} | more
+    cases = fields.pop("cases", (Case("", status, share * points, points, FINDINGS if status.is_open else ""),))
+    return Entry(f"t.py::test_{index}", status=status, earned=share * points, points=points, cases=cases, **fields)
+
+
+def prose(index: int, points: Fraction = TWO, **more: Any) -> Entry:
+    """A test that a person decides."""
+    fields = {"written": "Because.", "rubric": f"1.{index}"} | more
+    return entry(index, Status.NEEDS_REVIEW, points, **fields)
+
+
+def result(*entries: Entry, complete: bool = True, **more: Any) -> Results:
+    score = Score("ada", "a" * 64, "translation_and_masks", 1, entries, signature={"seed": "abc"}, **more)
+    return results_of(score, complete=complete)
+
+
+def mark(earned: Fraction | int, points: Fraction | int = 2, told: str = "+1  said\n\nWell.") -> Standing:
+    return Standing(Judgement((), F(0), "Well.", True, F(earned), F(points), told), ("Ada",))
+
+
+OPEN = Standing(None, ("Ada", "Bo"), "They differ.")
+GRADED = result(
+    entry(1, Status.PASSED), prose(2), entry(3, Status.DEFERRED), prose(4, F(1, 3)), notes=("cell 3 raised.",)
+)
+
+
+def test_marks_take_the_place_of_what_was_open() -> None:
+    marked = joined(GRADED, {"1.2": mark(1), "1.4": mark(F(1, 3), F(1, 3), "+0.33  all"), "1.1": mark(0), "9": mark(1)})
+    assert [(t.extra_data.status, t.extra_data.earned, t.score, t.status) for t in marked.tests] == [
+        ("passed", "2", 2.0, "passed"),
+        ("partial", "1", 1.0, "failed"),
+        ("deferred", "0", None, None),
+        ("passed", "1/3", 0.3333, "passed"),
+    ]
+    exact = marked.extra_data
+    assert (marked.score, exact.earned, exact.points, exact.still_open) == (3.3333, "10/3", "19/3", "2")
+    assert [t.output for t in marked.tests[1:]] == ["+1  said\n\nWell.", FINDINGS, "+0.33  all"]
+    assert marked.output == ("cell 3 raised.\nStill open: 2 of 6.33 points are not marked yet; none of them is lost.")
+    assert Results.model_validate_json(to_bytes(marked)) == marked
+
+
+def test_where_all_is_marked_nothing_is_said_to_be_open() -> None:
+    graded = result(prose(2), prose(4))
+    marked = joined(graded, {"1.2": mark(0), "1.4": mark(2)})
+    assert [t.extra_data.status for t in marked.tests] == ["failed", "passed"]
+    assert (marked.score, marked.output, marked.extra_data.still_open) == (2.0, "", "0")
+    assert to_bytes(joined(marked, {})) == to_bytes(graded)
+
+
+@pytest.mark.parametrize(
+    "standing", [OPEN, Standing(None), Standing(Judgement(earned=F(1), points=F(2)))], ids=["differ", "none", "draft"]
+)
+def test_what_does_not_count_leaves_the_question_open(standing: Standing) -> None:
+    assert joined(GRADED, {"1.2": standing}) == GRADED
+    assert to_bytes(joined(joined(GRADED, {"1.2": mark(1)}), {"1.2": standing})) == to_bytes(GRADED)
+
+
+def test_a_test_that_is_worth_less_by_now_gives_no_more_than_it_has() -> None:
+    marked = joined(GRADED, {"1.2": mark(5, 8)})
+    assert (marked.tests[1].extra_data.earned, marked.tests[1].extra_data.status) == ("2", "passed")
+
+
+def test_of_two_tests_of_one_question_the_last_one_takes_the_mark() -> None:
+    graded = result(prose(1, rubric="1"), prose(2, rubric="1"))
+    assert [t.extra_data.status for t in joined(graded, {"1": mark(2)}).tests] == ["needs_review", "passed"]
+
+
+def test_what_a_grader_error_left_open_stays_open() -> None:
+    graded = result(entry(1, Status.GRADER_ERROR, rubric="1", written="Because."))
+    assert joined(graded, {"1": mark(2)}) == graded
+
+
+def test_cases_of_a_test_come_back_with_their_points() -> None:
+    cases = (
+        Case("one", Status.PASSED, F(1), F(1), ""),
+        Case("two", Status.NEEDS_REVIEW, F(0), F(1), FINDINGS),
+    )
+    graded = result(replace(prose(1, cases=cases), earned=F(1)))
+    marked = joined(graded, {"1.1": mark(F(1, 2))})
+    assert (marked.tests[0].extra_data.earned, marked.tests[0].extra_data.cases) == ("1/2", [])
+    assert to_bytes(joined(marked, {})) == to_bytes(graded)
+
+
+def test_what_a_marker_wrote_passes_a_gate_and_is_not_cut() -> None:
+    told = "\x1b[31m+1\x1b[0m  said\n\n" + "Well.\n" * 3000
+    (test,) = joined(result(prose(1)), {"1.1": mark(1, told=told)}).tests
+    assert test.output == "+1  said\n\n" + "Well.\n" * 3000
+
+
+@pytest.mark.parametrize(
+    "notes", [("x" * 9000,), ("a\n" * 300,), ("x" * 7990,), ("Still open: 2 of 4 points are not marked yet; none.",)]
+)
+def test_notes_that_were_cut_stay_as_they_were(notes: tuple[str, ...]) -> None:
+    graded = result(prose(1), prose(2), notes=notes)
+    marked = joined(graded, {"1.1": mark(1)})
+    both = joined(graded, {"1.1": mark(1), "1.2": mark(2)})
+    for some in (marked, both, joined(marked, {"1.2": mark(0)})):
+        assert to_bytes(joined(some, {})) == to_bytes(graded)
+
+
+standings = st.one_of(
+    st.just(OPEN),
+    st.builds(mark, st.fractions(0, 9, max_denominator=7), st.just(9), st.sampled_from(["", "+1  a\n\nb", "c"])),
+)
+marks = st.dictionaries(st.sampled_from([f"1.{index}" for index in range(6)]), standings)
+
+
+@st.composite
+def graded(draw: st.DrawFn) -> Results:
+    """Results with some prose, as one pass has written them, or two that were merged."""
+    worth = draw(st.lists(st.fractions(0, 9, max_denominator=7), min_size=1, max_size=6))
+
+    def one() -> Results:
+        statuses = [draw(st.sampled_from([None, *Status])) for _ in worth]
+        made = [
+            prose(index, points) if status in (None, Status.NEEDS_REVIEW) else entry(index, status, points)
+            for index, (points, status) in enumerate(zip(worth, statuses, strict=True))
+        ]
+        return result(*made, notes=tuple(draw(st.lists(st.sampled_from(["a", "b\nc"]), unique=True))))
+
+    return one() if draw(st.booleans()) else merge(one(), one()).results
+
+
+@settings(deadline=None)
+@given(graded(), marks, marks)
+def test_joining_is_idempotent_and_leaves_no_trace(
+    before: Results, first: Mapping[str, Standing], second: Mapping[str, Standing]
+) -> None:
+    one = joined(before, first)
+    assert Results.model_validate_json(to_bytes(one)) == one
+    assert to_bytes(joined(one, first)) == to_bytes(one)
+    assert to_bytes(joined(one, second)) == to_bytes(joined(before, second))
+    assert to_bytes(joined(one, {})) == to_bytes(before)
+    assert to_bytes(merge(one, one).results) == to_bytes(one)
+
+
+@settings(deadline=None)
+@given(graded(), marks)
+def test_totals_are_those_of_a_score_with_the_same_marks(before: Results, given: Mapping[str, Standing]) -> None:
+    """Made anew by the code that writes results in the first place."""
+    marked = joined(before, given)
+    again = results_of(score_of(marked))
+    assert (again.score, again.extra_data.earned) == (marked.score, marked.extra_data.earned)
+    assert [(t.score, t.max_score) for t in again.tests] == [(t.score, t.max_score) for t in marked.tests]
+    assert again.output == marked.output
+
+
+# --- files
+
+
+def write(path: Path, results: Results) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(to_bytes(results))
+    return path
+
+
+def test_the_file_changes_only_where_a_mark_does(tmp_path: Path) -> None:
+    path = write(tmp_path / "ada" / "results.json", GRADED)
+    assert not join(path, {}) and not join(path, {"1.2": OPEN, "9": mark(1)})
+    assert join(path, {"1.2": mark(1)})
+    assert load_results(path) == joined(GRADED, {"1.2": mark(1)})
+    assert not join(path, {"1.2": mark(1)})
+    assert join(path, {"1.2": mark(1, told="Not so well.")})
+    assert join(path, {})
+    assert path.read_bytes() == to_bytes(GRADED)
+
+
+def test_a_result_that_is_not_complete_says_so_still(tmp_path: Path) -> None:
+    path = write(tmp_path / "results.json", result(prose(1), complete=False))
+    assert join(path, {"1.1": mark(1)})
+    assert load_results(path).output == "Grading is not finished: this result is not complete."
+
+
+def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "elsewhere.json", GRADED)
+    link = tmp_path / "results.json"
+    link.symlink_to(path)
+    with pytest.raises(UsageError, match=r"results.json is no regular file; marks are written into"):
+        join(link, {"1.2": mark(1)})
+    assert path.read_bytes() == to_bytes(GRADED)
+    with pytest.raises(UsageError, match="is no regular file"):
+        join(tmp_path, {})
+    with pytest.raises(UsageError, match="cannot be read: No such file or directory"):
+        join(tmp_path / "missing.json", {})
+    with pytest.raises(UsageError, match=r"is no results.json of viva"):
+        join(write_text(tmp_path / "other.json", "{}"), {})
+
+
+def write_text(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_file_that_says_it_was_marked_and_is_open_is_none_of_ours(tmp_path: Path) -> None:
+    marked = json.loads(to_bytes(joined(result(prose(1)), {"1.1": mark(1)})))
+    before = json.loads(to_bytes(result(prose(1))))
+    before["tests"][0]["extra_data"]["unmarked"] = marked["tests"][0]["extra_data"]["unmarked"]
+    with pytest.raises(UsageError, match="a test that is open was marked by nobody"):
+        load_results(write_text(tmp_path / "results.json", json.dumps(before)))
+
+
+def test_every_command_reads_marked_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)  # whose course has the assignment
+    before, after = tmp_path / "before", tmp_path / "after"
+    for folder in (before, after):
+        for name in ("ada", "bo"):
+            write(folder / name / "results.json", result(entry(1, Status.PASSED), prose(2)))
+    assert join(after / "ada" / "results.json", {"1.2": mark(1)})
+
+    def run(*arguments: object) -> str:
+        ran = CliRunner().invoke(cli, [str(each) for each in arguments], catch_exceptions=False)
+        return ran.output
+
+    assert "t.py::test_2: changed for 1, +1 points" in run("diff", before, after)
+    run("report", after, "-o", tmp_path / "report")
+    assert "ada,,,1,,3,4,0," in (tmp_path / "report" / "report.csv").read_text("utf-8")
+    run("marks", after, "--to", "csv", "-o", tmp_path / "marks.csv")
+    assert "ada,,,,open,,100,3,0,0,96,ada," in (tmp_path / "marks.csv").read_text("utf-8")
+    assert "Well." in run("export", after / "ada" / "results.json", "--to", "junit")
+    run("merge", before, after)
+    assert load_results(before / "ada" / "results.json") == load_results(after / "ada" / "results.json")
+    assert join(before / "ada" / "results.json", {})
