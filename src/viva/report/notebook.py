@@ -1,4 +1,4 @@
-"""A notebook as cells that can be read in a page: prose and code by nbconvert, sanitised; outputs if it was executed.
+"""A notebook as cells that can be read in a page: prose with formulas, code in colours; outputs if it was executed.
 
 All of it is a student's: what cannot be rendered, or is too long to be, is shown as the text that it is.
 """
@@ -6,7 +6,6 @@ All of it is a student's: what cannot be rendered, or is too long to be, is show
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from viva.formats import gates
 from viva.formats.executed import OURS
 from viva.intake.notebook import Cell, NotebookError, read_notebook
+from viva.report.prose import FAULTS, MOST_RENDERED, WHOLE, as_text, rendered
 from viva.report.sanitise import sanitised
 from viva.report.svg import as_picture
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_CELLS: Final = 400
-MOST_RENDERED: Final = 20_000
-"""Characters of a cell that is rendered; a longer one is shown as text."""
 MOST_OUTPUTS: Final = 20
 """Of one cell; a line says how many more there are."""
 MOST_PICTURE: Final = 4_000_000
@@ -38,9 +36,6 @@ _SHOWN: Final = frozenset({
 })  # fmt: skip
 """Forms of a display of which one is shown; of others it is said that they are not."""
 _MOST_NAMED: Final = 10
-_FAULTS: Final = (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError)
-"""A renderer's own; they must not cost the student the page."""
-_ANCHOR: Final = re.compile(r'<a class="anchor-link" href="[^"]*">&#182;</a>')
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 
 
@@ -96,29 +91,24 @@ def _label(cell: Cell, *, executed: bool) -> str:
 def _shown(outputs: list[Mapping[str, Any]]) -> Iterator["Markup"]:
     yield from map(_output, outputs[:MOST_OUTPUTS])
     if (more := len(outputs) - MOST_OUTPUTS) > 0:
-        yield _text(f"… and {more} more outputs, which are not shown.")
+        yield as_text(f"… and {more} more outputs, which are not shown.")
 
 
 def _rendered(cell: Cell) -> "Markup":
     if len(cell.source) > MOST_RENDERED or cell.kind == "raw":
-        return _text(cell.source)
+        return as_text(cell.source)
+    if cell.kind == "markdown":
+        return rendered(cell.source)
     try:
-        return _prose(cell.source) if cell.kind == "markdown" else _code(cell.source)
-    except _FAULTS:
-        return _text(cell.source)
-
-
-def _prose(source: str) -> "Markup":
-    from markupsafe import Markup
-    from nbconvert.filters import markdown2html
-
-    return Markup(sanitised(_ANCHOR.sub("", str(markdown2html(gates.terminal(source, **_WHOLE))))))
+        return _code(cell.source)
+    except FAULTS:
+        return as_text(cell.source)
 
 
 def _code(source: str) -> "Markup":
     from markupsafe import Markup
 
-    return Markup(sanitised(str(_highlighter()(gates.terminal(source, **_WHOLE)))))
+    return Markup(sanitised(str(_highlighter()(gates.terminal(source, **WHOLE)))))
 
 
 @cache
@@ -127,15 +117,6 @@ def _highlighter() -> Any:
 
     library: Any = filters
     return library.Highlight2HTML()
-
-
-_WHOLE: Final[Mapping[str, Any]] = {"characters": MOST_RENDERED, "lines": MOST_RENDERED}
-
-
-def _text(source: str) -> "Markup":
-    from markupsafe import Markup
-
-    return Markup("<pre>{}</pre>").format(gates.terminal(source, characters=2 * MOST_RENDERED, lines=2000))
 
 
 def _outputs_of(data: bytes) -> dict[int, list[Mapping[str, Any]]]:
@@ -155,10 +136,10 @@ def _output(output: Mapping[str, Any]) -> "Markup":
 
     kind = output.get("output_type")
     if kind == "stream":
-        return _text(_joined(output.get("text")))
+        return as_text(_joined(output.get("text")))
     if kind == "error":
         trace = output.get("traceback")
-        return _text("\n".join(line for line in trace if isinstance(line, str)) if isinstance(trace, list) else "")
+        return as_text("\n".join(line for line in trace if isinstance(line, str)) if isinstance(trace, list) else "")
     data = output.get("data")
     shown = {key: _joined(value) for key, value in data.items()} if isinstance(data, dict) else {}
     left_out = _left_out(shown, output.get("metadata"))
@@ -176,12 +157,11 @@ def _display(shown: Mapping[str, str]) -> "Markup":
         return Markup('<img src="{}" alt="drawing in the notebook">').format(address)
     html = shown.get("text/html", "")
     if html and len(html) <= MOST_RENDERED:
-        return Markup(sanitised(gates.terminal(html, **_WHOLE)))
+        return Markup(sanitised(gates.terminal(html, **WHOLE)))
     prose = shown.get("text/markdown", "")
     if prose and len(prose) <= MOST_RENDERED:
-        with suppress(*_FAULTS):
-            return _prose(prose)
-    return _text(shown.get("text/latex") or shown.get("text/plain", ""))
+        return rendered(prose)
+    return as_text(shown.get("text/latex") or shown.get("text/plain", ""))
 
 
 def _left_out(shown: Mapping[str, str], metadata: Any) -> list[str]:
@@ -205,4 +185,4 @@ def _joined(text: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-__all__ = ["NotebookError", "ShownCell", "shown_cells"]
+__all__ = ["MOST_RENDERED", "NotebookError", "ShownCell", "shown_cells"]

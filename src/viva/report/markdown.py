@@ -1,0 +1,111 @@
+"""Markdown as notebooks have it, with tables, task lists, definitions and coloured code, as HTML that is not yet safe.
+
+What nbconvert makes of the same text, by the same library (mistune) and without nbconvert, which takes ten times as
+long to import.
+"""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from viva.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from mistune import HTMLRenderer, InlineParser, Markdown
+
+_PLUGINS: Final = ("strikethrough", "table", "url", "def_list")
+_TITLE: Final = r"^ {0,3}(?P<atx_1>#{1,6})(?!#+)(?P<atx_2>[ \t]*(.*?)?)$"
+"""A heading, which in notebooks needs no space: `#Title`."""
+_NO_PLAIN_TAG: Final = re.compile(
+    r"<(?!/?(?:b|br|code|del|em|i|kbd|li|mark|ol|p|s|small|strong|sub|sup|u|ul)[ \t]*/?>)", re.IGNORECASE
+)
+
+
+def as_html(text: str, *, keep: bool = False) -> str:
+    """The HTML of Markdown.
+
+    Args:
+        text: Markdown, anybody's.
+        keep: whether everything that is written must be seen: line breaks break lines, `a*b*c` and `p<q and r>s` are
+            what they are, and neither a tag nor a picture nor the definition of a link takes words away.
+
+    Raises:
+        UsageError: mistune is not installed.
+    """
+    try:
+        import mistune  # noqa: F401
+    except ImportError:
+        raise UsageError("Reports need mistune: pip install 'viva[report]'.") from None
+    return str((_keeping() if keep else _usual())(text))
+
+
+@cache
+def _usual() -> "Markdown":
+    from mistune import HTMLRenderer, InlineParser
+
+    class Usual(_Coloured, HTMLRenderer):
+        """As it is; what is not safe in it is left to the sanitiser."""
+
+    return _markdown(Usual(escape=False, allow_harmful_protocols=True), InlineParser(), "task_lists")
+
+
+@cache
+def _keeping() -> "Markdown":
+    from mistune import HTMLRenderer, InlineParser, InlineState, escape
+
+    class Keeping(_Coloured, HTMLRenderer):
+        def inline_html(self, html: str) -> str:
+            return _NO_PLAIN_TAG.sub("&lt;", html)
+
+        def block_html(self, html: str) -> str:
+            return f"<p>{self.inline_html(html.strip()).replace(chr(10), '<br>')}</p>\n"
+
+        def image(self, text: str, url: str, title: str | None = None) -> str:
+            return super().image(text, url, title) if url.startswith("data:image/") else escape(f"![{text}]({url})")
+
+    class Words(InlineParser):
+        def parse_emphasis(self, m: re.Match[str], state: InlineState) -> int:
+            before, after = state.src[m.start() - 1 : m.start()], state.src[m.end() : m.end() + 1]
+            if not (before.isalnum() and after.isalnum()):
+                return super().parse_emphasis(m, state)
+            state.append_token({"type": "text", "raw": m.group(), "_emphasis": False})
+            return m.end()
+
+    markdown = _markdown(Keeping(escape=False, allow_harmful_protocols=True), Words(hard_wrap=True))
+    for rules in (markdown.block.rules, markdown.block.list_rules, markdown.block.block_quote_rules):
+        rules.remove("ref_link")
+    return markdown
+
+
+def _markdown(renderer: "HTMLRenderer", inline: "InlineParser", *more: str) -> "Markdown":
+    from mistune import BlockParser, Markdown
+    from mistune.plugins import import_plugin
+
+    class Blocks(BlockParser):
+        SPECIFICATION = BlockParser.SPECIFICATION | {"atx_heading": _TITLE}
+
+    return Markdown(renderer, Blocks(), inline, [import_plugin(name) for name in (*_PLUGINS, *more)])
+
+
+class _Coloured:
+    """Code whose language is named gets the colours of its language."""
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        from mistune import escape
+
+        words = (info or "").split(maxsplit=1)
+        return _coloured(code, words[0]) if words else f"<pre><code>{escape(code)}</code></pre>\n"
+
+
+def _coloured(code: str, language: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        return str(highlight(code, get_lexer_by_name(language), HtmlFormatter()))
+    except ClassNotFound:
+        from mistune import escape
+
+        return f"<pre><code>{escape(language)}\n{escape(code)}</code></pre>\n"
