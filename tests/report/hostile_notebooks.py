@@ -68,6 +68,63 @@ ACTING: Final = [
     "<style>@import 'https://example.org/style.css'; * {{ background: url(https://example.org/x) }}</style>",
     "<set attributeName='onmouseover' to='owned()'/>",
 ]
+FORMULAS: Final = [
+    r"\href{javascript:owned()}{click}",
+    r"\href{javascript:owned()}{\text{click}}x",
+    r"\text{<img src=x onerror=owned()>}",
+    r"\text{<script>owned()</script>}",
+    r"\text{&lt;script&gt;owned()&lt;/script&gt;}",
+    r"\text{&#x3c;img src=x onerror=owned()&#x3e;}",
+    r"x</math><script>owned()</script>",
+    r"\text{</mtext></math><img src=x onerror=owned()>}",
+    r"\text{</style></script></title></textarea><svg onload=owned()>}",
+    r"\text{<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=owned()&gt;'>}",
+    r"\text{<mglyph><svg><mtext><textarea><path id='</textarea><img onerror=owned() src=1>'>}",
+    r"\text{<annotation-xml encoding='text/html'><img src=x onerror=owned()></annotation-xml>}",
+    r"\text{<annotation-xml encoding='text/html'><style><img src=x onerror=owned()></style></annotation-xml>}",
+    r"\text{<svg><foreignObject><iframe srcdoc='<script>parent.owned()</script>'></iframe></foreignObject></svg>}",
+    r"\text{<maction actiontype='statusline' xlink:href='javascript:owned()'>click</maction>}",
+    r"\text{<semantics><annotation-xml><script>owned()</script></annotation-xml></semantics>}",
+    r'\text{"onmouseover="owned()" x="}',
+    r'x" onclick="owned()" y="',
+    r"\style{background:url(javascript:owned())}{x}",
+    r"\style{position:fixed;inset:0}{\text{passed}}",
+    r"\class{mark warn}{x}",
+    r"\class{x\" onclick=\"owned()}{y}",
+    r"\require{html}\href{javascript:owned()}{x}",
+    r"\unicode{x3c}script\unicode{x3e}owned()",
+    r"\unicode{x3c;<img src=x onerror=owned()>}",
+    r"\color{red\" onclick=\"owned()}x",
+    r"\colorbox{<img src=x onerror=owned()>}{y}",
+    r"\textcolor{url(javascript:owned())}{x}",
+    r"\hspace{1em\"onclick=\"owned()}x",
+    r"\rule{<img src=x>}{<img src=x onerror=owned()>}",
+    r"\operatorname{<img src=x onerror=owned()>}",
+    r"\left<img src=x onerror=owned()\right>",
+    r"\middle<\verb|<script>owned()</script>|",
+    r"\begin{<script>}owned()\end{<script>}",
+    r"\begin{array}{<img src=x onerror=owned()>}x\end{array}",
+    r"\tag{<img src=x onerror=owned()>}x",
+    r"\mathrm{<script>owned()</script>}",
+    r"\newcommand{\a}{<script>owned()</script>}\a",
+    r"&lt;script&gt;owned()&lt;/script&gt;",
+    r"&#x3c;script&#x3e;owned()&#x3c;/script&#x3e;",
+    r"\htmlData{x=y}{z}\htmlStyle{color:red}{x}\cssId{main}{x}\includegraphics{x}\url{javascript:owned()}",
+    r"\mmlToken{mi}[href=javascript:owned()]{x}",
+]
+"""LaTeX for MathJax, KaTeX and the converter, and HTML within it."""
+PAYLOADS += [
+    "$$\n" + "\n$$\n$$\n".join(FORMULAS) + "\n$$",
+    "<a title='$x$' href='javascript:$x$owned()'>$x$</a>",
+    '<div><a title="\n\n$\\text{" onmouseover=owned() x=}$\n\n">click</a></div>',
+    '<div><a href="https://x\n\n$$\\text{"><img src=x onerror=owned()>}$$\n\n">click</a></div>',
+    '![$\\text{" onerror=owned() x="}$](x "$x$")',
+    "[click]($javascript:owned()$)",
+    "[click](javascript:$x$owned())",
+    "<math>$x$<mtext><img src=x onerror=owned()></mtext></math>",
+    "<style>$</style><img src=x onerror=owned()>$</style>",
+    "`$`<img src=x onerror=owned()>`$`",
+]
 """What a drawing can hold that acts or fetches."""
 
 
@@ -112,7 +169,9 @@ def hostile_notebook() -> bytes:
             },
         ]
     outputs += [{"output_type": "display_data", "data": {"image/svg+xml": DRAWING.format(text)}} for text in ACTING]
+    outputs += [{"output_type": "display_data", "data": {"text/markdown": f"${latex}$"}} for latex in FORMULAS]
     cells = [(kind, text) for text in PAYLOADS for kind in ("markdown", "code", "raw")]
+    cells += [("markdown", f"${latex}$ `${latex}$`") for latex in FORMULAS]
     step = [outputs[i : i + 12] for i in range(0, len(outputs), 12)]
     cells += [("code", "pass")] * (len(step) - len(PAYLOADS))
     written = json.loads(notebook(*cells))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_notebooks import ACTING, PAYLOADS, hostile_notebook, notebook
+from hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, notebook
 from report_class import assignment, entry, large_class, marked
 from test_similarity import PROGRAM, program
 
@@ -16,6 +16,7 @@ from viva.intake import open_submission
 from viva.model import Marked, Status
 from viva.report import feedback
 from viva.report.build import write_report
+from viva.report.prose import rendered, written
 
 pytestmark = pytest.mark.long
 SCHEMES = ["light", "dark"]
@@ -53,6 +54,24 @@ PAGES = [
     "feedback/class/s0000.html",
     "feedback/class/s0001.html",
     "feedback/ada.html",
+]
+
+
+TOUCH = """selector => {
+    const found = [...document.querySelectorAll(selector)];
+    const settings = {bubbles: true, cancelable: true, composed: true};
+    for (const element of found) for (const name of ['click', 'mouseover', 'focus', 'error'])
+        element.dispatchEvent(name === 'focus' ? new FocusEvent(name, settings) : new MouseEvent(name, settings));
+    return found.length;
+}"""
+"""Clicks on everything, moves over everything, focuses everything; in the page, because it is thousands of elements."""
+FORMULAS_OF_A_COURSE = [
+    r"\mathrm{Attention}(Q, K, V) = \operatorname{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V",
+    r"\text{BLEU} = \mathrm{BP} \cdot \exp\left(\sum_{n=1}^{N} w_n \log p_n\right), \hat{y} = \bar{x} + \vec{v}",
+    r"\mathrm{BP} = \begin{cases} 1 & \text{if } c > r \\ e^{1 - r/c} & \text{if } c \le r \end{cases}",
+    r"A = \begin{pmatrix} a_{11} & \cdots & a_{1n} \\ \vdots & & \vdots \\ a_{m1} & \cdots & a_{mn} \end{pmatrix}",
+    r"\begin{aligned} \nabla_\theta J &= \mathbb{E}[R] \\ &\approx \frac{1}{N} R_i \end{aligned}",
+    r"\boxed{\lVert \mathbf{w} \rVert_2} \quad \overline{AB} \quad \unknown",
 ]
 
 
@@ -95,19 +114,67 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
         page.goto((tmp_path / name).as_uri())
         before = page.url
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        for link in page.locator(".student a, .student span, .student p").all():
-            link.dispatch_event("click")
-            link.dispatch_event("mouseover")
-            link.dispatch_event("focus")
+        assert (page.evaluate(TOUCH, ".student *") > 1000) == (name == "page.html")
         page.wait_for_timeout(300)
         assert page.evaluate("window.ran") == 0
         drawings = page.locator("img[src^='data:image/svg+xml']").count()
         assert (drawings >= len(ACTING)) == (name == "page.html"), "the drawings are there, and do nothing"
+        formulas = page.locator(".student math").count()
+        assert (formulas >= len(FORMULAS) // 2) == (name == "page.html"), "formulas are there, and do nothing"
+        assert page.evaluate("[...document.querySelectorAll('math *')].every(e => e.namespaceURI.endsWith('/MathML'))")
         assert page.evaluate("document.querySelectorAll('script, iframe, object, embed, form, [style]').length") == 0
         assert page.evaluate("[...document.querySelectorAll('*')].some(e => e.shadowRoot)") is False
         assert page.url == before and page.locator("main h1, main main").count() == 0
         assert [url for url in asked if not url.startswith(("file:", "data:image/"))] == []
         context.close()
+
+
+def test_no_formula_of_a_payload_runs_by_itself(browser: Any, tmp_path: Path) -> None:
+    """Both ways of showing prose, in a page without a policy, a style or a sanitiser of its own."""
+    typed = [*PAYLOADS, *(f"${latex}$ $${latex}$$" for latex in FORMULAS)]
+    shown = "\n".join(f"<div>{render(payload)}</div>" for payload in typed for render in (rendered, written))
+    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
+    page = browser.new_context().new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.add_init_script("window.ran = 0; window.owned = () => { window.ran += 1 }")
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.evaluate(TOUCH, "body *") > 1000
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.ran") == 0 and page.locator("math").count() > len(FORMULAS)
+    assert page.evaluate(
+        "[...document.querySelectorAll('*')].every(e => !e.getAttributeNames().some(n => /^on/.test(n)))"
+    )
+    assert [url for url in asked if not url.startswith(("file:", "data:image/"))] == []
+    page.context.close()
+
+
+def test_formulas_are_drawn(browser: Any, site: Path) -> None:
+    """By the browser alone: limits above and below, a bar of a fraction, brackets that grow, columns at the sign."""
+    page = open_page(browser, site / "feedback/class/s0001.html", java_script_enabled=False)
+
+    def box(selector: str) -> Any:
+        return page.locator(f".student {selector}").first.bounding_box()
+
+    upper, lower = box("mfrac > :nth-child(1)"), box("mfrac > :nth-child(2)")
+    assert upper["y"] + upper["height"] <= lower["y"]
+    sign, below = box("munderover > :nth-child(1)"), box("munderover > :nth-child(2)")
+    assert sign["y"] + sign["height"] <= below["y"]
+    bracket, table = box("mrow:has(> mtable) > mo"), box("mrow > mtable")
+    assert bracket["height"] > 0.9 * table["height"] > 30
+    first, second = (
+        page.locator(f".student math > mtable > mtr:nth-child({n}) > mtd:nth-child(2)").bounding_box() for n in (1, 2)
+    )
+    assert first["x"] == second["x"]
+    page.context.close()
+
+
+def test_a_wide_formula_scrolls_by_itself(browser: Any, site: Path) -> None:
+    page = open_page(browser, site / "feedback/class/s0001.html", viewport={"width": 360, "height": 740})
+    wide = page.locator(".formula:has(munderover)")
+    assert wide.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.context.close()
 
 
 def test_the_suite_can_fail(browser: Any, tmp_path: Path) -> None:
@@ -199,6 +266,7 @@ def _handed_in(root: Path, name: str) -> Marked:
 def _usual_notebook() -> bytes:
     return notebook(
         ("markdown", "# Question 1.1\n\n*Text*, $x^2$, [a link](https://example.org), a table:\n\n|a|b|\n|-|-|\n|1|2|"),
+        ("markdown", "\n\n".join(f"$${latex}$$" for latex in FORMULAS_OF_A_COURSE)),
         ("code", "import numpy as np\n\ndef f(x):\n    # a comment\n    return np.sum(x, axis=0) + 'text'"),
         outputs=[{"output_type": "stream", "text": "loss 0.31\n"}],
     )  # fmt: skip

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from viva.model.errors import UsageError
 from viva.report.latex import MOST_CHARACTERS, prepared
-from viva.report.mathml import ATTRIBUTES, TAGS, NotShown, written
+from viva.report.mathml import ATTRIBUTES, TAGS, NotShown
+from viva.report.typeset import typeset
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -34,7 +35,7 @@ def mathml(latex: str, *, block: bool) -> "Markup | None":
     """
     try:
         tree = _converted(prepared(latex), block=block)
-        markup = written(tree, latex, block=block)
+        markup = typeset(tree, latex, block=block)
     except (NotShown, RecursionError):
         return None
     return _sanitised(markup)

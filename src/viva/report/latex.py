@@ -28,6 +28,7 @@ _FONTS: Final = frozenset({
 })  # fmt: skip
 """What may follow `\\math`; of any other word the converter would take the letters and lose the font."""
 _FONT: Final = re.compile(r"\\math([a-zA-Z]+)")
+_NO_BASE: Final = re.compile(r"(?<!\\)[_^]\s*[_^]")
 _NESTING: Final = re.compile(r"\\[\\{}]|[{}]|\\(?:begin|end)(?![a-zA-Z])|\\(?:left|right)(?![a-zA-Z])")
 _ENVIRONMENT: Final = re.compile(r"\\(begin|end)\s*\{([^{}]*)\}(\[[a-z]\])?")
 _ROWS: Final = {
@@ -62,7 +63,7 @@ def prepared(latex: str) -> str:
     Raises:
         NotShown: it is too long, nests too deep, does not end what it begins, or holds what would be shown wrong.
     """
-    if len(latex) > MOST_CHARACTERS or not latex.strip() or _REFUSED.search(latex):
+    if len(latex) > MOST_CHARACTERS or not latex.strip() or _REFUSED.search(latex) or _NO_BASE.search(latex):
         raise NotShown
     for pattern, instead in _REWRITTEN:
         latex = pattern.sub(instead, latex)

@@ -83,7 +83,7 @@ def _with_formulas(text: str, *, keep: bool) -> "Markup":
 
     html = sanitised(as_html(without_formulas(text, taken_out), keep=keep))
     left = _put_back(html, re.compile(rf"{word}(\d+)x"), formulas)
-    if word in left:
+    if word in left.lower():
         raise ValueError("a formula cannot be put back")
     return Markup(left)
 
