@@ -126,10 +126,9 @@ class Keeper:
         return self._made[assignment.name]
 
     def _identity(self, job: Job) -> str:
-        asked = f"{self._made_with(job.assignment)} {'gpu' if self._gpu else ''}"
-        wanted = job.wanted or self._wanted
+        made, wanted = self._made_with(job.assignment), job.wanted or self._wanted
         number = self._numbers[job.name]
-        return identity_of(number, job.content_hash, asked, self._secret, job.assignment, wanted)
+        return identity_of(number, job.content_hash, made, self._secret, job.assignment, wanted, gpu=self._gpu)
 
 
 def delivery_of(job: Job) -> Delivery:

@@ -122,8 +122,10 @@ class Run:
         from viva.records.identity import identity_of
 
         hashed = change.kept.marked.score.content_hash
-        asked = f"{self.made_with} {'gpu' if self.gpus.devices else ''}"
-        return identity_of(change.kept.delivery_id, hashed, asked, self.secret, self.assignment, self.wanted)
+        gpu = bool(self.gpus.devices)
+        return identity_of(
+            change.kept.delivery_id, hashed, self.made_with, self.secret, self.assignment, self.wanted, gpu=gpu
+        )
 
 
 class Choice:

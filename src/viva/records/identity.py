@@ -35,12 +35,30 @@ def made_with(assignment: Assignment, root: Path) -> str:
 
 
 def identity_of(
-    delivery_id: int, content_hash: str, made: str, secret: bytes, assignment: Assignment, wanted: Wanted
+    delivery_id: int,
+    content_hash: str,
+    made: str,
+    secret: bytes,
+    assignment: Assignment,
+    wanted: Wanted,
+    *,
+    gpu: bool,
 ) -> str:
-    """The same for two gradings whose marks must be the same, another one otherwise."""
+    """The same for two gradings whose marks must be the same, another one otherwise.
+
+    Args:
+        delivery_id: its number in the records.
+        content_hash: of the bytes that are graded.
+        made: what `made_with` says.
+        secret: the course's secret.
+        assignment: whose tests are asked.
+        wanted: which of them.
+        gpu: whether a GPU is offered: without one, tests that need it stay open.
+    """
     seed = Seeds(secret, assignment.name, assignment.version).id
     asked = [wanted.only, wanted.visible_only, wanted.training]
-    return _digest([delivery_id, content_hash, made, viva.__version__, seed, asked])
+    with_gpu = f"{made} {'gpu' if gpu else ''}"
+    return _digest([delivery_id, content_hash, with_gpu, viva.__version__, seed, asked])
 
 
 def _digest(plain: object) -> str:
