@@ -135,6 +135,21 @@ def test_a_proposal_for_a_score_that_counts_no_more_is_void(records: Records) ->
     assert proposal is not None and proposal.changes == []
 
 
+def test_what_a_regrade_leaves_as_it_was_is_kept_at_once(records: Records) -> None:
+    ada, bob, cem = (keep(records, name, 2, 2) for name in ("ada", "bob", "cem"))
+    later = keep(records, "cem", 4, 4)
+    same = [(each, each.marked.score, b"said") for each in (bob, cem)]
+    found = [(ada, samples.score("ada", 3, 3), b"")]
+    propose(records, "small", "m2", found, BY, same=same, identity=lambda kept: f"of {kept.id}")
+    proposal = waiting(records, "small")
+    assert proposal is not None and [change.kept.id for change in proposal.changes] == [ada.id]
+    first, second, third = records.current("small")
+    assert (first, third) == (ada, later), "nothing takes the place of a score that came meanwhile"
+    assert second.marked == bob.marked and records.graded([f"of {bob.id}", f"of {cem.id}"]) == {f"of {bob.id}"}
+    assert (second.kind, second.made_with, second.by, second.why) == ("regraded", "m2", BY.by, BY.why)
+    assert records.transcript(second.transcript_id) == b"said"
+
+
 def test_of_two_proposals_the_later_one_waits(records: Records) -> None:
     ada = keep(records, "ada", 1, 1)
     proposal_for(records, (ada, samples.score("ada", 2, 1)))

@@ -3,6 +3,7 @@ by asking the students' programs just the tests that changed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from viva.batch.local import Batch, Job
@@ -10,7 +11,7 @@ from viva.course import Assignment, Course
 from viva.examine.parent import Graded, Wanted
 from viva.examine.transcripts import Transcript
 from viva.intake import open_submission
-from viva.model import Entry, Score, Status, Submission
+from viva.model import Entry, Score, Status
 from viva.model.errors import UsageError, VivaError
 from viva.records import Kept, Records
 
@@ -34,7 +35,6 @@ class _Case:
     """One delivery on its way."""
 
     kept: Kept
-    submission: Submission
     job: Job
     score: Score | None = None
     changed: list[str] = field(default_factory=list)
@@ -65,8 +65,10 @@ class Regrade:
             UsageError: the course is wrong.
         """
         result = Regraded()
-        cases = {case.job.name: case for case in map(self._case, kept) if self._sort_out(case, result)}
-        for case in self._replayed(cases, result):
+        opened = (self._case(each, result) for each in kept)
+        cases = {case.job.name: case for case in opened if case is not None}
+        self._replay(cases)
+        for case in cases.values():
             if case.score is not None and not case.changed:
                 result.found.append((case.kept, case.score, b""))
                 on_done()
@@ -74,26 +76,27 @@ class Regrade:
         result.found = [(kept, _called_as(score, kept), transcript) for kept, score, transcript in result.found]
         return result
 
-    def _case(self, kept: Kept) -> _Case:
-        delivery = kept.marked.delivery
-        name = f"{delivery.name} ({kept.id})"  # attempts may share the first part
+    def _case(self, kept: Kept, result: Regraded) -> _Case | None:
+        """One delivery, if its bytes are still those that were graded; they are read again when their turn comes."""
+        delivery, graded = kept.marked.delivery, kept.marked.score
         try:
-            submission = open_submission(delivery.path, kept.marked.score.submission, withheld=self._course.withheld)
+            submission = open_submission(delivery.path, graded.submission, withheld=self._course.withheld)
         except VivaError as error:
-            submission = Submission(name, (), "", str(error))
-        fetch = _fetcher(self._records, kept.transcript_id)
-        return _Case(kept, submission, Job(delivery.path, name, self._assignment, transcript=fetch))
+            result.left.append((kept, f"{delivery.path}: {str(error).rstrip('.')}"))
+            return None
+        if submission.content_hash != graded.content_hash:
+            result.left.append((kept, f"{delivery.path}: {OTHER_BYTES}"))
+            return None
+        job = Job(
+            delivery.path,
+            f"{delivery.name} ({kept.id})",  # attempts may share the first part
+            self._assignment,
+            may_hold_notebook=submission.may_hold_notebook,
+            transcript=partial(self._records.transcript, kept.transcript_id),
+        )
+        return _Case(kept, job)
 
-    def _sort_out(self, case: _Case, result: Regraded) -> bool:
-        """Whether the bytes are still those that were graded; they are read again when their turn comes."""
-        same = case.submission.content_hash == case.kept.marked.score.content_hash
-        if not same:
-            why = case.submission.problem if not case.submission.content_hash else OTHER_BYTES
-            result.left.append((case.kept, f"{case.kept.marked.delivery.path}: {why.rstrip('.')}"))
-        case.job = replace(case.job, may_hold_notebook=case.submission.may_hold_notebook)
-        return same
-
-    def _replayed(self, cases: dict[str, _Case], result: Regraded) -> list[_Case]:
+    def _replay(self, cases: dict[str, _Case]) -> None:
         """What the transcripts say; cases of which there is none, or that they cannot answer, are still to be asked."""
         with_transcript = [case.job for case in cases.values() if case.kept.transcript_id is not None]
         quiet = Wanted(training=True)
@@ -104,7 +107,6 @@ class Regrade:
                 raise graded
             if isinstance(graded, Graded) and graded.finished:
                 case.score, case.changed = graded.score, graded.changed
-        return [*cases.values()]
 
     def _ask_again(self, cases: dict[str, _Case], result: Regraded, on_done: Callable[[], None]) -> None:
         jobs = []
@@ -161,7 +163,3 @@ def _decided(new: Entry, before: Entry | None) -> Entry:
 def _called_as(score: Score, kept: Kept) -> Score:
     """The score under the name by which the submission was graded first."""
     return replace(score, submission=kept.marked.score.submission)
-
-
-def _fetcher(records: Records, transcript_id: int | None) -> Callable[[], bytes]:
-    return lambda: records.transcript(transcript_id)

@@ -28,7 +28,7 @@ from viva.model.gpu import Gpus
 if TYPE_CHECKING:  # SQLAlchemy comes with it, which may not be installed
     from viva.records import Records
     from viva.records.proposals import Change
-    from viva.records.store import Reason
+    from viva.records.store import Kept, Reason
 
 
 @click.command("regrade")
@@ -117,15 +117,12 @@ class Run:
         made = made_with(assignment, course.root)
         return cls(course, assignment, course.secret(os.environ), wanted, choose_gpus(gpu_wish), made)
 
-    def identity(self, change: "Change") -> str:
+    def identity(self, kept: "Kept") -> str:
         """What `viva grade` will look for, so that it does not grade this once more."""
         from viva.records.identity import identity_of
 
-        hashed = change.kept.marked.score.content_hash
-        gpu = bool(self.gpus.devices)
-        return identity_of(
-            change.kept.delivery_id, hashed, self.made_with, self.secret, self.assignment, self.wanted, gpu=gpu
-        )
+        hashed, gpu = kept.marked.score.content_hash, bool(self.gpus.devices)
+        return identity_of(kept.delivery_id, hashed, self.made_with, self.secret, self.assignment, self.wanted, gpu=gpu)
 
 
 class Choice:
@@ -147,30 +144,26 @@ class Choice:
 
 
 def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reason: "Reason") -> None:
-    """Mark the class again and keep what would change as a proposal."""
+    """Mark the class again and keep what would change as a proposal; what stays as it was is kept at once."""
     from viva.batch.local import Batch
     from viva.batch.regrade import Regrade, differs
-    from viva.records.proposals import decide, propose, waiting
+    from viva.records.proposals import propose
 
     name = run.assignment.name
-    kept = [k for k in records.current(name) if k.made_with != run.made_with]
+    known = records.current(name)
+    kept = [k for k in known if k.made_with != run.made_with]
     if not kept:
-        known = len(records.current(name))
-        what = (
-            f"all {known} scores were made by the tests as they are" if known else "there are no scores in the records"
-        )
+        what = f"all {len(known)} scores were made by the tests as they are"
+        what = what if known else "there are no scores in the records"
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
     batch = Batch(run.course, tier, run.secret, run.wanted, workers, gpus=run.gpus)
     regraded = Regrade(run.course, run.assignment, records, batch).run(kept)
-    changed = [(k, score, said) for k, score, said in regraded.found if differs(k.marked.score, score)]
-    number = propose(records, name, run.made_with, regraded.found, reason)
+    changed = [each for each in regraded.found if differs(each[0].marked.score, each[1])]
+    same = [each for each in regraded.found if not differs(each[0].marked.score, each[1])]
+    propose(records, name, run.made_with, changed, reason, same=same, identity=run.identity)
     click.echo(
         f"{len(kept)} marked again, {len(changed)} otherwise than before; "
         f"{regraded.asked} programs were run for it, the others had answered already"
     )
     for each, why in regraded.left:
         click.echo(f"viva: {gates.line(each.marked.delivery.name)} keeps its score: {gates.line(why)}", err=True)
-    proposal = waiting(records, name)
-    if proposal is not None and proposal.id == number:
-        same = {k.id for k, score, _ in regraded.found} - {k.id for k, _, _ in changed}
-        decide(records, proposal, reason, applied=True, chosen=lambda c: c.kept.id in same, identity=run.identity)

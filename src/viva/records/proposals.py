@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, insert, select
 from viva.model import Score
 from viva.records.database import writing
 from viva.records.packing import pack_score, unpack_score
-from viva.records.store import REGRADED, Kept, Reason, Records, add_score, add_transcript, now
+from viva.records.store import REGRADED, Kept, Reason, Records, add_score, add_transcript, current_numbers, now
 from viva.records.tables import decisions, proposals, proposed
 
 
@@ -83,8 +83,11 @@ def propose(
     made_with: str,
     found: Iterable[tuple[Kept, Score, bytes]],
     reason: Reason,
+    *,
+    same: Iterable[tuple[Kept, Score, bytes]] = (),
+    identity: Callable[[Kept], str | None] = lambda _: None,
 ) -> int:
-    """Keep what a regrade would change; nothing of it counts before `decide`.
+    """Keep what a regrade would change; nothing of it counts before `decide`. All of it, or nothing if that goes wrong.
 
     Args:
         records: where it is kept.
@@ -92,6 +95,9 @@ def propose(
         made_with: digest of the tests, the key and the data as they are now.
         found: the score that there is, the one that there would be, and its transcript.
         reason: who regraded, and why.
+        same: as `found`, of which nothing changes: kept as graded by the tests as they are, unless another score
+            counts by now.
+        identity: what makes a score of `same` the same as one that grading would find; see `Records.add_score`.
 
     Returns:
         The proposal's number.
@@ -109,6 +115,11 @@ def propose(
                 "transcript_id": add_transcript(connection, transcript) or kept.transcript_id,
             }
             connection.execute(insert(proposed).values(**values))
+        current = set(current_numbers(connection, assignment))
+        for kept, score, transcript in same:
+            if kept.id in current:
+                number = add_transcript(connection, transcript) or kept.transcript_id
+                _regraded(connection, kept, score, number, made_with, identity(kept), reason)
     return int(key[0])
 
 
@@ -138,7 +149,7 @@ def decide(
     *,
     applied: bool,
     chosen: Callable[[Change], bool] = lambda _: True,
-    identity: Callable[[Change], str | None] = lambda _: None,
+    identity: Callable[[Kept], str | None] = lambda _: None,
 ) -> list[Change]:
     """Apply or discard changes of a proposal; the others wait on. All of them, or none if something goes wrong.
 
@@ -164,23 +175,32 @@ def decide(
             decided.append(change)
             if applied:
                 why = Reason(reason.by, reason.why or proposal.why)
-                _apply(connection, change, proposal.made_with, identity(change), why)
+                number, name = change.transcript_id, identity(change.kept)
+                _regraded(connection, change.kept, change.score, number, proposal.made_with, name, why)
     return decided
 
 
-def _apply(connection: Connection, change: Change, made_with: str, identity: str | None, reason: Reason) -> None:
+def _regraded(
+    connection: Connection,
+    kept: Kept,
+    score: Score,
+    transcript_id: int | None,
+    made_with: str,
+    identity: str | None,
+    reason: Reason,
+) -> None:
     """Make the new score the latest one; where an earlier grading has its identity, it goes without."""
     for name in (identity, None):
         added = add_score(
             connection,
-            change.kept.delivery_id,
-            pack_score(change.score),
-            change.score,
+            kept.delivery_id,
+            pack_score(score),
+            score,
             made_with=made_with,
             identity=name,
             reason=reason,
             kind=REGRADED,
-            transcript_id=change.transcript_id,
+            transcript_id=transcript_id,
         )
         if added is not None:
             return

@@ -147,20 +147,8 @@ class Records:
 
         What was handed in anew in the place of something is not an attempt of its own: see `standing`.
         """
-        last = (
-            select(func.max(scores.c.id))
-            .join(deliveries, scores.c.delivery_id == deliveries.c.id)
-            .where(deliveries.c.assignment == assignment)
-            .group_by(scores.c.delivery_id)
-        )
-        light = (
-            select(scores.c.id, deliveries.c.name, deliveries.c.attempt, deliveries.c.submitted_at)
-            .join(deliveries, scores.c.delivery_id == deliveries.c.id)
-            .where(scores.c.id.in_(last))
-            .order_by(scores.c.id)
-        )
         with self.engine.connect() as connection:
-            chosen = standing(connection.execute(light).all())
+            chosen = current_numbers(connection, assignment)
             found: dict[int, Row[Any]] = {}
             for part in parts(chosen):
                 found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
@@ -210,6 +198,23 @@ class Records:
         """Names of those that have records."""
         with self.engine.connect() as connection:
             return list(connection.execute(select(deliveries.c.assignment).distinct().order_by("assignment")).scalars())
+
+
+def current_numbers(connection: Connection, assignment: str) -> list[int]:
+    """The numbers of the scores that `Records.current` reads, in its order."""
+    last = (
+        select(func.max(scores.c.id))
+        .join(deliveries, scores.c.delivery_id == deliveries.c.id)
+        .where(deliveries.c.assignment == assignment)
+        .group_by(scores.c.delivery_id)
+    )
+    light = (
+        select(scores.c.id, deliveries.c.name, deliveries.c.attempt, deliveries.c.submitted_at)
+        .join(deliveries, scores.c.delivery_id == deliveries.c.id)
+        .where(scores.c.id.in_(last))
+        .order_by(scores.c.id)
+    )
+    return standing(connection.execute(light).all())
 
 
 def add_score(
