@@ -80,6 +80,17 @@ def test_policy_and_exceptions_count(viva: Viva, own_course: Path, tmp_path: Pat
     assert rows[3]["why"] == "−2.3 points by W (late by hand)."
 
 
+def test_folders_that_are_called_as_logins_are_found_in_a_gradebook(viva: Viva, tmp_path: Path) -> None:
+    assert viva("marks", "results", "--to", "csv", "--roster", "gradebook.csv", "-o", "marks.csv").status == 0
+    rows = list(csv.DictReader((tmp_path / "marks.csv").read_text("utf-8").splitlines()))
+    assert [(row["student"], row["name"], row["state"]) for row in rows] == [
+        ("1", "Ada Lovelace", "graded"),
+        ("2", "Bo Bo", "open"),
+        ("3", "Kim Kim", "missing"),
+        ("zoe", "", "graded"),
+    ]
+
+
 @pytest.mark.parametrize("to", ["nbgrader", "parquet", "brightspace"])
 def test_new_files_hold_every_mark(viva: Viva, tmp_path: Path, to: str) -> None:
     ran = viva("marks", "results", "--to", to, "-o", "marks")
@@ -101,7 +112,7 @@ WRONG = [
     (["results", "--to", "moodle", "--into", "gradebook.csv"], "is no grading worksheet of Moodle"),
     (["results", "--to", "canvas", "--into", "gradebook.csv", "--column", "LoRA"], "no column is called `LoRA`"),
     (["results", "--to", "csv", "-a", "wrods"], "did you mean `words`?"),
-    (["results", "--to", "csv", "--roster", "gradebook.csv"], "the student's id is missing"),
+    (["results", "--to", "csv", "--roster", "twice.csv"], "ada is the identifier of another person in line 2 already"),
     (["nowhere", "--to", "csv"], "nowhere: no such folder of results"),
     (["twice", "--to", "csv"], "a/ada and b/ada would both be handed in by `ada`"),
     (["others", "--to", "csv"], "results of several assignments (other, words); say which with -a"),
@@ -116,6 +127,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
     for name in ("twice/a/ada", "twice/b/ada", "others/ada"):
         write_result(tmp_path / name, 1)
     write_result(tmp_path / "others/x/bo", 1, assignment="other")
+    (tmp_path / "twice.csv").write_text("student,name\nada,Ada\nada,Other\n", "utf-8")
     ran = viva("marks", *arguments, "-o", "marks.csv")
     assert ran.status == 1 and said in ran.sentence()
     assert not (tmp_path / "marks.csv").exists()

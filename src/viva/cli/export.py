@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from viva.cli.folders import results_below
+from viva.formats.folders import results_below
 from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from viva.cli.folders import results_below
 from viva.cli.keeping import open_records
 from viva.course import Course
+from viva.formats.folders import results_below
 from viva.formats.results_json import load_results
 from viva.model import Delivery, Marked, Student
 from viva.model.errors import UsageError
@@ -82,7 +82,7 @@ def with_roster(
     """The scores, with students as a list of the class knows them, and everybody who is on the list.
 
     Args:
-        marked: from the records.
+        marked: from the records, or of a folder.
         roster: a list of the class, as platforms export it.
         export: what a platform exported of the class; its own list serves where there is no other.
 

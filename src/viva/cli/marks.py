@@ -96,18 +96,18 @@ def _class(
 ) -> "tuple[list[Marked], Assignment, list[Student]]":
     """The scores, their assignment, and everybody who is known to be in the class."""
     from viva.cli.marked import assignment_meant, marked_below, marked_in_records, with_roster
-    from viva.formats.lms.roster import roster as read_roster
 
     kept = assignment_meant(course, what, url)
     if kept is None:
         if export is not None:
             raise UsageError("--class is for scores that the course keeps: give the name of the assignment, not DIR.")
-        marked, chosen = _of_assignment(course, marked_below(what), name)
-        return marked, chosen, read_roster(_sheet(roster)) if roster else []
-    if name not in (None, kept):
+        found, chosen = _of_assignment(course, marked_below(what), name)
+    elif name not in (None, kept):
         raise UsageError(f"{what} is an assignment, and -a {name} another one: leave out one of the two.")
-    marked, students = with_roster(marked_in_records(course, kept, url), roster, export)
-    return marked, course.assignment(kept), students
+    else:
+        found, chosen = marked_in_records(course, kept, url), course.assignment(kept)
+    marked, students = with_roster(found, roster, export)
+    return marked, chosen, students
 
 
 def _of_assignment(course: "Course", marked: "Sequence[Marked]", name: str | None) -> "tuple[list[Marked], Assignment]":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viva.cli.curves import write_class_curves, write_curves
-from viva.cli.folders import results_below
+from viva.formats.folders import results_below
 from viva.formats.gates import line, terminal
 from viva.formats.points import show
 from viva.formats.write import write_atomically

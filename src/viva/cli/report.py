@@ -92,9 +92,9 @@ def command(
 
 def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[Marked, Path]], str]":
     """The results below a folder that are of one assignment, and its name."""
-    from viva.report.load import results_below
+    from viva.report.load import deliveries_below
 
-    results = results_below(folder, submissions)
+    results = deliveries_below(folder, submissions)
     names = list(dict.fromkeys(one.score.assignment for one, _ in results))
     if assignment is None and len(names) > 1:
         raise UsageError(f"{folder} holds results of several assignments ({', '.join(names)}): say one with -a.")

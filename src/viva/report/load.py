@@ -7,6 +7,7 @@ from typing import Final
 
 from viva.formats import gates
 from viva.formats.ci.report import messages_of_cases
+from viva.formats.folders import results_below
 from viva.formats.results_json import NOT_FINISHED, Results, TestResult, load_results
 from viva.model import Case, Entry, Isolation, Score, Status
 from viva.model.delivery import Delivery, Marked
@@ -18,7 +19,7 @@ _MOST: Final = 10**9
 """Points and seconds; floats would end there somewhere."""
 
 
-def results_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
+def deliveries_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
     """Every result below a folder with the folder in which it lies, in the order of the paths.
 
     A folder of results does not know who handed in what: each delivery stands for one student.
@@ -30,19 +31,15 @@ def results_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked
     Raises:
         UsageError: there are no results, or one is not what viva writes.
     """
-    if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder; give the one that `viva grade -o` wrote.")
-    files = sorted(path for path in folder.rglob("results.json") if path.is_file())
-    if not files:
-        raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")
+    files = results_below(folder)
     found = []
     for file in files:
-        score = score_of(load_results(file))
-        name = file.parent.relative_to(folder).as_posix()
+        score = score_of(load_results(folder / file))
+        name = file.parent.as_posix()
         if name == ".":
             name = PurePosixPath(score.submission).name or "submission"
         found.append(Marked(Delivery(name, submissions / score.submission, ()), score))
-    return list(zip(_without_common_folder(found), [file.parent for file in files], strict=True))
+    return list(zip(_without_common_folder(found), [folder / file.parent for file in files], strict=True))
 
 
 def score_of(results: Results) -> Score:

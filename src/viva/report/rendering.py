@@ -17,6 +17,7 @@ from viva.model.errors import UsageError
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+LIBRARIES_MISSING: Final = "Reports need jinja2 and nh3: pip install 'viva[report]'."
 _TEMPLATES: Final = Path(__file__).with_name("templates")
 _TEXT: Final = 20_000
 """Characters of one value."""
@@ -72,7 +73,7 @@ def _environment() -> "Environment":
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
-        raise UsageError("Reports need jinja2 and nh3: pip install 'viva[report]'.") from None
+        raise UsageError(LIBRARIES_MISSING) from None
     environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(_TEMPLATES),

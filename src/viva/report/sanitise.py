@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from viva.model.errors import UsageError
+from viva.report.rendering import LIBRARIES_MISSING
 
 _TAGS: Final = frozenset({
     "a", "abbr", "b", "blockquote", "br", "caption", "code", "dd", "del", "div", "dl", "dt", "em", "hr", "i", "img",
@@ -46,7 +47,7 @@ def sanitised(html: str) -> str:
     try:
         import nh3
     except ImportError:
-        raise UsageError("Reports need jinja2 and nh3: pip install 'viva[report]'.") from None
+        raise UsageError(LIBRARIES_MISSING) from None
     left = nh3.clean(
         _HEADING.sub(_bold, html),
         tags=set(_TAGS),

@@ -19,6 +19,9 @@ ROSTER = Roster(LISTED, forms={student.id: forms(student.name) for student in LI
         (Student("1001", "lovelaceada", also={"canvas": "1001"}), "S1"),
         (Student("s1"), "S1"),
         (Student("x", email="ADA@x.edu"), "S1"),
+        (Student("Ada"), "S1"),  # a folder that is called as the login
+        (Student("ada@x.edu"), "S1"),
+        (Student("Ada Lovelace"), "Ada Lovelace"),
         (Student("ada@x.edu", email="ada@x.edu", also={"gradescope": "ada@x.edu"}), "S1"),
         (Student("7", "Ada Lovelace", also={"canvas": "7"}), "7"),  # a name joins nobody
         (Student("1002", "Eve", also={"canvas": "1002"}), "canvas:1002"),  # Bob's identifier, another one's number

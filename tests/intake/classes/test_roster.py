@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from viva.intake.classes import tables
 from viva.intake.classes.roster import Roster, read_roster
+from viva.model import Student
 from viva.model.errors import UsageError
 
 
@@ -66,6 +67,31 @@ def test_a_list_of_ones_own(tmp_path: Path, text: str, encoding: str) -> None:
     (student,) = of(tmp_path, text.encode(encoding)).students
     assert (student.id, student.name, student.email, student.section) == ("1", "Ada Lovelace", "a@x.edu", "A")
     assert student.also == {"login": "ada"}
+
+
+@pytest.mark.parametrize(
+    ("text", "student"),
+    [
+        ("student;name;canvas\nada;Ada L;101\n", Student("ada", "Ada L", also={"canvas": "101"})),
+        (
+            "SID,name,moodle,brightspace,Canvas_ID,login\n007,,Participant 9,b1,4,ada\n",
+            Student("007", "", also={
+                "canvas": "4", "moodle": "9", "gradescope": "007", "brightspace": "b1", "login": "ada",
+            }),
+        ),
+        (
+            "First Name,Last Name,Email,SID,Role\nAda,Lovelace,ada@x.edu,007,Student\n",
+            Student("007", "Ada Lovelace", "ada@x.edu", also={"gradescope": "007"}),
+        ),
+        (
+            '"identifier","github_username","github_id","name"\n"ada","AdaL","1",""\n',
+            Student("ada", also={"login": "AdaL"}),
+        ),
+        ("ID,Sections,Username\n 7 ,A,ada\n,,\n", Student("7", section="A", also={"login": "ada"})),
+    ],
+)  # fmt: skip
+def test_what_a_list_says_people_are_called_elsewhere(tmp_path: Path, text: str, student: Student) -> None:
+    assert of(tmp_path, text).students == (student,)
 
 
 def test_a_title_with_commas_does_not_make_it_a_file_with_commas(tmp_path: Path) -> None:

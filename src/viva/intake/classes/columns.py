@@ -9,7 +9,10 @@ from viva.intake.classes.tables import Table
 
 Columns = Mapping[str, int]
 """The position of each column that means something here: `id`, `name`, `first`, `last`, `email`, `login`, `section`,
-`group`, `role`, `canvas`, `moodle`, `submitted`."""
+`group`, `role`, `canvas`, `moodle`, `submitted`; and of a list of one's own `of_canvas`, … for each of `PLATFORMS`."""
+
+PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace")
+"""Whose names for people a list of one's own may hold, each in a column that is called so."""
 
 _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "sid", "student id", "student number", "student_id", "sis user id", "orgdefinedid", "id number",
@@ -23,6 +26,7 @@ _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "group": ("group", "groups", "group_name", "group name", "team", "team name"),
     "role": ("role",),
     "submitted": ("submission_timestamp",),
+    **{f"of_{platform}": (platform, f"{platform}_id") for platform in PLATFORMS},
 }  # fmt: skip
 KNOWN: Final = frozenset(spelling for spellings in _HEADERS.values() for spelling in spellings)
 """Headers that mean something here."""
@@ -45,6 +49,8 @@ def columns_of(table: Table) -> Columns:
     if _is_moodle(table, header):
         return _of_moodle(table, header)
     found = _named(header, _HEADERS)
+    if "student" in header and "name" in found and "id" not in found and header[found["name"]] != "student":
+        found["id"] = header.index("student")  # viva's own tables
     if "student" in header and "id" in header and {"section", "sis login id", "sis user id"} & set(header):
         found |= {"canvas": header.index("id")}
         if "sis user id" in header and all(_students_only(table, header.index("sis user id"))):

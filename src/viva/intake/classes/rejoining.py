@@ -36,7 +36,8 @@ def rejoined(students: Iterable[Student], roster: Roster) -> dict[str, Student]:
 
 def _person(student: Student) -> Person:
     keys = {**student.also, "email": student.email, "id": "" if _platform(student) else student.id}
-    return Person(student.id, student.name, {kind: text for kind, text in keys.items() if text})
+    maybe = () if student.also or student.email else (student.id,)  # a folder's name may be a login or an address
+    return Person(student.id, student.name, {kind: text for kind, text in keys.items() if text}, maybe)
 
 
 def _platform(student: Student) -> str:

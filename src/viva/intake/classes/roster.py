@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from viva.intake.classes.columns import KNOWN, Columns, columns_of, is_no_student, participant
+from viva.intake.classes.columns import KNOWN, PLATFORMS, Columns, columns_of, is_no_student, participant
 from viva.intake.classes.people import clean, forms, in_order, same_id
 from viva.intake.classes.tables import Table, read_table
 from viva.model.delivery import Student
@@ -124,14 +124,15 @@ class _Reader:
 
     def _also(self, row: Sequence[str]) -> dict[str, str]:
         header = [same_id(cell) for cell in self.table.header]
+        own = {platform: self._cell(row, f"of_{platform}") for platform in PLATFORMS}
         found = {
             "canvas": self._cell(row, "canvas"),
-            "moodle": participant(self._cell(row, "moodle")),
+            "moodle": participant(self._cell(row, "moodle") or self._cell(row, "of_moodle")),
             "login": self._cell(row, "login"),
             "gradescope": (self._cell(row, "id") or self._cell(row, "email")) if "sid" in header else "",
             "brightspace": self._cell(row, "id") if "orgdefinedid" in header else "",
         }
-        return {key: text for key, text in found.items() if text}
+        return {key: text for told in (own, found) for key, text in told.items() if text}
 
     def _cell(self, row: Sequence[str], role: str) -> str:
         """One cell; Brightspace puts `#` before identifiers, so that no spreadsheet takes them for numbers."""

@@ -12,8 +12,8 @@ def results_below(folder: Path) -> list[Path]:
         UsageError: it does not exist, or holds none.
     """
     if not folder.exists():
-        raise UsageError(f"{folder}: no such file or folder.")
-    found = [path.relative_to(folder) for path in sorted(folder.rglob("results.json"))]
+        raise UsageError(f"{folder}: no such file or folder; give the folder that `viva grade -o` wrote.")
+    found = [path.relative_to(folder) for path in sorted(folder.rglob("results.json")) if path.is_file()]
     if not found:
         raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")
     return found
