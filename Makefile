@@ -59,6 +59,7 @@ check: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) -m 'not slow and not long and not training'
 
 test: $(VENV)/.installed-dev
+	$(BIN)/python -m compileall -q src/viva/box/inside
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m 'not long and not training'
 
 test-long: $(VENV)/.installed-dev

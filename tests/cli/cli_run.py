@@ -43,6 +43,12 @@ def best_tier(command: str, arguments: Sequence[Any]) -> list[str]:
     return ["--tier", "best"] if takes and not {"--tier", "--help"} & {str(a) for a in arguments} else []
 
 
+def one_examiner(command: str, arguments: Sequence[Any]) -> list[str]:
+    """The option that keeps a command on this machine from starting an examiner for each core."""
+    takes = command in ("grade", "regrade", "verify")
+    return ["--workers", "1"] if takes and not {"--workers", "--on", "--help"} & {str(a) for a in arguments} else []
+
+
 def without_warning(said: str) -> str:
     """Standard error without the line that a host with no better isolation adds."""
     return said.replace(f"viva: isolation T0: {UNSAFE}.\n", "")

@@ -258,7 +258,8 @@ def test_the_function_can_be_left_out_where_one_is_left(viva: Viva, own_course: 
 @pytest.fixture
 def run_pytest(course: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     def call(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *map(str, arguments)]
+        without = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]  # which takes longer to load than all else
+        command = [sys.executable, "-m", "pytest", *without, *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=course, env=dict(os.environ))
 
     return call

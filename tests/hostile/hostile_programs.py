@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +16,8 @@ from viva.model import Tier
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
 _NOTE: Final = re.compile(r"^# (least tier|control|turns|ends the examiner in T0|makes a folder)(?:: (.*))?$", re.M)
+_MAKING: Final = threading.Lock()
+"""Tiers ask side by side; what one has packed serves the others."""
 
 Content = str | dict[str, str]
 """The text of a file, or how to make what is no text: {"link": "/etc"}; see `grading_host.py`."""
@@ -87,7 +90,8 @@ class Program:
     def files(self, targets: Mapping[str, Any]) -> dict[str, Content]:
         """The submission."""
         if self._maker:
-            return dict(self._maker.hand_in(targets))
+            with _MAKING:
+                return dict(self._maker.hand_in(targets))
         toolkit = (PROGRAMS / "toolkit.py").read_text("utf-8")
         return {"solution.py": self.source, "toolkit.py": toolkit, "targets.json": json.dumps(targets)}
 

@@ -19,7 +19,7 @@ from trials import REQUIRED, Trials
 
 from viva.examine.grading import NOT_READABLE
 from viva.examine.outcome import HIDDEN
-from viva.formats.results_json import Results, results_of, to_json
+from viva.formats.results_json import Results, results_of, to_bytes, to_json
 from viva.formats.table import print_class, print_score
 from viva.model import Tier
 
@@ -106,7 +106,8 @@ def nobody_is_deceived(trial: Trial) -> None:
     score = trial.result.score
     unexplained = [(e.name, str(e.status)) for e in score.entries if not e.message.strip()]
     assert unexplained == []
-    shown = [test.output.strip().splitlines()[0] for test in results_of(score).tests]
+    results = results_of(score)
+    shown = [test.output.strip().splitlines()[0] for test in results.tests]
     assert [sentence for sentence in shown if len(sentence) > LONGEST_SENTENCE] == []
     table = io.StringIO()
     print_score(score, file=table, width=100)
@@ -114,7 +115,7 @@ def nobody_is_deceived(trial: Trial) -> None:
     written = to_json(score, staff=True)
     for text in (table.getvalue(), *_texts(json.loads(written))):
         assert not ACTS.search(text), text
-    assert results_of(score) == Results.model_validate_json(to_json(score))
+    assert results == Results.model_validate_json(to_bytes(results))
 
 
 def _texts(value: Any) -> Iterator[str]:

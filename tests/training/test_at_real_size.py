@@ -25,13 +25,11 @@ LEARNED, LARGEST = 5.0, 1e-5
 """Of 300 words 64 occur: log 300 = 5.70 and log 64 = 4.16."""
 
 
-SHORT = ("accepted/torch_module", "accepted/notebook_out_of_order")
+SHORT = {"accepted/torch_module": pytest.mark.slow, "accepted/notebook_out_of_order": pytest.mark.long}
 """One that knows nothing of devices, and one that names the graphics card everywhere."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in SHORT else pytest.mark.training) for name in FILES]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SHORT.get(name, pytest.mark.training)) for name in FILES])
 def test_right_programs_agree_with_themselves_and_learn(name: str) -> None:
     with opened(name) as (student, submission, inside):
         apart = grader.compared(student, submission, inside, SMALL, "cpu")
@@ -41,7 +39,7 @@ def test_right_programs_agree_with_themselves_and_learn(name: str) -> None:
     assert len(trained.tokens_per_s) == 2 and min(trained.tokens_per_s) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_step_that_does_nothing_leaves_the_loss() -> None:
     with opened("wrong/no_step") as (student, submission, inside):
         trained = grader.learned(student, submission, inside, SMALL, "cpu", seed=1)

@@ -3,20 +3,27 @@
 # makes a folder
 # turns: 4
 import bz2
+from functools import cache
 
 from making import ZERO, raw, zipped
 
 
 def hand_in(targets):
+    return packed(targets["turn"])
+
+
+@cache
+def packed(turn):
+    """The same in every tier, and a second of work each time."""
     zeros = bytes(1 << 20)
-    if targets["turn"] == 0:
+    if turn == 0:
         return {"work.zip": raw(zipped({f"zeros{n}": zeros for n in range(100)} | {"solution.py": ZERO.encode()}))}
-    if targets["turn"] == 1:
+    if turn == 1:
         inner = zipped({"solution.py": ZERO.encode()})
         for _ in range(40):
             inner = zipped({"work.zip": inner, "again.zip": inner})[: 1 << 22]
         return {"work.zip": raw(inner)}
-    if targets["turn"] == 2:
+    if turn == 2:
         return {"work.zip": raw(zipped({f"{n}.py": b"x = 1" for n in range(20_000)}))}
     deep = "/".join("d" * 3 for _ in range(1000))
     return {
