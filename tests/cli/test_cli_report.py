@@ -39,19 +39,14 @@ def test_reporting_twice_writes_the_same_bytes(viva: Viva, graded: Path) -> None
     assert pages[0] == pages[1] and len(pages[0]) == 4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("nowhere",), "no such folder"),
-        ((".", "-a", "other"), "holds no results"),
-        (("results", "-o", "ada/solution.py"), "a folder on the way to it is a file"),
-    ],
-)
-def test_what_cannot_be_reported_is_one_sentence(
-    viva: Viva, graded: Path, arguments: tuple[str, ...], sentence: str
-) -> None:
-    done = viva("report", *arguments)
-    assert done.status == 1 and sentence in done.err and done.err.count("\n") == 1
+def test_what_cannot_be_reported_is_one_sentence(viva: Viva, graded: Path) -> None:
+    for arguments, sentence in {
+        ("nowhere",): "no such folder",
+        (".", "-a", "other"): "holds no results",
+        ("results", "-o", "ada/solution.py"): "a folder on the way to it is a file",
+    }.items():
+        done = viva("report", *arguments)
+        assert done.status == 1 and sentence in done.err and done.err.count("\n") == 1
 
 
 def test_no_other_command_imports_what_reports_need() -> None:
