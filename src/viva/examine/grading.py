@@ -3,7 +3,7 @@
 import itertools
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -14,11 +14,12 @@ from _pytest.runner import runtestprotocol
 
 import viva
 from viva.course import Assignment
+from viva.examine.asking import Asking
 from viva.examine.catalog import TestFunction, case_label, resolve
-from viva.examine.checkpoints import Checkpoints, content_of
+from viva.examine.checkpoints import content_of
 from viva.examine.compare.tape import Tape, listening_to
 from viva.examine.key import Key
-from viva.examine.load import Loader, LoadReport
+from viva.examine.load import Loader
 from viva.examine.marks import case_of, entry_of, exact_points, leader_value
 from viva.examine.notes import notes_for_student
 from viva.examine.on_gpu import GpuSource, OnGpu
@@ -27,7 +28,6 @@ from viva.examine.recorded import Book, HintReader, HintWriter, RecordedSeeds, R
 from viva.examine.seeds import Seeds
 from viva.examine.session import BoxSession, BoxSource
 from viva.examine.telling import Listener, listening
-from viva.examine.transcripts import Recording, Replaying
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.gpu import Gpus
 from viva.model.score import Leader
@@ -71,72 +71,46 @@ class Grader:
     loader: type[Loader] = Loader
     """How a submission gets into its box."""
 
-    def grade(
-        self,
-        submission: Submission,
-        *,
-        wanted: Callable[[TestFunction], bool] = lambda _: True,
-        on_entry: Callable[[Entry], None] = lambda _: None,
-        record: bool = False,
-        until_loss: bool = False,
-        call_s: float | None = None,
-        training: bool = True,
-        on_progress: Callable[[str], None] = lambda _: None,
-        checkpoints: Checkpoints | None = None,
-        book: Book | None = None,
-        transcript: Recording | Replaying | None = None,
-        on_loaded: Callable[[LoadReport], None] = lambda _: None,
-    ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
+    def grade(self, submission: Submission, asking: Asking) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
         """Grade one submission; nothing of it is left in this process afterwards.
 
-        Args:
-            wanted: which test functions to ask (their prerequisites are asked as well).
-            on_entry: called with each entry as soon as it is known.
-            record: keep what was asked and answered, test by test.
-            until_loss: stop after the first test that loses points.
-            call_s: a limit for each call and each test instead of the assignment's and the test's own.
-            training: whether tests that train are asked; otherwise they are deferred.
-            on_progress: called with a line whenever a test that trains says how far it is, or one waits for a GPU.
-            checkpoints: where trainings are kept for a later run; None where nothing is.
-            book: where to write down what the key is asked and answers; None where nobody wants to know.
-            transcript: writes down what the boxes are asked and reply, or stands in their place; None for neither.
-            on_loaded: called in the end with what the first load did, if anything was loaded.
-
         Returns:
-            The score, and by test what was asked and answered, as texts (empty unless `record`).
+            The score, and by test what was asked and answered, as texts (empty unless `asking.record`).
         """
         started = time.monotonic()
-        assignment = self.assignment if call_s is None else _in_a_hurry(self.assignment, call_s)
+        transcript, checkpoints = asking.transcript, asking.checkpoints
+        assignment = self.assignment if asking.call_s is None else _in_a_hurry(self.assignment, asking.call_s)
         loader = self.loader(submission, assignment, self.inside)
-        on_gpu = OnGpu(self.gpu_source, on_progress) if self.gpu_source is not None else None
+        on_gpu = OnGpu(self.gpu_source, asking.on_progress) if self.gpu_source is not None else None
         source = self.source if transcript is None else transcript.over(self.source)
         session = BoxSession(source, loader, assignment.limits, on_gpu)
         if transcript is not None:
             transcript.place = lambda: session.place
-        session.recording = record
-        key, seeds, tape = self._asked(book)
+        session.recording = asking.record
+        key, seeds, tape = self._asked(asking.book)
         context = Context(submission, session, key, seeds)
         self.config.stash[CONTEXT] = context
-        run = _Run(self, context, started + assignment.limits.submission_s, Listener(on_progress), call_s)
-        run.training, run.on_gpu = training, on_gpu
+        listener = Listener(asking.on_progress)
+        run = _Run(self, context, started + assignment.limits.submission_s, listener, asking.call_s)
+        run.training, run.on_gpu = asking.training, on_gpu
         if checkpoints is not None:
             checkpoints.made_with = lambda: self._made_with(submission, session)
             run.listener.checkpoints = checkpoints
-        chosen = self._with_prerequisites([f for f in self.functions if wanted(f)])
+        chosen = self._with_prerequisites([f for f in self.functions if asking.wanted(f)])
         try:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
             with listening_to(tape):
                 for function in chosen:
                     entry = run.entry(function, following)
-                    on_entry(entry)
-                    if until_loss and entry.earned < entry.points and not entry.status.is_open:
+                    asking.on_entry(entry)
+                    if asking.until_loss and entry.earned < entry.points and not entry.status.is_open:
                         break
             wall_s = time.monotonic() - started
             session.close()  # how a GPU was used is known when its box has ended
             score = self._score(submission, session, run, wall_s)
             if session.report is not None:
-                on_loaded(session.report)
+                asking.on_loaded(session.report)
         finally:
             session.close()
             if chosen:

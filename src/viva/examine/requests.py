@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from viva.examine.asking import Asking
 from viva.examine.catalog import TestFunction
 from viva.examine.checkpoints import Checkpoints
 from viva.examine.grading import Grader
@@ -68,7 +69,6 @@ def _grade(
     folder = request["checkpoints"]
     checkpoints = Checkpoints(Path(folder), grader.seeds.key("checkpoints")) if folder else None
     book = Book() if request["key_record"] and isinstance(grader, Grader) else None
-
     transcript = _transcript(request["transcript"]) if isinstance(grader, Grader) else None
     loads: list[LoadReport] = []
 
@@ -77,12 +77,8 @@ def _grade(
             raise GraderError("the fork server of its boxes has ended")
         send(sock, {"event": "entry", "entry": entry_to_plain(entry)})
 
-    for_ours: dict[str, Any] = {}
-    if isinstance(grader, Grader):
-        for_ours = {"book": book, "transcript": transcript, "on_loaded": loads.append}
     submission = submission_from_plain(request["submission"])
-    score, questions = grader.grade(
-        submission,
+    asking = Asking(
         wanted=_wanted(request),
         on_entry=tell,
         record=request["record"],
@@ -91,8 +87,11 @@ def _grade(
         training=request["training"],
         on_progress=lambda text: send(sock, {"event": "progress", "text": text}),
         checkpoints=checkpoints,
-        **for_ours,
+        book=book,
+        transcript=transcript,
+        on_loaded=loads.append,
     )
+    score, questions = grader.grade(submission, asking)
     kept: dict[str, Any] = {} if book is None else {"book": book.to_plain()}
     if checkpoints is not None:
         kept |= {"trained": checkpoints.trained, "remarks": checkpoints.notes}

@@ -5,13 +5,13 @@ The suite runs in the process of the graded code, and every result says so.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from viva.course import Assignment
+from viva.examine.asking import Asking
 from viva.examine.catalog import TestFunction
-from viva.examine.checkpoints import Checkpoints
 from viva.examine.grading import NOT_READABLE, signature
 from viva.examine.marks import case_of, entry_of, leader_value
 from viva.examine.notes import notes_for_student
@@ -82,37 +82,26 @@ class SharedGrader(ABC):
         """What the tests are, in the order in which they are asked."""
         return [test.function for test in self.tests]
 
-    def grade(
-        self,
-        submission: Submission,
-        *,
-        wanted: Callable[[TestFunction], bool] = lambda _: True,
-        on_entry: Callable[[Entry], None] = lambda _: None,
-        record: bool = False,
-        until_loss: bool = False,
-        call_s: float | None = None,
-        training: bool = True,
-        on_progress: Callable[[str], None] = lambda _: None,
-        checkpoints: Checkpoints | None = None,
-    ) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
-        """Grade one submission; arguments and result as Grader.grade, but that a suite trains nothing we know of."""
+    def grade(self, submission: Submission, asking: Asking) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
+        """Grade one submission; argument and result as Grader.grade."""
         started = time.monotonic()
         limits = self.assignment.limits
-        test_s = min(call_s, limits.test_s) if call_s else limits.test_s
+        test_s = min(asking.call_s, limits.test_s) if asking.call_s else limits.test_s
         session, run = self.begin(submission, test_s, started + limits.submission_s)
-        session.recording = record
+        session.recording = asking.record
         entries: list[Entry] = []
         leaders: list[Leader] = []
         questions: list[tuple[str, list[list[str]]]] = []
         try:
             for test in self.tests:
-                if not wanted(test.function):
+                if not asking.wanted(test.function):
                     continue
                 entries.append(self._entry(test, submission, run, leaders))
-                on_entry(entries[-1])
-                if record:
+                asking.on_entry(entries[-1])
+                if asking.record:
                     questions.append((test.function.test_id, [question.shown() for question in run.asked]))
-                if until_loss and entries[-1].earned < entries[-1].points and not entries[-1].status.is_open:
+                lost = entries[-1].earned < entries[-1].points and not entries[-1].status.is_open
+                if asking.until_loss and lost:
                     break
         finally:
             session.close()
