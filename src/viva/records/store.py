@@ -147,12 +147,21 @@ class Records:
 
         What was handed in anew in the place of something is not an attempt of its own: see `standing`.
         """
+        return [kept_of(row) for row in self.current_rows(assignment)]
+
+    def current_rows(self, assignment: str) -> list[Row[Any]]:
+        """The same as rows, whose scores are packed: columns of `scores` and of `deliveries`."""
         with self.engine.connect() as connection:
             chosen = current_numbers(connection, assignment)
             found: dict[int, Row[Any]] = {}
             for part in parts(chosen):
                 found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
-        return [kept_of(found[number]) for number in chosen]
+        return [found[number] for number in chosen]
+
+    def score(self, number: int) -> Score:
+        """A score by its number."""
+        with self.engine.connect() as connection:
+            return unpack_score(connection.execute(select(scores.c.score).where(scores.c.id == number)).scalar_one())
 
     def first_scored(self, assignment: str) -> dict[int, str]:
         """When each delivery of an assignment got its first score, as times are kept."""
