@@ -1,23 +1,12 @@
 """Records to test with: in SQLite always, in PostgreSQL where the distribution's packages are, which CI installs."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import postgres
 import pytest
+from postgres import postgres_url
 
 from viva.records import Records
-
-
-@pytest.fixture(scope="session")
-def postgres_url() -> Iterator[str]:
-    if not postgres.installed():
-        if os.environ.get("VIVA_REQUIRED_TIERS"):
-            pytest.fail("PostgreSQL is not installed: apt-get install postgresql")
-        pytest.skip("PostgreSQL is not installed")
-    with postgres.server() as url:
-        yield url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
@@ -39,3 +28,6 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def records(url: str, tmp_path: Path) -> Iterator[Records]:
     with Records.open(url, tmp_path) as opened:
         yield opened
+
+
+__all__ = ["postgres_url"]

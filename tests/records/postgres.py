@@ -9,12 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 _BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
 
 
 def installed() -> bool:
     """Whether the distribution's packages are there."""
     return bool(_BINARIES)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The URL of a server for all tests of a run; CI must have one."""
+    if not installed():
+        if os.environ.get("VIVA_REQUIRED_TIERS"):
+            pytest.fail("PostgreSQL is not installed: apt-get install postgresql")
+        pytest.skip("PostgreSQL is not installed")
+    with server() as url:
+        yield url
 
 
 @contextmanager

@@ -93,12 +93,13 @@ def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, 
         cells=[(cell, beside.get(index, ())) for index, cell in enumerate(cells)],
         unplaced=len(everywhere),
         notebook=notebook if cells else None,
-        about=_about(notebook) if notebook is not None else "",
+        about=what_is_shown(notebook) if notebook is not None else "",
         why_none=why_none,
     )
 
 
-def _about(notebook: Notebook) -> str:
+def what_is_shown(notebook: Notebook) -> str:
+    """A sentence about where its cells come from."""
     if not notebook.executed:
         return NOT_EXECUTED
     return DEFINED if about(notebook.data).load == "definitions" else EXECUTED

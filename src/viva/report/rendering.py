@@ -6,6 +6,7 @@ somebody smuggles in is not applied.
 
 import base64
 import hashlib
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,14 +30,14 @@ def render(template: str, **values: Any) -> bytes:
     Raises:
         UsageError: jinja2 is not installed.
     """
-    from_template = _environment().get_template(template)
+    from_template = environment(_TEMPLATES).get_template(template)
     return from_template.render(**values, style=_style(), policy=policy()).encode("utf-8", "replace")
 
 
 @cache
 def policy() -> str:
     """The Content-Security-Policy of a page: its own style, pictures within the file, nothing else."""
-    digest = base64.b64encode(hashlib.sha256(_sheet().encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(sheet().encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
         "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
@@ -46,6 +47,16 @@ def policy() -> str:
 def number(value: float | None, digits: int = 2) -> str:
     """A number for a table, with a real minus; a dash where nothing can be said."""
     return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def whole(text: str) -> str:
+    """A text as one line, however long."""
+    return gates.line(text, characters=_TEXT)
+
+
+def signed(points: Fraction) -> str:
+    """Points that are added or taken off, with a real minus."""
+    return f"+{show(points)}" if points >= 0 else f"−{show(-points)}"
 
 
 def percent(share: float) -> str:
@@ -58,31 +69,44 @@ def percent(share: float) -> str:
 
 
 @cache
-def _sheet() -> str:
+def sheet() -> str:
+    """The style sheet of reports and feedback."""
     return (_TEMPLATES / "style.css").read_text("utf-8")
 
 
 def _style() -> Any:
     from markupsafe import Markup
 
-    return Markup(_sheet())  # ours, from the package; no value of a submission is in it
+    return Markup(sheet())  # ours, from the package; no value of a submission is in it
 
 
 @cache
-def _environment() -> "Environment":
+def environment(templates: Path) -> "Environment":
+    """What makes pages of the templates in a folder: every value passes the gate and is escaped.
+
+    Raises:
+        UsageError: jinja2 is not installed.
+    """
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
         raise UsageError(LIBRARIES_MISSING) from None
     environment = Environment(
         autoescape=True,
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(templates),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_gated,
     )
-    environment.filters |= {"points": show, "number": number, "percent": percent, "line": gates.line}
+    environment.filters |= {
+        "points": show,
+        "number": number,
+        "percent": percent,
+        "line": gates.line,
+        "whole": whole,
+        "signed": signed,
+    }
     return environment
 
 
