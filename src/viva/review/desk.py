@@ -1,0 +1,307 @@
+"""A desk on which an assignment's written answers lie.
+
+Several desks may stand on one set of records, in other processes and on other machines: each looks for what the others
+have added before it answers, and what it adds itself is in the records before it says so.
+"""
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Self
+
+from viva.course import Assignment
+from viva.course.rubric import Question, Rubric
+from viva.model.errors import UsageError
+from viva.model.review import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
+from viva.records.store import Reason
+from viva.review.answers import Answer, answers_of
+from viva.review.journal import Journal, Key
+from viva.review.marking import judge
+from viva.review.similar import groups
+from viva.review.sources import Source
+
+HELD_S: Final = 120.0
+"""How long an answer that somebody has opened is not given to others who ask for the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Who sits at the desk."""
+
+    name: str
+    round: int = FIRST
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a question is in one round."""
+
+    question: Question
+    done: int
+    of: int
+
+    @property
+    def left(self) -> int:
+        """Answers that are not marked."""
+        return self.of - self.done
+
+
+class Desk:
+    """The answers of a class with what was said of them. As a context manager it reads them; until
+    `ready`, none are there."""
+
+    def __init__(self, assignment: Assignment, rubric: Rubric, source: Source, journal: Journal) -> None:
+        self.assignment, self.rubric, self.source, self.journal = assignment, rubric, source, journal
+        self.ready = threading.Event()
+        self.fault: Exception | None = None
+        """Why the class could not be read."""
+        self.read = 0
+        """Submissions that were read so far."""
+        self.unknown: Sequence[str] = ()
+        """Questions that tests hand to a person and the rubric does not have."""
+        self.answers: Mapping[str, Sequence[Answer]] = {question.number: () for question in rubric.questions}
+        self._index: Mapping[Key, int] = {}
+        self._groups: dict[str, Mapping[str, Sequence[str]]] = {}
+        self._opened: dict[tuple[Key, int], tuple[str, float]] = {}
+        self._lock = threading.Lock()
+        self.untold: dict[str, str] = {}
+        """Submissions whose results could not be brought up to date, and why."""
+        self._behind = ThreadPoolExecutor(1, "viva-review")
+
+    # --- the class
+
+    def __enter__(self) -> Self:
+        """Read the class, in a thread of its own."""
+        threading.Thread(target=self._read, name="viva-class", daemon=True).start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Wait until all that was marked is written where it belongs."""
+        self._behind.shutdown(wait=True)
+
+    def _read(self) -> None:
+        try:
+            class_ = []
+            for one in self.source.read():
+                class_.append(one)
+                self.read += 1
+            asked = {each.question for _, written in class_ for each in written}
+            self.unknown = sorted(asked - set(self.answers))
+            self.answers = answers_of(class_, self.answers)
+            self._index = {
+                (answer.content_hash, number): place
+                for number, answers in self.answers.items()
+                for place, answer in enumerate(answers)
+            }
+            self._changed({key for key in self._index if self.journal.standing(key).judgement is not None})
+        except Exception as error:  # shown on the page that waits for the class
+            self.fault = error
+        finally:
+            self.ready.set()
+
+    def wait(self) -> None:
+        """Wait for the class.
+
+        Raises:
+            UsageError: it cannot be read.
+        """
+        self.ready.wait()
+        if self.fault is not None:
+            raise self.fault
+
+    def answer(self, key: Key) -> Answer | None:
+        """An answer, None if there is no such."""
+        place = self._index.get(key)
+        return None if place is None else self.answers[key[1]][place]
+
+    def position(self, answer: Answer) -> int:
+        """Its place among the answers to its question, from 0."""
+        return self._index[answer.content_hash, answer.question]
+
+    def progress(self, number: str, round_: int) -> Progress:
+        """How far a question is."""
+        question = self.rubric.question(number)
+        assert question is not None  # callers take it from the rubric
+        answers = self.answers[number]
+        done = self.journal.done(number, round_)
+        return Progress(question, sum(answer.content_hash in done for answer in answers), len(answers))
+
+    # --- who marks what next
+
+    def beside(self, answer: Answer, step: int) -> Answer | None:
+        """The answer before (-1) or after (1), None at the ends."""
+        place = self.position(answer) + step
+        answers = self.answers[answer.question]
+        return answers[place] if 0 <= place < len(answers) else None
+
+    def next_for(self, marker: Marker, number: str, after: Answer | None = None) -> Answer | None:
+        """The next answer that is not marked; None if none is left for this marker.
+
+        One that somebody else has just opened comes when no other is left; a second marker gets none that she marked
+        at first. Where others mark the same question, somebody new begins in the middle of what is left, so that nobody
+        runs into the other all the time.
+        """
+        answers = self.answers[number]
+        start = (
+            self._begin(marker, number)
+            if after is None or self._is_of_others(marker, after)
+            else self.position(after) + 1
+        )
+        held = []
+        for answer in (*answers[start:], *answers[:start]):
+            if after is not None and answer.content_hash == after.content_hash:
+                continue
+            if not self._open_for(marker, answer):
+                continue
+            if not self._held(marker, answer):
+                return answer
+            held.append(answer)
+        return held[0] if held else None
+
+    def _begin(self, marker: Marker, number: str) -> int:
+        """The first answer, or the middle of the longest run of those that are not marked."""
+        done = self.journal.done(number, marker.round)
+        answers = self.answers[number]
+        if not any(self._is_of_others(marker, answer) for answer in answers if answer.content_hash in done):
+            return 0
+        longest = (0, 0)
+        begin = 0
+        for place, answer in enumerate(answers):
+            if answer.content_hash in done:
+                begin = place + 1
+            longest = max(longest, (place + 1 - begin, -begin))
+        length, first = longest
+        return -first + length // 2
+
+    def _is_of_others(self, marker: Marker, answer: Answer) -> bool:
+        there = self.journal.at(place_of(answer, marker.round))
+        return there is not None and there.judgement.done and there.by != marker.name
+
+    def open(self, marker: Marker, answer: Answer) -> None:
+        """Somebody looks at an answer to mark it."""
+        self._opened[(answer.content_hash, answer.question), marker.round] = (marker.name, time.monotonic())
+
+    def _open_for(self, marker: Marker, answer: Answer) -> bool:
+        if answer.content_hash in self.journal.done(answer.question, marker.round):
+            return False
+        first = self.journal.at(place_of(answer, FIRST)) if marker.round == SECOND else None
+        return first is None or first.by != marker.name
+
+    def _held(self, marker: Marker, answer: Answer) -> bool:
+        by, since = self._opened.get(((answer.content_hash, answer.question), marker.round), (marker.name, 0.0))
+        return by != marker.name and time.monotonic() - since < HELD_S
+
+    # --- similar answers
+
+    def similar(self, answer: Answer) -> list[Answer]:
+        """Answers that say nearly the same, without this one."""
+        number = answer.question
+        with self._lock:
+            if number not in self._groups:
+                answers = self.answers[number]
+                found: defaultdict[str, list[str]] = defaultdict(list)
+                for group in groups([each.text for each in answers]):
+                    hashes = [answers[index].content_hash for index in group]
+                    found.update(dict.fromkeys(hashes, hashes))
+                self._groups[number] = found
+        same = self._groups[number].get(answer.content_hash, ())
+        others = (self.answer((each, number)) for each in same if each != answer.content_hash)
+        return [each for each in others if each is not None]
+
+    # --- saying something
+
+    def judged(self, answer: Answer, items: Sequence[str], adjust: Fraction, comment: str, *, done: bool) -> Judgement:
+        """What a marker says, by the rubric.
+
+        Raises:
+            UsageError: an item does not exist, two exclude each other, or the comment is too long.
+        """
+        question = self.rubric.question(answer.question)
+        assert question is not None  # there are answers only to questions of the rubric
+        return judge(question, items, adjust, comment, done, answer.points)
+
+    def mark(
+        self, marker: Marker, said: Sequence[tuple[Answer, Judgement]], *, action: str, seen: Mapping[str, int]
+    ) -> list[Review]:
+        """Add what a marker says of one answer, or of several at once.
+
+        Args:
+            seen: by content hash, what she has seen; see `Journal.append`.
+
+        Raises:
+            Changed: somebody else was quicker; nothing was added.
+        """
+        places = [(place_of(answer, marker.round), judgement) for answer, judgement in said]
+        known = {place: seen[place.content_hash] for place, _ in places if place.content_hash in seen}
+        return self.append(places, Reason(marker.name), action=action, seen=known)
+
+    def settle(self, by: str, answer: Answer, judgement: Judgement, why: str, *, action: str, seen: int) -> Review:
+        """Decide above both rounds, with a reason: after two markers differed, or after a student asked.
+
+        Raises:
+            Changed: somebody else has decided since.
+            UsageError: there is no reason.
+        """
+        place = Place(answer.content_hash, answer.question, SETTLED, 0)
+        return self.append([(place, judgement)], Reason(by, why), action=action, seen={place: seen})[0]
+
+    def undo(self, marker: Marker) -> list[Review]:
+        """Take back what a marker did last.
+
+        Raises:
+            Changed: somebody else has said something there since.
+        """
+        rows = self.journal.undo(marker.name, marker.round)
+        self._changed({(row.place.content_hash, row.place.question) for row in rows})
+        return rows
+
+    def pairs(self, number: str) -> list[tuple[Fraction, Fraction]]:
+        """The points of answers to a question that both a first and a second marker have marked."""
+        found = []
+        for answer in self.answers[number]:
+            rows = [self.journal.at(place_of(answer, round_)) for round_ in (FIRST, SECOND)]
+            done = [row.judgement.earned for row in rows if row is not None and row.judgement.done]
+            if len(done) == 2:
+                found.append((done[0], done[1]))
+        return found
+
+    def refresh(self) -> None:
+        """Take in what others have added."""
+        self._changed(self.journal.refresh())
+
+    def append(
+        self,
+        said: Sequence[tuple[Place, Judgement]],
+        reason: Reason,
+        *,
+        action: str,
+        seen: Mapping[Place, int] | None = None,
+    ) -> list[Review]:
+        """As `Journal.append`."""
+        rows = self.journal.append(said, reason, action=action, seen=seen)
+        self._changed({(place.content_hash, place.question) for place, _ in said})
+        return rows
+
+    def _changed(self, keys: set[Key]) -> None:
+        for content_hash in {key[0] for key in keys if key in self._index}:
+            self._behind.submit(self._tell, content_hash)
+
+    def _tell(self, content_hash: str) -> None:
+        """Hand on what counts now of a submission, under each of its names."""
+        found = [(number, self.answer((content_hash, number))) for number in self.answers]
+        marks = {number: self.journal.standing((content_hash, number)) for number, answer in found if answer}
+        for handed_in in next(answer.handed_in for _, answer in found if answer):
+            try:
+                self.source.tell(handed_in, marks)
+                self.untold.pop(content_hash, None)
+            except (UsageError, OSError) as error:  # said on the page and at the end; the mark itself is kept
+                self.untold[content_hash] = str(error)
+
+
+def place_of(answer: Answer, round_: int) -> Place:
+    """Where what is said of an answer in a round stands."""
+    return Place(answer.content_hash, answer.question, MARK, round_)

@@ -1,0 +1,56 @@
+"""What was marked under an earlier rubric: nothing changes by itself, and a person may let the marks follow."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from viva.model.review import Judgement, Place, Review
+from viva.records.store import Reason
+from viva.review.desk import Desk
+from viva.review.marking import rejudged
+
+_WHY = "the rubric has changed"
+
+
+@dataclass(frozen=True, slots=True)
+class RubricChange:
+    """How marks differ from what the present rubric makes of the same items."""
+
+    moved: int
+    """Those that get other points or other words."""
+    lost: int
+    """Those that name an item which is not there any more."""
+
+    @property
+    def marked(self) -> int:
+        """All of them."""
+        return self.moved + self.lost
+
+
+def found(desk: Desk) -> RubricChange | None:
+    """What differs now; None where nothing does."""
+    news = [new for _, new in _differing(desk)]
+    lost = sum(new is None for new in news)
+    return RubricChange(len(news) - lost, lost) if news else None
+
+
+def follow(desk: Desk, by: str) -> int:
+    """Let every mark that can follow the present rubric, as one action; returns how many did.
+
+    Raises:
+        Changed: somebody has marked one of them meanwhile; nothing was changed.
+    """
+    said: list[tuple[Place, Judgement]] = [(row.place, new) for row, new in _differing(desk) if new is not None]
+    desk.append(said, Reason(by, _WHY), action=uuid.uuid4().hex)
+    return len(said)
+
+
+def _differing(desk: Desk) -> Iterator[tuple[Review, Judgement | None]]:
+    for row in desk.journal.said():
+        answer = desk.answer((row.place.content_hash, row.place.question))
+        question = desk.rubric.question(row.place.question)
+        if answer is None or question is None or not row.judgement.done:
+            continue
+        new = rejudged(question, row.judgement, answer.points)
+        if new != row.judgement:
+            yield row, new

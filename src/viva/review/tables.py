@@ -1,0 +1,37 @@
+"""A desk's marks of one round as a table: written, and taken in again, all of it or nothing."""
+
+import uuid
+
+from viva.records.store import Reason
+from viva.review.desk import Desk, Marker, place_of
+from viva.review.sheet import Latest, read_marks, to_csv
+
+
+def written(desk: Desk, round_: int) -> bytes:
+    """Every answer of the class with what was said of it in a round, as CSV."""
+    return to_csv([answer for answers in desk.answers.values() for answer in answers], _latest(desk, round_))
+
+
+def taken(desk: Desk, marker: Marker, data: bytes) -> int:
+    """Take in what a table says that is not said yet, as one action; returns how many marks these are.
+
+    Raises:
+        UsageError: it is no such table, a row is wrong, or somebody has marked one of its answers since; nothing of it
+            was taken.
+    """
+    answers = {(each.content_hash, each.question): each for of in desk.answers.values() for each in of}
+    marks = read_marks(data, answers, desk.rubric, _latest(desk, marker.round), marker.round)
+    seen = {mark.place: mark.seen or 0 for mark in marks}
+    said = [(mark.place, mark.judgement) for mark in marks]
+    desk.append(said, Reason(marker.name), action=uuid.uuid4().hex, seen=seen)
+    return len(marks)
+
+
+def _latest(desk: Desk, round_: int) -> Latest:
+    found = {}
+    for answers in desk.answers.values():
+        for answer in answers:
+            there = desk.journal.at(place_of(answer, round_))
+            if there is not None:
+                found[answer.content_hash, answer.question] = (there.id, there.judgement)
+    return found
