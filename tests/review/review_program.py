@@ -1,33 +1,48 @@
 """`viva review` as a program, with a small app in place of its pages: `python review_program.py essays --port 8123`."""
 
+import contextlib
 import sys
 import types
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from served import pages
 from starlette.responses import PlainTextResponse
 
-from viva.cli import main
+from viva.cli import review
+from viva.cli.main import main
 from viva.model.errors import UsageError
 
 
-def open_desk(course: Any, what: Any, records_url: Any, assignment: Any) -> tuple[Any, ...]:
+class Asked(NamedTuple):
+    """What the command wants a desk for."""
+
+    what: str
+    records_url: str | None
+    assignment: str | None
+
+    def wait(self) -> None:
+        """It is there."""
+
+
+@contextlib.contextmanager
+def desk_for(course: Any, what: Any, records_url: Any, assignment: Any) -> Iterator[Asked]:
     """What the command asks for, as it is."""
     if assignment == "unreadable":
         raise UsageError("The answers cannot be read.")
     if assignment == "slow":
         print("reading", flush=True)
         sys.stdin.readline()
-    return str(what), records_url, assignment
+    yield Asked(str(what), records_url, assignment)
 
 
-def create_app(desk: tuple[Any, ...], access: Any) -> Any:
+def create_app(desk: Asked) -> Any:
     """The small app; `/desk` says what it was made for, `/holds` answers when a line comes in."""
     app = pages()
 
     @app.get("/desk")
     def told() -> PlainTextResponse:
-        return PlainTextResponse(repr((desk, access.start)))
+        return PlainTextResponse(repr(tuple(desk)))
 
     @app.get("/holds")
     def holds() -> PlainTextResponse:
@@ -37,26 +52,14 @@ def create_app(desk: tuple[Any, ...], access: Any) -> Any:
     return app
 
 
-def write_table(desk: Any, path: Any) -> str:
-    """What is asked for, as it is."""
-    return f"written {desk} {path}"
-
-
-def read_table(desk: Any, path: Any, marker: str, round: int) -> str:
-    """What is asked for, as it is."""
-    return f"read {desk} {path} {marker} {round}"
-
-
 def put_in_place() -> None:
     """Let the command find these."""
-    opening: Any = types.ModuleType("viva.review.opening")
-    opening.open_desk, opening.write_table, opening.read_table = open_desk, write_table, read_table
     web: Any = types.ModuleType("viva.review.web.app")
     web.create_app = create_app
-    sys.modules |= {opening.__name__: opening, web.__name__: web}
-    main.COMMANDS["review"] = ("viva.cli.review", "Mark written answers in the browser.")
+    sys.modules[web.__name__] = web
+    review.desk_for = desk_for
 
 
 if __name__ == "__main__":
     put_in_place()
-    main.main(["review", *sys.argv[1:]])
+    main(["review", *sys.argv[1:]])

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viva.course.rubric import Group, Item, Question, Rubric
-from viva.model import Delivery, Marked, Score
+from viva.model import Delivery
 from viva.model.errors import UsageError
 from viva.model.review import SECOND, Judgement, Place
 from viva.review import cells
-from viva.review.answers import Answer
+from viva.review.answers import Answer, HandedIn, Written
 from viva.review.marking import judge
 from viva.review.sheet import COLUMNS, Key, ReadMark, read_marks, to_csv
 
@@ -38,8 +38,8 @@ ADA, BO, EVE = ("1" * 64, "2.10"), ("b0" * 32, "2.10"), ("e" * 64, "2.10")
 
 
 def answer(key: Key, text: str) -> Answer:
-    score = Score("path", key[0], "masks", 1, ())
-    return Answer(*key, "test_2.py::test", F(4), text, "", (Marked(Delivery("path", Path("path"), ()), score),))
+    handed_in = HandedIn(Delivery("path", Path("path"), ()), key[0], 1)
+    return Answer(key[0], Written(key[1], "test_2.py::test", F(4), text, ""), (handed_in,))
 
 
 ANSWERS = {key: answer(key, text) for key, text in {ADA: "=1+1\r\nBecause", BO: "true", EVE: ""}.items()}

@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "verify": ("viva.cli.verify", "Prove the graders: key, starter and every fixture get what they should."),
     "class": ("viva.cli.class_", "Show what a platform exported of a class: who handed in what, and who did not."),
     "regrade": ("viva.cli.regrade", "Mark a class again after tests or points changed; apply it, or discard it."),
+    "review": ("viva.cli.review", "Mark written answers in the browser, with the rubric."),
     "history": ("viva.cli.history", "Every score that a student ever had, and why."),
     "override": ("viva.cli.override", "Set the points of one test by hand, with a reason."),
     "student": ("viva.cli.student", "Hand over or delete what is kept of a student; copy the records without names."),

@@ -1,17 +1,20 @@
 """`viva review ASSIGNMENT|DIR`: written answers are marked in the browser, with the rubric, question by question."""
 
-import importlib
+import contextlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 import click
 
-from viva.cli.keeping import MissingLibrary, login_name, records_option
+from viva.cli.keeping import MissingLibrary, login_name, open_records, records_at, records_option
 from viva.cli.options import assignment_option, course_option, open_course
+from viva.formats.gates import line
+from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
 from viva.model.review import FIRST, SECOND
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from viva.course import Course
+    from viva.review.desk import Desk
     from viva.review.web.access import Access
 
 _LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
@@ -80,20 +84,17 @@ def command(
     _need_libraries()
     about = _about(course, what, records_url, assignment)
     if export is not None or table is not None:
-        desk = desk_for(course, what, records_url, assignment)
-        opening = importlib.import_module("viva.review.opening")
-        if export is not None:
-            click.echo(opening.write_table(desk, export))
-        else:
-            click.echo(opening.read_table(desk, table, marker, round))
+        with desk_for(course, what, records_url, assignment) as desk:
+            click.echo(_with_table(desk, export, table, marker, round))
         return 0
     from viva.review.web.serve import Serving, serve
 
+    until_the_end = contextlib.ExitStack()
+
     def pages(access: "Access") -> "ASGIApp":
-        app: ASGIApp = importlib.import_module("viva.review.web.app").create_app(
-            desk_for(course, what, records_url, assignment), access
-        )
-        return app
+        from viva.review.web.app import create_app
+
+        return create_app(until_the_end.enter_context(desk_for(course, what, records_url, assignment)))
 
     serving = Serving(
         about=about,
@@ -106,18 +107,54 @@ def command(
         key=key,
         opens=opens,
         new_token=new_token,
-        start=f"/?{urlencode({'question': question})}" if question else "/",
+        start=f"/q/{quote(question, safe='')}" if question else "/",
     )
-    return serve(pages, serving)
+    with until_the_end:
+        return serve(pages, serving)
 
 
-def desk_for(course: "Course", what: Path, records_url: str | None, assignment: str | None) -> Any:
-    """What is marked: answers, rubric, and the place where marks are kept.
+@contextlib.contextmanager
+def desk_for(course: "Course", what: Path, url: str | None, assignment: str | None) -> "Iterator[Desk]":
+    """The desk on which it is marked, and at the end what could not be brought up to date.
 
     Raises:
         UsageError: there is nothing to mark, or it cannot be read.
     """
-    return importlib.import_module("viva.review.opening").open_desk(course, what, records_url, assignment)
+    from viva.cli.marked import assignment_meant
+    from viva.review.opening import desk_of_folder, desk_of_records
+
+    kept = assignment_meant(course, what, url)
+    if kept is not None:
+        if assignment not in (None, kept):
+            raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
+        with open_records(course, url) as records, desk_of_records(course, kept, records) as desk:
+            yield desk
+        return
+    # A course that keeps no scores keeps its marks beside the results.
+    place = (url or course.records, course.root) if url or course.records else ("sqlite:///review.db", what)
+    with (
+        records_at(str(place[0]), place[1]) as records,
+        desk_of_folder(course, what, Path(), assignment, records) as desk,
+    ):
+        yield desk
+    for sentence in desk.untold.values():
+        click.echo(f"viva: a result could not be brought up to date, its marks are kept: {line(sentence)}", err=True)
+
+
+def _with_table(desk: "Desk", export: Path | None, table: Path | None, marker: str, round: int) -> str:
+    """Write the marks as a table, or take them from one; a sentence about it."""
+    from viva.review import tables
+    from viva.review.cells import MOST_BYTES
+    from viva.review.desk import Marker
+
+    desk.wait()
+    if export is not None:
+        write_atomically(export, tables.written(desk, round))
+        return f"written: {export}"
+    assert table is not None  # one of the two was said
+    with table.open("rb") as file:
+        taken = tables.taken(desk, Marker(marker, round), file.read(MOST_BYTES + 1))
+    return f"{taken} {'mark' if taken == 1 else 'marks'} taken from {table}"
 
 
 def _need_libraries() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from viva.report.rendering import sheet
+
 PREFIX: Final = "/static/"
 FOREVER: Final = "private, max-age=31536000, immutable"
 """An address with a digest never means other bytes."""
@@ -32,7 +34,10 @@ class File:
 
 @cache
 def files() -> dict[str, File]:
-    """All of them by name. No request opens a file: a name that is not here does not exist, whatever it points to."""
+    """All of them by name, and the style sheet that reports have.
+
+    No request opens a file: a name that is not here does not exist, whatever it points to.
+    """
     found = {}
     for path in sorted(_FOLDER.rglob("*")):
         if path.is_file():
@@ -40,6 +45,8 @@ def files() -> dict[str, File]:
             kind = _KINDS.get(path.suffix, "text/plain; charset=utf-8")
             digest = hashlib.sha256(data).hexdigest()[:16]
             found[path.relative_to(_FOLDER).as_posix()] = File(data, kind, digest)
+    style = sheet().encode()
+    found["style.css"] = File(style, _KINDS[".css"], hashlib.sha256(style).hexdigest()[:16])
     return found
 
 

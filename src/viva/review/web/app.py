@@ -1,0 +1,43 @@
+"""The pages as an application. What may not reach them is turned away before: see `guard`."""
+
+from typing import cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from viva.review.desk import Desk, Marker
+from viva.review.web import deciding, marking, overview, table
+from viva.review.web.visit import NotThere, Visit
+
+
+def create_app(desk: Desk) -> FastAPI:
+    """The application of a desk; it expects `scope["viva"]` to say who asks."""
+    app = FastAPI(title="viva review", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.desk = desk
+    for part in (overview, table, deciding, marking):
+        app.include_router(part.router)
+    app.add_exception_handler(NotThere, _not_there)
+    app.add_exception_handler(HTTPException, _unknown)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    return app
+
+
+def _not_there(request: Request, error: Exception) -> Response:
+    return _message(request, 404, "Nothing is here", str(error))
+
+
+def _unknown(request: Request, error: Exception) -> Response:
+    status = cast(HTTPException, error).status_code
+    return _message(request, status, "Nothing is here", "This address leads nowhere.")
+
+
+def _unreadable(request: Request, _error: Exception) -> Response:
+    return _message(request, 422, "That was not understood", "A field of the form holds what it cannot hold.")
+
+
+def _message(request: Request, status: int, heading: str, sentence: str) -> Response:
+    session = request.scope["viva"]
+    visit = Visit(request.app.state.desk, Marker(session.marker, session.round), session.csrf, False)
+    return visit.show("message.html.j2", status, heading=heading, sentence=sentence)

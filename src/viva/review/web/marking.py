@@ -1,0 +1,259 @@
+"""The pages on which answers are marked, one after the other."""
+
+import uuid
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from fastapi.responses import Response
+
+from viva.model.errors import UsageError
+from viva.records.reviews import Changed
+from viva.review import pace
+from viva.review.answers import Answer
+from viva.review.marking import adjustment
+from viva.review.web import views
+from viva.review.web.visit import Asked, Visit, address_of
+
+router = APIRouter()
+_ON_A_PAGE = 200
+Text = Annotated[str, Form()]
+Texts = Annotated[list[str], Form(default_factory=list)]
+
+
+@router.get("/q/{number}")
+def next_answer(asked: Asked, number: str) -> Response:
+    """The next answer that is not marked."""
+    asked.question(number)
+    found = asked.desk.next_for(asked.marker, number)
+    return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
+
+
+@router.get("/q/{number}/all")
+def all_answers(asked: Asked, number: str, page: int = 1, done: str = "") -> Response:
+    """Every answer to a question, in the order in which they are marked."""
+    question = asked.question(number)
+    answers = asked.desk.answers[number]
+    pages = max(1, -(-len(answers) // _ON_A_PAGE))
+    page = min(max(page, 1), pages)
+    part = answers[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]
+    return asked.show(
+        "list.html.j2",
+        question=question,
+        progress=asked.desk.progress(number, asked.marker.round),
+        answers=[_listed(asked, answer) for answer in part],
+        pages=pages,
+        at=page,
+        note="Every answer to this question that is yours to mark is marked." if done else "",
+    )
+
+
+@router.get("/q/{number}/{content_hash}")
+def one_answer(asked: Asked, number: str, content_hash: str, note: str = "") -> Response:
+    """The page of an answer."""
+    answer = asked.answer(number, content_hash)
+    asked.desk.open(asked.marker, answer)
+    return _answer_page(asked, answer, {"undone": "What you did last was taken back."}.get(note, ""))
+
+
+@router.post("/q/{number}/{content_hash}")
+def mark(
+    asked: Asked,
+    number: str,
+    content_hash: str,
+    items: Texts,
+    adjust: Text = "",
+    comment: Text = "",
+    done: Text = "",
+    then: Text = "",
+    finish: Annotated[str | None, Form()] = None,
+    seen: Annotated[int, Form()] = 0,
+    action: Text = "",
+) -> Response:
+    """Keep what a marker says; `finish` comes from the buttons, `done` and `then` from the script."""
+    answer = asked.answer(number, content_hash)
+    finished = done == "yes" if finish is None else finish == "yes"
+    try:
+        judgement = asked.desk.judged(answer, items, adjustment(adjust), unix(comment), done=finished)
+        asked.desk.mark(asked.marker, [(answer, judgement)], action=action[:64], seen={content_hash: seen})
+    except Changed as error:
+        asked.desk.refresh()
+        return _not_kept(asked, answer, str(error), 409, seen)
+    except UsageError as error:
+        return _not_kept(asked, answer, str(error), 422)
+    if then == "next" or finish == "yes":
+        found = asked.desk.next_for(asked.marker, number, answer)
+        return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
+    if not asked.by_htmx:
+        return asked.go(address_of(answer))
+    return _saved(asked, answer)
+
+
+@router.get("/q/{number}/{content_hash}/name")
+def name(asked: Asked, number: str, content_hash: str) -> Response:
+    """Whose answer it is."""
+    return asked.show("part.html.j2", kind="name", names=views.names(asked.answer(number, content_hash)))
+
+
+@router.get("/q/{number}/{content_hash}/similar")
+def similar(asked: Asked, number: str, content_hash: str) -> Response:
+    """How many answers say nearly the same."""
+    answer = asked.answer(number, content_hash)
+    return asked.show("part.html.j2", kind="similar", here=address_of(answer), count=len(asked.desk.similar(answer)))
+
+
+@router.get("/q/{number}/{content_hash}/notebook")
+def notebook(asked: Asked, number: str, content_hash: str, whole: str = "") -> Response:
+    """The cells around it."""
+    answer = asked.answer(number, content_hash)
+    cells = views.notebook(asked.desk, answer, whole=bool(whole))
+    return asked.show("part.html.j2", kind="notebook", here=address_of(answer), **cells)
+
+
+@router.get("/q/{number}/{content_hash}/history")
+def history(asked: Asked, number: str, content_hash: str) -> Response:
+    """What was said of it so far."""
+    answer = asked.answer(number, content_hash)
+    rows = asked.desk.journal.history((answer.content_hash, number))
+    return asked.show("history.html.j2", history=views.told_to(asked.desk, asked.marker, answer, rows))
+
+
+@router.post("/undo")
+def undo(asked: Asked) -> Response:
+    """Take back what the marker did last, and show it."""
+    try:
+        rows = asked.desk.undo(asked.marker)
+    except Changed as error:
+        return asked.show("message.html.j2", 409, heading="It was not taken back", sentence=str(error))
+    found = [asked.desk.answer((row.place.content_hash, row.place.question)) for row in rows]
+    there = next((answer for answer in found if answer is not None), None)
+    if there is None:
+        sentence = "You have done nothing here that could be taken back."
+        return asked.show("message.html.j2", heading="Nothing to take back", sentence=sentence)
+    return asked.go(f"{address_of(there)}?note=undone")
+
+
+@router.get("/q/{number}/{content_hash}/group")
+def group(asked: Asked, number: str, content_hash: str) -> Response:
+    """The answers that say nearly the same, to be looked at."""
+    return _group_page(asked, asked.answer(number, content_hash))
+
+
+@router.post("/q/{number}/{content_hash}/group")
+def mark_group(
+    asked: Asked,
+    number: str,
+    content_hash: str,
+    chosen: Texts,
+    action: Text = "",
+) -> Response:
+    """Give similar answers the mark of this one."""
+    answer = asked.answer(number, content_hash)
+    state, _ = views.state_of(asked.desk, asked.marker, answer)
+    if not state.done:
+        return _group_page(asked, answer)
+    seen = {
+        hash_: int(number_) for hash_, _, number_ in (each.partition(" ") for each in chosen) if number_.isdecimal()
+    }
+    said = [(each, state) for each in asked.desk.similar(answer) if each.content_hash in seen]
+    try:
+        same = [
+            (each, asked.desk.judged(each, state.items, state.adjust, state.comment, done=True)) for each, _ in said
+        ]
+        asked.desk.mark(asked.marker, same, action=action[:64], seen=seen)
+    except UsageError as error:
+        return asked.show("message.html.j2", 409, heading="No mark was given", sentence=str(error))
+    found = asked.desk.next_for(asked.marker, number, answer)
+    return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
+
+
+def unix(text: str) -> str:
+    """Forms send line breaks as CR LF."""
+    return text.replace("\r\n", "\n").strip("\n")
+
+
+def _answer_page(asked: Visit, answer: Answer, note: str) -> Response:
+    desk, marker = asked.desk, asked.marker
+    question = asked.question(answer.question)
+    state, seen = views.state_of(desk, marker, answer)
+    before, after = desk.beside(answer, -1), desk.beside(answer, 1)
+    progress = desk.progress(answer.question, marker.round)
+    times = desk.journal.times(answer.question, marker.name, marker.round)
+    return asked.show(
+        "answer.html.j2",
+        question=question,
+        answer=answer,
+        here=address_of(answer),
+        shown=views.shown(answer),
+        place=desk.position(answer),
+        progress=progress,
+        time=pace.time_left(progress.left, pace.pace(times)),
+        previous=address_of(before) if before else "",
+        following=address_of(after) if after else "",
+        evidence=views.beside(desk, question, answer),
+        phrases=views.ready_comments(desk, marker, question),
+        state=state,
+        seen=seen,
+        action=uuid.uuid4().hex,
+        store=f"{desk.assignment.name} {marker.round} {answer.question} {answer.content_hash}",
+        note=note,
+    )
+
+
+def _saved(asked: Visit, answer: Answer, message: str = "", status: int = 200, seen: int | None = None) -> Response:
+    """What stands now. Whoever has not seen it decides first which of the two is to stand: `seen` stays what it was."""
+    state, latest = views.state_of(asked.desk, asked.marker, answer)
+    return asked.show(
+        "saved.html.j2",
+        status,
+        state=state,
+        seen=latest if seen is None else seen,
+        theirs=0 if seen is None else latest,
+        here=address_of(answer),
+        action=uuid.uuid4().hex,
+        message=message,
+    )
+
+
+def _not_kept(asked: Visit, answer: Answer, sentence: str, status: int, seen: int | None = None) -> Response:
+    if asked.by_htmx:
+        return _saved(asked, answer, sentence, status, seen)
+    return asked.show("message.html.j2", status, heading="The mark was not kept", sentence=sentence)
+
+
+def _group_page(asked: Visit, answer: Answer) -> Response:
+    desk, marker = asked.desk, asked.marker
+    state, _ = views.state_of(desk, marker, answer)
+    if not state.done:
+        sentence = "Mark this answer first: the others then get the same mark."
+        return asked.show("message.html.j2", heading="This answer is not marked yet", sentence=sentence)
+    others = []
+    for other in desk.similar(answer):
+        said, seen = views.state_of(desk, marker, other)
+        others.append(
+            {
+                "hash": other.content_hash,
+                "seen": seen,
+                "state": said,
+                "place": desk.position(other),
+                "shown": views.shown(other),
+            }
+        )
+    return asked.show(
+        "group.html.j2",
+        question=asked.question(answer.question),
+        here=address_of(answer),
+        shown=views.shown(answer),
+        state=state,
+        others=others,
+        action=uuid.uuid4().hex,
+    )
+
+
+def _listed(asked: Visit, answer: Answer) -> dict[str, object]:
+    state, seen = views.state_of(asked.desk, asked.marker, answer)
+    return {
+        "here": address_of(answer),
+        "beginning": views.beginning(answer),
+        "earned": state.earned if seen and (state.done or state.items) else None,
+        "draft": not state.done,
+    }

@@ -1,0 +1,59 @@
+"""The first page: every question, how far it is, and what waits."""
+
+from collections import Counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from viva.review import pace, rubric_change
+from viva.review.desk import Desk, Marker
+from viva.review.web.visit import Asked, Visit
+
+router = APIRouter()
+AT_ONCE_S = 0.4
+"""How long the first page waits for the class; then it says how much was read."""
+
+
+@router.get("/")
+def overview(request: Request) -> Response:
+    """Every question; while the class is being read, how far that is."""
+    desk: Desk = request.app.state.desk
+    session = request.scope["viva"]
+    asked = Visit(desk, Marker(session.marker, session.round), session.csrf, "hx-request" in request.headers)
+    if not desk.ready.wait(AT_ONCE_S) or desk.fault is not None:
+        return asked.show("overview.html.j2")
+    desk.refresh()
+    appealed = desk.journal.appealed()
+    waiting = Counter(key[1] for key, waits in appealed.items() if waits)
+    differing = Counter(key[1] for key in desk.journal.differing())
+    return asked.show(
+        "overview.html.j2",
+        rows=[_row(asked, number, waiting[number], differing[number]) for number in desk.answers],
+        waiting=sum(waiting.values()),
+        changed=rubric_change.found(desk),
+    )
+
+
+@router.post("/rubric")
+def follow_rubric(asked: Asked, sure: Annotated[str, Form()] = "") -> Response:
+    """Give what was marked under an earlier rubric the points of the present one."""
+    rubric_change.follow(asked.desk, asked.marker.name)
+    return asked.go("/")
+
+
+def _row(asked: Visit, number: str, appeals: int, differing: int) -> dict[str, Any]:
+    marker = asked.marker
+    progress = asked.desk.progress(number, marker.round)
+    times = asked.desk.journal.times(number, marker.name, marker.round)
+    return {
+        "number": number,
+        "title": progress.question.title,
+        "points": progress.question.points,
+        "done": progress.done,
+        "of": progress.of,
+        "left": progress.left,
+        "time": pace.time_left(progress.left, pace.pace(times)),
+        "appeals": appeals,
+        "differing": differing,
+    }
