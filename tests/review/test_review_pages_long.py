@@ -1,0 +1,213 @@
+"""The pages of `viva review`: nothing of a student's runs, nothing is fetched elsewhere, everybody can use them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_notebooks import PAYLOADS
+from review_class import NAME, delivery_of, fill, hash_of, notebook, rubric, score_of
+from review_server import Server, chromium, opened, served
+
+from viva.intake import open_submission
+from viva.records import Records
+from viva.records.store import Reason
+
+pytestmark = pytest.mark.long
+QUESTION = "2.1"
+HTMX = [
+    "<div hx-get='/table' hx-trigger='load' hx-target='body'>x</div>",
+    "<div data-hx-post='/undo' data-hx-trigger='load'>x</div>",
+    "<button data-key='Enter' hx-on:click='owned()'>x</button>",
+    "<form action='/undo' method=post><input name=csrf><button data-key=1 autofocus>x</button></form>",
+    "<a href='/logout' data-key='Enter'>x</a><a href='//example.org/' id=mark>x</a>",
+    "<img name=getElementById><form id=mark><input name=elements></form>",
+]
+ALL = [*PAYLOADS, *HTMX]
+PATHS = [
+    "/",
+    f"/q/{QUESTION}/all",
+    f"/q/{QUESTION}/{hash_of(3)}",
+    f"/q/{QUESTION}/{hash_of(0)}",
+    f"/q/{QUESTION}/{hash_of(13)}/group",
+    "/agreement",
+    "/differing",
+    "/appeals",
+    "/students?find=ada",
+    f"/decide/{QUESTION}/{hash_of(13)}?named=yes",
+    "/table",
+    "/nothing/here",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A class with marks, differing marks and a request."""
+    folder = tmp_path_factory.mktemp("review")
+    url = f"sqlite:///{folder / 'records.db'}"
+    with Records.open(url, folder) as records:
+        fill(records, 40)
+    for second, keys in ((False, "12"), (True, "1")):
+        with served(folder, "--records", url, "--by", "Grace" if second else "Ada", *["--second"] * second) as first:
+            for number in (3, 13, 0):
+                page = opened(browser, first, f"/q/{QUESTION}/{hash_of(number)}")
+                for key in keys:
+                    page.keyboard.press(key)
+                page.fill("#comment", "Read section 3 again.")
+                page.keyboard.press("Control+Enter")
+                page.wait_for_url(lambda now, number=number: hash_of(number) not in now)
+                page.context.close()
+    with served(folder, "--records", url, "--by", "Ada") as running:
+        page = opened(browser, running, f"/decide/{QUESTION}/{hash_of(13)}?named=yes")
+        page.fill("#request", "Please look again.")
+        page.get_by_role("button", name="Note it").click()
+        page.wait_for_url("**note=noted**")
+        page.context.close()
+        yield running
+
+
+def settled(page: Any) -> None:
+    """Wait for parts that come later, with everything open."""
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.wait_for_load_state("networkidle")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_axe_finds_nothing(browser: Any, server: Server, path: str, scheme: str, tmp_path: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(browser, server, path, color_scheme=scheme)
+    settled(page)
+    page.screenshot(path=tmp_path / f"{scheme}.png", full_page=True)
+    found = Axe().run(page)
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+    with_help = Axe().run(page)
+    page.context.close()
+    assert found.violations_count == 0, found.generate_report()
+    assert with_help.violations_count == 0, with_help.generate_report()
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("width", "scale"), [(360, 3), (320, 2), (550, 2)], ids=["a phone", "a small phone", "1100 at 200 %"]
+)
+def test_nothing_is_cut_off_where_it_is_narrow(
+    browser: Any, server: Server, path: str, width: int, scale: int, tmp_path: Path
+) -> None:
+    page = opened(browser, server, path, viewport={"width": width, "height": 740}, device_scale_factor=scale)
+    settled(page)
+    page.screenshot(path=tmp_path / "narrow.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_keyboard_reaches_everything(browser: Any, server: Server, path: str) -> None:
+    """Whatever can be used gets the focus and shows it; nobody is caught in it."""
+    page = opened(browser, server, path)
+    settled(page)
+    wanted = page.evaluate("""[...document.querySelectorAll(
+        "a[href], summary, [tabindex='0'], button, input:not([type=hidden]), textarea")]
+        .filter(e => e.checkVisibility()).length""")
+    places = set()
+    for _ in range(wanted):
+        page.keyboard.press("Tab")
+        place, outline = page.evaluate(
+            "[[...document.querySelectorAll('*')].indexOf(document.activeElement), "
+            "getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        places.add(place)
+        assert outline != "none"
+    page.context.close()
+    assert len(places) == wanted
+
+
+def test_formulas_and_code_are_shown(browser: Any, server: Server) -> None:
+    page = opened(browser, server, f"/q/{QUESTION}/{hash_of(3)}")
+    assert page.locator(".answer math").count() >= 1
+    page.context.close()
+
+
+@pytest.mark.parametrize("bypass", [False, True], ids=["with the policy", "without the policy"])
+def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
+    """In answers, notebooks, names, findings, comments and requests; with the policy switched off as well."""
+    url = f"sqlite:///{tmp_path / 'records.db'}"
+    _hostile_class(url, tmp_path)
+    with served(tmp_path, "--records", url, "--by", "<img src=x onerror=owned()>") as running:
+        context = browser.new_context(bypass_csp=bypass)
+        asked: list[str] = []
+        context.on("request", lambda request: asked.append(request.url))
+        context.add_init_script("window.ran = 0; window.owned = () => { window.ran += 1 }")
+        page = context.new_page()
+        page.goto(running.address)
+        page.wait_for_selector("table.questions")
+        with Records.open(url, tmp_path) as records:
+            hashes = [kept.marked.score.content_hash for kept in records.current(NAME)]
+        text = "\n".join(ALL)
+        page.goto(f"{running.origin}/q/{QUESTION}/{hashes[0]}")
+        page.keyboard.press("1")
+        page.fill("#comment", text)
+        page.keyboard.press("Control+Enter")
+        page.wait_for_url(lambda now: hashes[0] not in now)
+        page.goto(f"{running.origin}/decide/{QUESTION}/{hashes[0]}?named=yes")
+        page.fill("#request", text[:5000])
+        page.get_by_role("button", name="Note it").click()
+        page.wait_for_url("**note=noted**")
+        for path in (
+            *(f"/q/{QUESTION}/{one}" for one in hashes),
+            f"/q/{QUESTION}/all",
+            f"/q/{QUESTION}/{hashes[0]}/group",
+            f"/decide/{QUESTION}/{hashes[0]}?named=yes",
+            "/students?find=s",
+            "/appeals",
+            "/",
+        ):
+            page.goto(running.origin + path)
+            before = page.url
+            for key in "no":  # the name, the notebook
+                page.keyboard.press(key)
+            settled(page)
+            for element in page.locator(".student a, .student span, .student p, .student img").all():
+                element.dispatch_event("mouseover")
+                element.dispatch_event("focus")
+            assert page.evaluate("window.ran") == 0, path
+            assert page.url == before, path
+            inside = "document.querySelectorAll('.student :is(script, iframe, object, embed, form, button, input, svg, "
+            inside += "[style], [id], [name], [data-key], [hx-get], [data-hx-post])').length"
+            assert page.evaluate(inside) == 0, path
+            assert page.locator("main main, .student h1").count() == 0
+            assert page.evaluate("[...document.querySelectorAll('*')].some(e => e.shadowRoot)") is False
+        context.close()
+        assert [url for url in asked if not url.startswith((running.origin, "data:image/"))] == []
+
+
+def _hostile_class(url: str, folder: Path) -> None:
+    """Each answer a payload of its own, and one with all of them; each name as well."""
+    from dataclasses import replace
+
+    def write(number: int, question: str) -> str:
+        return "\n\n".join(ALL) if number == 0 else ALL[number % len(ALL)]
+
+    with Records.open(url, folder) as records:
+        for number in range(8):
+            path = folder / f"s{number:04}.ipynb"
+            path.write_bytes(notebook(number, write))
+            content_hash = open_submission(path, str(path)).content_hash
+            delivery = replace(delivery_of(number), path=path)
+            students = tuple(replace(student, name=ALL[number], id=ALL[-number - 1]) for student in delivery.students)
+            delivery_id = records.add_deliveries(NAME, [(replace(delivery, students=students), content_hash)])[0]
+            score = score_of(number, rubric(), write)
+            entries = tuple(
+                replace(e, name=ALL[n % len(ALL)], cases=tuple(replace(c, message=ALL[n % len(ALL)]) for c in e.cases))
+                for n, e in enumerate(score.entries)
+            )
+            kept = replace(score, content_hash=content_hash, entries=entries)
+            records.add_score(delivery_id, kept, made_with="test", identity=None, reason=Reason("tests"))
