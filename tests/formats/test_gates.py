@@ -216,3 +216,11 @@ def test_no_cell_of_a_csv_file_begins_a_formula(text: str) -> None:
         .isdigit()
     )
     assert is_number or not cell.startswith(("=", "+", "-", "@", "\t"))
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=200))
+def test_plain_text_stays_as_it_is(text: str) -> None:
+    assert gates.terminal(text, characters=200) == text
+    assert gates.terminal(text, characters=20) == (
+        text if len(text) <= 20 else f"{text[:20]}… ({len(text) - 20} more characters)"
+    )

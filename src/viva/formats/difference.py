@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats import gates
-from viva.formats.points import in_decimals, show
+from viva.formats.points import in_decimals, signed
 from viva.formats.results_json import Results, TestResult
 
 COLUMNS: Final = ("result", "test", "status_before", "status_after", "points_before", "points_after", "change")
@@ -59,11 +59,6 @@ def difference(name: str, before: Results | None, after: Results | None) -> Diff
 def by_change(differences: Iterable[Difference]) -> list[Difference]:
     """The largest change first, whichever its sign; of equals by name."""
     return sorted(differences, key=lambda each: (-abs(each.points), each.name))
-
-
-def signed(points: Fraction) -> str:
-    """Points with their sign: `+3`, `−0.5`, `±0`."""
-    return f"{'+' if points > 0 else '−' if points else '±'}{show(abs(points))}"
 
 
 def summary(differences: Sequence[Difference]) -> list[str]:

@@ -37,6 +37,8 @@ def terminal(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_
         text: anything.
         characters, lines: what is longer is cut, and the end says how much is missing.
     """
+    if text.isascii() and text.isprintable() and len(text) <= characters:
+        return text  # most texts; nothing below would find anything in them
     text = _LINE_BREAK.sub("\n", _SEQUENCE.sub("", text[: 8 * characters]))
     text = _CONTROL.sub(REPLACEMENT, _UNSEEN.sub("", text))
     if not text.isascii():

@@ -93,3 +93,8 @@ def column(values: Sequence[Fraction]) -> list[str]:
         padded.append(f"{whole}.{part.ljust(digits, '0')}" if digits and "e" not in text else text)
     width = max(map(len, padded), default=0)
     return [text.rjust(width) for text in padded]
+
+
+def signed(points: Fraction) -> str:
+    """Points with their sign: `+3`, `−0.5`, `±0`."""
+    return f"{'+' if points > 0 else '−' if points else '±'}{show(abs(points))}"

@@ -6,13 +6,12 @@ somebody smuggles in is not applied.
 
 import base64
 import hashlib
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from viva.formats import gates
-from viva.formats.points import show
+from viva.formats.points import show, signed
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,11 +51,6 @@ def number(value: float | None, digits: int = 2) -> str:
 def whole(text: str) -> str:
     """A text as one line, however long."""
     return gates.line(text, characters=_TEXT)
-
-
-def signed(points: Fraction) -> str:
-    """Points that are added or taken off, with a real minus."""
-    return f"+{show(points)}" if points >= 0 else f"−{show(-points)}"
 
 
 def percent(share: float) -> str:

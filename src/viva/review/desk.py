@@ -7,10 +7,11 @@ have added before it answers, and what it adds itself is in the records before i
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Self
 
 from viva.course import Assignment
@@ -19,9 +20,8 @@ from viva.model.errors import UsageError
 from viva.model.review import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
 from viva.records.store import Reason
 from viva.review.answers import Answer, answers_of
-from viva.review.journal import Journal, Key
-from viva.review.marking import judge
-from viva.review.similar import groups
+from viva.review.journal import Journal, Key, key_of
+from viva.review.marking import judge, rejudged
 from viva.review.sources import Source
 
 HELD_S: Final = 120.0
@@ -63,8 +63,11 @@ class Desk:
         """Submissions that were read so far."""
         self.unknown: Sequence[str] = ()
         """Questions that tests hand to a person and the rubric does not have."""
+        self.outdated: Sequence[tuple[Review, Judgement | None]] = ()
+        """Marks of an earlier rubric, and what the present one makes of them; None where an item is gone."""
         self.answers: Mapping[str, Sequence[Answer]] = {question.number: () for question in rubric.questions}
         self._index: Mapping[Key, int] = {}
+        self._hashes: Mapping[str, frozenset[str]] = {}
         self._groups: dict[str, Mapping[str, Sequence[str]]] = {}
         self._opened: dict[tuple[Key, int], tuple[str, float]] = {}
         self._lock = threading.Lock()
@@ -85,6 +88,7 @@ class Desk:
 
     def _read(self) -> None:
         try:
+            self.journal.refresh()
             class_ = []
             for one in self.source.read():
                 class_.append(one)
@@ -92,16 +96,27 @@ class Desk:
             asked = {each.question for _, written in class_ for each in written}
             self.unknown = sorted(asked - set(self.answers))
             self.answers = answers_of(class_, self.answers)
+            self._hashes = {n: frozenset(each.content_hash for each in of) for n, of in self.answers.items()}
             self._index = {
                 (answer.content_hash, number): place
                 for number, answers in self.answers.items()
                 for place, answer in enumerate(answers)
             }
-            self._changed({key for key in self._index if self.journal.standing(key).judgement is not None})
+            self._changed({key_of(row.place) for row in self.journal.said()})
         except Exception as error:  # shown on the page that waits for the class
             self.fault = error
         finally:
             self.ready.set()
+        self.outdated = list(self._outdated())
+
+    def _outdated(self) -> Iterator[tuple[Review, Judgement | None]]:
+        again = lru_cache(maxsize=None)(rejudged)  # much is said of many answers
+        for row in self.journal.said():
+            answer, question = self.answer(key_of(row.place)), self.rubric.question(row.place.question)
+            if answer is not None and question is not None and row.judgement.done:
+                new = again(question, row.judgement, answer.points)
+                if new != row.judgement:
+                    yield row, new
 
     def wait(self) -> None:
         """Wait for the class.
@@ -126,9 +141,8 @@ class Desk:
         """How far a question is."""
         question = self.rubric.question(number)
         assert question is not None  # callers take it from the rubric
-        answers = self.answers[number]
-        done = self.journal.done(number, round_)
-        return Progress(question, sum(answer.content_hash in done for answer in answers), len(answers))
+        hashes = self._hashes.get(number, frozenset())
+        return Progress(question, len(hashes & self.journal.done(number, round_)), len(hashes))
 
     # --- who marks what next
 
@@ -199,6 +213,8 @@ class Desk:
 
     def similar(self, answer: Answer) -> list[Answer]:
         """Answers that say nearly the same, without this one."""
+        from viva.review.similar import groups
+
         number = answer.question
         with self._lock:
             if number not in self._groups:
@@ -256,17 +272,17 @@ class Desk:
             Changed: somebody else has said something there since.
         """
         rows = self.journal.undo(marker.name, marker.round)
-        self._changed({(row.place.content_hash, row.place.question) for row in rows})
+        self._changed({key_of(row.place) for row in rows})
         return rows
 
     def pairs(self, number: str) -> list[tuple[Fraction, Fraction]]:
         """The points of answers to a question that both a first and a second marker have marked."""
+        first, second = (self.journal.done(number, round_) for round_ in (FIRST, SECOND))
         found = []
-        for answer in self.answers[number]:
-            rows = [self.journal.at(place_of(answer, round_)) for round_ in (FIRST, SECOND)]
-            done = [row.judgement.earned for row in rows if row is not None and row.judgement.done]
-            if len(done) == 2:
-                found.append((done[0], done[1]))
+        for content_hash in sorted(self._hashes.get(number, frozenset()) & first & second):
+            rows = [self.journal.at(Place(content_hash, number, MARK, round_)) for round_ in (FIRST, SECOND)]
+            one, two = (row.judgement.earned for row in rows if row is not None)
+            found.append((one, two))
         return found
 
     def refresh(self) -> None:
@@ -283,10 +299,12 @@ class Desk:
     ) -> list[Review]:
         """As `Journal.append`."""
         rows = self.journal.append(said, reason, action=action, seen=seen)
-        self._changed({(place.content_hash, place.question) for place, _ in said})
+        self._changed({key_of(place) for place, _ in said})
         return rows
 
     def _changed(self, keys: set[Key]) -> None:
+        if not self.source.is_told:
+            return
         for content_hash in {key[0] for key in keys if key in self._index}:
             self._behind.submit(self._tell, content_hash)
 

@@ -1,21 +1,28 @@
 """What markers have said, as the records hold it, in memory: each look brings what others have added meanwhile."""
 
+import heapq
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from operator import attrgetter
+from typing import Final
 
 from viva.model.review import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
 from viva.records import Records, reviews
 from viva.records.store import Reason
 
+_number = attrgetter("id")
 Key = tuple[str, str]
 """Content hash and question."""
-_COUNTED = ((MARK, FIRST), (MARK, SECOND), (SETTLED, 0))
+_MOST_TIMES: Final = 100
+"""By which it is told how long an answer takes."""
+_NONE: Final = frozenset[str]()
+_COUNTED: Final = ((MARK, FIRST), (MARK, SECOND), (SETTLED, 0))
 
 
 class Journal:
-    """The actions of all markers of one assignment; may be used by several threads."""
+    """The actions of all markers of one assignment, for several threads; empty before the first `refresh`."""
 
     def __init__(self, records: Records, assignment: str) -> None:
         self._records, self._assignment = records, assignment
@@ -24,16 +31,18 @@ class Journal:
         self._appeals: dict[Key, list[Review]] = {}
         self._done: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
         self._last = 0
-        self._add(reviews.standing_rows(records, assignment))
 
     # --- reading
 
     def refresh(self) -> set[Key]:
         """Take in what was added since; returns of which answers."""
         with self._lock:
-            new = reviews.since(self._records, self._assignment, self._last)
+            if self._last:
+                new = reviews.since(self._records, self._assignment, self._last)
+            else:
+                new = reviews.standing_rows(self._records, self._assignment)
             self._add(new)
-        return {_key(review.place) for review in new}
+        return {key_of(review.place) for review in new}
 
     def at(self, place: Place) -> Review | None:
         """What was said last in a place."""
@@ -44,9 +53,9 @@ class Journal:
         there = self._latest.get(place)
         return 0 if there is None else there.id
 
-    def done(self, question: str, round_: int) -> Collection[str]:
+    def done(self, question: str, round_: int) -> Set[str]:
         """Content hashes of the submissions whose answer was marked in a round."""
-        return self._done[question, round_]
+        return self._done.get((question, round_), _NONE)
 
     def standing(self, key: Key) -> Standing:
         """What counts of an answer."""
@@ -69,10 +78,10 @@ class Journal:
             return {key: self._waits(key) for key in self._appeals}
 
     def times(self, question: str, by: str, round_: int) -> list[str]:
-        """When a marker finished the answers of a question that stand."""
+        """When a marker finished answers to a question, the latest of those that stand."""
         with self._lock:
-            rows = [self._latest.get(Place(hash_, question, MARK, round_)) for hash_ in self._done[question, round_]]
-        return sorted(row.at for row in rows if row is not None and row.by == by)
+            rows = [self._latest[Place(hash_, question, MARK, round_)] for hash_ in self.done(question, round_)]
+        return sorted(row.at for row in heapq.nlargest(_MOST_TIMES, (r for r in rows if r.by == by), key=_number))
 
     def comments(self, question: str, round_: int) -> list[str]:
         """Comments that stand in a round with answers to a question: those of the other one would tell its marks."""
@@ -91,7 +100,7 @@ class Journal:
                 (hash_, question)
                 for (question, round_), hashes in list(self._done.items())
                 if round_ == SECOND
-                for hash_ in hashes & self._done[question, FIRST]
+                for hash_ in hashes & self.done(question, FIRST)
             ]
         return [key for key in both if self.standing(key).why_open]
 
@@ -170,7 +179,7 @@ class Journal:
         for row in rows:
             place = row.place
             if place.kind == APPEAL:
-                self._appeals.setdefault(_key(place), []).append(row)
+                self._appeals.setdefault(key_of(place), []).append(row)
             self._latest[place] = row
             if place.kind == MARK:
                 finished = self._done[place.question, place.round]
@@ -182,5 +191,6 @@ class Journal:
         return settled is None or settled.id < self._appeals[key][-1].id
 
 
-def _key(place: Place) -> Key:
+def key_of(place: Place) -> Key:
+    """The answer that a place is about."""
     return place.content_hash, place.question

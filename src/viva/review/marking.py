@@ -7,7 +7,7 @@ from typing import Final
 
 from viva.course.rubric import NOTHING, Question, earned
 from viva.formats import gates
-from viva.formats.difference import signed
+from viva.formats.points import signed
 from viva.model.errors import UsageError
 from viva.model.review import Judgement
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from viva.course import Assignment, Course
 from viva.course.rubric import Rubric
 from viva.course.rubric_file import load_rubric
-from viva.formats.results_json import load_results
 from viva.model.errors import UsageError
 from viva.records import Records
 from viva.review.desk import Desk
@@ -53,6 +52,8 @@ def _rubric(assignment: Assignment) -> Rubric:
 
 def _assignment_of(folder: Path) -> str:
     """The assignment of the first result; `FolderClass` refuses results of others."""
+    from viva.formats.results_json import load_results
+
     file = next((path for path in sorted(folder.rglob("results.json")) if path.is_file()), None)
     if file is None:
         raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")

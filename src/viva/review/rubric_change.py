@@ -1,13 +1,11 @@
 """What was marked under an earlier rubric: nothing changes by itself, and a person may let the marks follow."""
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from viva.model.review import Judgement, Place, Review
 from viva.records.store import Reason
 from viva.review.desk import Desk
-from viva.review.marking import rejudged
 
 _WHY = "the rubric has changed"
 
@@ -28,8 +26,8 @@ class RubricChange:
 
 
 def found(desk: Desk) -> RubricChange | None:
-    """What differs now; None where nothing does."""
-    news = [new for _, new in _differing(desk)]
+    """What differs now; None where nothing does. What is said while the desk stands follows its rubric anyhow."""
+    news = [new for _, new in _still(desk)]
     lost = sum(new is None for new in news)
     return RubricChange(len(news) - lost, lost) if news else None
 
@@ -40,17 +38,11 @@ def follow(desk: Desk, by: str) -> int:
     Raises:
         Changed: somebody has marked one of them meanwhile; nothing was changed.
     """
-    said: list[tuple[Place, Judgement]] = [(row.place, new) for row, new in _differing(desk) if new is not None]
+    said: list[tuple[Place, Judgement]] = [(row.place, new) for row, new in _still(desk) if new is not None]
     desk.append(said, Reason(by, _WHY), action=uuid.uuid4().hex)
     return len(said)
 
 
-def _differing(desk: Desk) -> Iterator[tuple[Review, Judgement | None]]:
-    for row in desk.journal.said():
-        answer = desk.answer((row.place.content_hash, row.place.question))
-        question = desk.rubric.question(row.place.question)
-        if answer is None or question is None or not row.judgement.done:
-            continue
-        new = rejudged(question, row.judgement, answer.points)
-        if new != row.judgement:
-            yield row, new
+def _still(desk: Desk) -> list[tuple[Review, Judgement | None]]:
+    """Of what differed when the desk was set up, that of which nobody has said anything since."""
+    return [(row, new) for row, new in desk.outdated if desk.journal.at(row.place) is row]

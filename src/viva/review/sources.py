@@ -6,17 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from viva.course import Assignment
-from viva.formats.results_json import load_results
 from viva.model import Delivery, Entry, Marked, Score, Status
 from viva.model.errors import UsageError
 from viva.model.review import NOT_MARKED_YET, Standing
 from viva.records import Records
 from viva.records.packing import delivery_from, unpack_plain
-from viva.report.executed import ExecutedNotebooks
-from viva.report.load import deliveries_below, score_of
-from viva.report.sources import graded_files, notebook_of
 from viva.review.answers import HandedIn, Written
-from viva.review.results import join, joined
 
 if TYPE_CHECKING:
     from viva.report.feedback import Notebook
@@ -27,6 +22,9 @@ _OPEN: Final = Status.NEEDS_REVIEW.value
 
 class Source(Protocol):
     """A class that was graded."""
+
+    is_told: bool
+    """Whether `tell` does anything."""
 
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
         """Every submission that counts, with what a person is to mark of it."""
@@ -43,6 +41,8 @@ class Source(Protocol):
 
 class KeptClass:
     """An assignment whose scores the course keeps. What is marked joins the scores whenever these are read."""
+
+    is_told = False
 
     def __init__(
         self, records: Records, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
@@ -75,6 +75,8 @@ class KeptClass:
 class FolderClass:
     """A folder that `viva grade -o` wrote: its results.json are kept up to date."""
 
+    is_told = True
+
     def __init__(
         self,
         folder: Path,
@@ -96,6 +98,9 @@ class FolderClass:
 
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
         """As `Source.read`."""
+        from viva.report.executed import ExecutedNotebooks
+        from viva.report.load import deliveries_below
+
         found = deliveries_below(self._folder, self._submissions)
         names = list(dict.fromkeys(one.score.assignment for one, _ in found))
         if self._alone and len(names) > 1:
@@ -108,14 +113,14 @@ class FolderClass:
 
     def score(self, handed_in: HandedIn) -> Score:
         """As `Source.score`."""
-        return score_of(load_results(_file(handed_in)))
+        return _score(_file(handed_in))
 
     @staticmethod
     def _as_graded(score: Score, place: Path) -> Score:
         """Without the marks that earlier reviews wrote into it."""
         if all(entry.status is Status.NEEDS_REVIEW for entry in score.entries if entry.rubric):
             return score
-        return score_of(joined(load_results(place / _RESULTS), {}))
+        return _score(place / _RESULTS, without_marks=True)
 
     def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
         """As `Source.notebook`: executed, where that is kept beside the result."""
@@ -128,7 +133,18 @@ class FolderClass:
 
     def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
         """Write the marks into its results.json."""
+        from viva.review.results import join
+
         join(_file(handed_in), marks)
+
+
+def _score(file: Path, *, without_marks: bool = False) -> Score:
+    from viva.formats.results_json import load_results
+    from viva.report.load import score_of
+    from viva.review.results import joined
+
+    results = load_results(file)
+    return score_of(joined(results, {}) if without_marks else results)
 
 
 def _file(handed_in: HandedIn) -> Path:
@@ -159,6 +175,7 @@ def _handed_in_notebook(
     one: Marked, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
 ) -> "tuple[Notebook | None, str]":
     from viva.report.feedback import Notebook
+    from viva.report.sources import graded_files, notebook_of
 
     submission, why_none = graded_files(one, withheld)
     if submission is None:

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from viva.model.errors import UsageError
 from viva.model.review import FIRST, SECOND, SETTLED, Judgement, Place
 from viva.review.agreement import agreement, cohen_kappa
-from viva.review.answers import Answer
+from viva.review.answers import Answer, HandedIn
 from viva.review.desk import place_of
 from viva.review.marking import adjustment
 from viva.review.web import views
@@ -69,9 +69,12 @@ def students(asked: Asked, find: str = "") -> Response:
     """Find the answers of a student by name."""
     found: dict[str, dict[str, Any]] = {}
     wanted = find.strip().casefold()
+    meant: dict[str, list[HandedIn]] = {}
     for answer in (answer for answers in asked.desk.answers.values() for answer in answers) if wanted else ():
-        for one in answer.handed_in:
-            if _is_meant(wanted, one.delivery) and (one.delivery.name in found or len(found) < _MOST_FOUND):
+        if answer.content_hash not in meant:
+            meant[answer.content_hash] = [one for one in answer.handed_in if _is_meant(wanted, one.delivery)]
+        for one in meant[answer.content_hash]:
+            if one.delivery.name in found or len(found) < _MOST_FOUND:
                 names = views.names(replace(answer, handed_in=(one,)))[0]
                 row = found.setdefault(one.delivery.name, {"name": names, "delivery": one.delivery.name, "rows": []})
                 row["rows"].append(_of_student(asked, answer))

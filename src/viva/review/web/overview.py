@@ -11,7 +11,7 @@ from viva.review.desk import Desk, Marker
 from viva.review.web.visit import Asked, Visit
 
 router = APIRouter()
-AT_ONCE_S = 0.4
+AT_ONCE_S = 0.1
 """How long the first page waits for the class; then it says how much was read."""
 
 

@@ -10,14 +10,14 @@ from viva.formats import gates
 from viva.model import Entry
 from viva.model.review import APPEAL, Judgement, Review
 from viva.report import prose
-from viva.report.feedback import what_is_shown
-from viva.report.notebook import NotebookError, ShownCell, shown_cells
 from viva.review.answers import Answer
 from viva.review.desk import Desk, Marker, place_of
 from viva.review.phrases import Phrase, phrases
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+
+    from viva.report.notebook import ShownCell
 
 _BEGINNING = 120
 _AROUND = (2, 4)
@@ -38,7 +38,7 @@ class Shown:
 class NearCell:
     """A cell of the notebook, and whether it holds the answer."""
 
-    shown: ShownCell
+    shown: "ShownCell"
     near: bool
 
 
@@ -133,6 +133,9 @@ def told_to(desk: Desk, marker: Marker, answer: Answer, history: Sequence[Review
 
 def notebook(desk: Desk, answer: Answer, *, whole: bool) -> dict[str, Any]:
     """The cells around an answer, or all of them."""
+    from viva.report.feedback import what_is_shown
+    from viva.report.notebook import NotebookError, shown_cells
+
     found, why_none = desk.source.notebook(answer.handed_in[0])
     if found is None:
         return {"why_none": why_none}
@@ -147,7 +150,7 @@ def notebook(desk: Desk, answer: Answer, *, whole: bool) -> dict[str, Any]:
     return {"why_none": "", "cells": near, "more": len(cells) - len(near), "about": what_is_shown(found)}
 
 
-def _cell_of(text: str, cells: Sequence[ShownCell]) -> int | None:
+def _cell_of(text: str, cells: "Sequence[ShownCell]") -> int | None:
     """The cell that holds most of the beginning of an answer; None where none does."""
     wanted = _squeezed(text)[:200]
     if len(wanted) < _LEAST:
