@@ -87,6 +87,8 @@ def finish(page: Any) -> None:
     """Press Enter and wait for what comes next."""
     before = page.url
     page.keyboard.press("Enter")
+    if page.locator("#link:has-text('if you mean it')").count():
+        page.keyboard.press("Enter")
     page.wait_for_url(lambda now: now != before)
 
 
@@ -343,6 +345,22 @@ def test_marking_works_without_scripts(browser: Any, url: str, tmp_path: Path) -
         assert hash_of(0) not in page.url
     assert latest(url)[hash_of(0)].judgement.comment == "two\nlines"
     assert latest(url)[hash_of(0)].judgement.done
+
+
+def test_nothing_chosen_is_asked_about(browser: Any, url: str, tmp_path: Path) -> None:
+    """Enter by mistake gives nobody nothing; who wrote nothing is not asked about."""
+    kept(url, 10)
+    with served(tmp_path, "--records", url, "--by", "Ada") as server:
+        page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#link:has-text('0 points')")
+        assert latest(url) == {}
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda now: hash_of(0) not in now)
+        assert latest(url)[hash_of(0)].judgement.done
+        page.goto(f"{server.origin}/q/{QUESTION}/{hash_of(9)}")
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda now: hash_of(9) not in now)
 
 
 def test_keys_can_be_switched_off(browser: Any, url: str, tmp_path: Path) -> None:

@@ -59,14 +59,23 @@
   if (!form) return;
   const comment = form.elements.comment, link = document.getElementById("link");
   const place = `viva ${form.dataset.place}`;
-  let typing = 0, again = 0, unsaved = false, leaving = false, going = "";
+  let typing = 0, again = 0, unsaved = false, leaving = false, sure = false, going = "";
 
   const save = () => {
     clearTimeout(typing); clearTimeout(again);
     unsaved = true;
     if (!form.querySelector("[data-mine]")) htmx.trigger(form, "save");  // first it is chosen whose mark is to stand
   };
+  // Nothing may be lost by a key that was pressed too early.
+  const means = () => {
+    const chosen = form.querySelector("[name=items]:checked") || form.elements.adjust.value.trim() || comment.value.trim();
+    if (chosen || form.dataset.empty || sure) return true;
+    sure = true;
+    link.textContent = "No item is chosen, which is 0 points: the same once more if you mean it.";
+    return false;
+  };
   const finish = () => {
+    if (!means()) return;
     form.elements.done.value = "yes";
     form.elements.then.value = "next";
     save();
