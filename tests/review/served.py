@@ -137,18 +137,27 @@ class Review:
 
 @contextlib.contextmanager
 def served(*, password: str | None = None) -> Iterator[Review]:
-    """The app behind the guard, until the end of the block."""
+    """The small app behind the guard, until the end of the block."""
+    app = pages()
+    with behind_the_guard(app, password=password) as review:
+        try:
+            yield review
+        finally:
+            app.state.goes_on.set()
+
+
+@contextlib.contextmanager
+def behind_the_guard(app: FastAPI, *, password: str | None = None) -> Iterator[Review]:
+    """Any app behind the guard, until the end of the block."""
     at, _ = listen(None, None, 0)
     hosts = None if password else at.hosts
     access = Access(KEY, hosts=hosts, password=password, marker="ada", round=1, port=at.port)
-    app = pages()
     running = server(Guard(app, access), Serving("", "ada", 1))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [at.socket]})
     thread.start()
     try:
         yield Review(access, app, at.port)
     finally:
-        app.state.goes_on.set()
         running.should_exit = True
         thread.join()
         at.socket.close()

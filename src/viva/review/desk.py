@@ -16,7 +16,6 @@ from typing import Final, Self
 
 from viva.course import Assignment
 from viva.course.rubric import Question, Rubric
-from viva.model.errors import UsageError
 from viva.model.review import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
 from viva.records.store import Reason
 from viva.review.answers import Answer, answers_of
@@ -102,7 +101,8 @@ class Desk:
                 for number, answers in self.answers.items()
                 for place, answer in enumerate(answers)
             }
-            self._changed({key_of(row.place) for row in self.journal.said()})
+            # Also what was taken back: an earlier process may have ended before it could tell.
+            self._changed({(row.place.content_hash, row.place.question) for row in self.journal.said()})
         except Exception as error:  # shown on the page that waits for the class
             self.fault = error
         finally:
@@ -312,12 +312,16 @@ class Desk:
         """Hand on what counts now of a submission, under each of its names."""
         found = [(number, self.answer((content_hash, number))) for number in self.answers]
         marks = {number: self.journal.standing((content_hash, number)) for number, answer in found if answer}
+        faults = []
         for handed_in in next(answer.handed_in for _, answer in found if answer):
             try:
                 self.source.tell(handed_in, marks)
-                self.untold.pop(content_hash, None)
-            except (UsageError, OSError) as error:  # said on the page and at the end; the mark itself is kept
-                self.untold[content_hash] = str(error)
+            except Exception as error:  # said on the page and at the end; the mark itself is kept
+                faults.append(str(error))
+        if faults:
+            self.untold[content_hash] = faults[0]
+        else:
+            self.untold.pop(content_hash, None)
 
 
 def place_of(answer: Answer, round_: int) -> Place:

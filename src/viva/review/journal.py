@@ -132,25 +132,23 @@ class Journal:
             seen: what the marker has seen in each place; see `Journal.seen`.
 
         Returns:
-            What stands in these places now.
+            The rows that say so, in the order of `said`. Somebody else may have said something above them by now.
 
         Raises:
             Changed: somebody else has said something there since; nothing was added.
         """
         with self._lock:
-            new = [(p, j) for p, j in said if (there := self.at(p)) is None or there.judgement != j or reason.why]
-            before = {place: (seen or {}).get(place, self.seen(place)) for place, _ in new}
+            rows = {place: there for place, _ in said if (there := self.at(place)) is not None}
+            new = [(p, j) for p, j in said if p not in rows or rows[p].judgement != j or reason.why]
             if new:
-                name = action or uuid.uuid4().hex
-                added = reviews.append(self._records, self._assignment, name, new, reason, seen=before)
-                self.refresh()
-                told = {review.place: review for review in added}
-                late = [(p, j) for p, j in new if p in told and told[p].judgement != j]
-                if late:  # the reply was lost, and the marker has gone on meanwhile
-                    then = {place: told[place].id for place, _ in late}
-                    reviews.append(self._records, self._assignment, uuid.uuid4().hex, late, reason, seen=then)
-                    self.refresh()
-            return [self._latest[place] for place, _ in said]
+                before = {place: (seen or {}).get(place, self.seen(place)) for place, _ in new}
+                kept = self._appended(action or uuid.uuid4().hex, new, reason, before)
+                late = [(p, j) for p, j in new if p not in kept or kept[p].judgement != j]
+                if late:  # the reply was lost, or the page was gone back to, and the marker has gone on meanwhile
+                    then = {place: kept[place].id if place in kept else before[place] for place, _ in late}
+                    kept |= self._appended(uuid.uuid4().hex, late, reason, then)
+                rows |= kept
+            return [rows[place] for place, _ in said]
 
     def appeal(self, key: Key, request: str, by: str) -> None:
         """Note what a student asks.
@@ -174,6 +172,13 @@ class Journal:
             rows = reviews.undo(self._records, self._assignment, uuid.uuid4().hex, Reason(by), round_)
             self.refresh()
             return rows
+
+    def _appended(
+        self, action: str, said: Sequence[tuple[Place, Judgement]], reason: Reason, seen: Mapping[Place, int]
+    ) -> dict[Place, Review]:
+        rows = reviews.append(self._records, self._assignment, action, said, reason, seen=seen)
+        self.refresh()
+        return {row.place: row for row in rows}
 
     def _add(self, rows: Sequence[Review]) -> None:
         for row in rows:
