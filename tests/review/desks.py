@@ -97,6 +97,11 @@ def say(desk: Desk, marker: Marker, answer: Answer, *items: str, comment: str = 
     return desk.mark(marker, [(answer, judgement)], action="", seen={})[0].id
 
 
+def settled(desk: Desk) -> None:
+    """Wait until all that was said so far is told."""
+    desk._behind.submit(int).result()
+
+
 def answer_of(desk: Desk, number: int, question: str = QUESTION) -> Answer:
     """What a student wrote."""
     found = desk.answer((hash_of(number), question))

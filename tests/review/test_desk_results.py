@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from desks import ADA, QUESTION, SMALL, Told, answer_of, class_of, say
+from desks import ADA, QUESTION, SMALL, Told, answer_of, class_of, say, settled
 from review_class import NAME, assignment, course, delivery_of, rubric, score_of
 
 from viva.formats.results_json import load_results, to_json
@@ -117,7 +117,7 @@ def test_a_result_that_is_written_later_is_said_no_longer(folder: Path, records:
     with desk_at(folder, records) as desk:
         aside = file.rename(file.with_name("aside"))
         say(desk, ADA, answer_of(desk, 1), "limits")
-        desk._behind.submit(int).result()  # all that was said so far is told
+        settled(desk)
         assert "cannot be read: No such file" in desk.untold[answer_of(desk, 1).content_hash]
         aside.rename(file)
         say(desk, ADA, answer_of(desk, 1), "roles", "limits")

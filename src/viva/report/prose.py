@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_RENDERED: Final = 20_000
 """Characters of a text that is rendered; a longer one is shown as it is."""
+_MOST_WRITTEN: Final = 1_000_000
+"""Characters of an answer: more than a result holds, since whoever marks it has to see all of it."""
 MOST_FORMULAS: Final = 500
 """Of one text; those after them are shown by their source."""
 FAULTS: Final = (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError)
@@ -57,13 +59,21 @@ def as_text(text: str) -> "Markup":
     return Markup("<pre>{}</pre>").format(gates.terminal(text, characters=2 * MOST_RENDERED, lines=2000))
 
 
+def as_typed(text: str) -> "Markup":
+    """All of an answer, as it was typed."""
+    from markupsafe import Markup
+
+    return Markup("<pre>{}</pre>").format(gates.terminal(text, characters=_MOST_WRITTEN, lines=_MOST_WRITTEN))
+
+
 def _shown(text: str, *, keep: bool) -> "Markup":
+    plain = as_typed if keep else as_text
     if len(text) > MOST_RENDERED:
-        return as_text(text)
+        return plain(text)
     try:
         return _with_formulas(gates.terminal(text, **WHOLE), keep=keep)
     except FAULTS:
-        return as_text(text)
+        return plain(text)
 
 
 def _with_formulas(text: str, *, keep: bool) -> "Markup":

@@ -109,5 +109,5 @@ def _gated(value: Any) -> Any:
     if value is None:
         return ""
     if type(value) is str:
-        return gates.terminal(value, characters=_TEXT, lines=2000)
+        return gates.terminal(value, characters=_TEXT, lines=_TEXT)
     return value

@@ -199,11 +199,14 @@ class Desk:
         """Somebody looks at an answer to mark it."""
         self._opened[(answer.content_hash, answer.question), marker.round] = (marker.name, time.monotonic())
 
-    def _open_for(self, marker: Marker, answer: Answer) -> bool:
-        if answer.content_hash in self.journal.done(answer.question, marker.round):
-            return False
+    def may_mark(self, marker: Marker, answer: Answer) -> bool:
+        """Whether an answer is one for a marker: a second one would agree with herself where she was the first."""
         first = self.journal.at(place_of(answer, FIRST)) if marker.round == SECOND else None
         return first is None or first.by != marker.name
+
+    def _open_for(self, marker: Marker, answer: Answer) -> bool:
+        done = self.journal.done(answer.question, marker.round)
+        return answer.content_hash not in done and self.may_mark(marker, answer)
 
     def _held(self, marker: Marker, answer: Answer) -> bool:
         by, since = self._opened.get(((answer.content_hash, answer.question), marker.round), (marker.name, 0.0))

@@ -3,9 +3,9 @@
 import uuid
 from dataclasses import dataclass
 
-from viva.model.review import Judgement, Place, Review
+from viva.model.review import SECOND, Judgement, Place, Review
 from viva.records.store import Reason
-from viva.review.desk import Desk
+from viva.review.desk import Desk, Marker
 
 _WHY = "the rubric has changed"
 
@@ -25,24 +25,34 @@ class RubricChange:
         return self.moved + self.lost
 
 
-def found(desk: Desk) -> RubricChange | None:
-    """What differs now; None where nothing does. What is said while the desk stands follows its rubric anyhow."""
-    news = [new for _, new in _still(desk)]
+def found(desk: Desk, marker: Marker) -> RubricChange | None:
+    """What differs now, as far as the marker may let it follow; None where nothing does.
+
+    What is said while the desk stands follows its rubric anyhow.
+    """
+    news = [new for _, new in _still(desk, marker)]
     lost = sum(new is None for new in news)
     return RubricChange(len(news) - lost, lost) if news else None
 
 
-def follow(desk: Desk, by: str) -> int:
+def follow(desk: Desk, marker: Marker) -> int:
     """Let every mark that can follow the present rubric, as one action; returns how many did.
+
+    Of a second marker these are the second marks alone: a first mark that she has changed is hers, and what she was
+    the first to mark she cannot mark as the second one.
 
     Raises:
         Changed: somebody has marked one of them meanwhile; nothing was changed.
     """
-    said: list[tuple[Place, Judgement]] = [(row.place, new) for row, new in _still(desk) if new is not None]
-    desk.append(said, Reason(by, _WHY), action=uuid.uuid4().hex)
+    said: list[tuple[Place, Judgement]] = [(row.place, new) for row, new in _still(desk, marker) if new is not None]
+    desk.append(said, Reason(marker.name, _WHY), action=uuid.uuid4().hex)
     return len(said)
 
 
-def _still(desk: Desk) -> list[tuple[Review, Judgement | None]]:
+def _still(desk: Desk, marker: Marker) -> list[tuple[Review, Judgement | None]]:
     """Of what differed when the desk was set up, that of which nobody has said anything since."""
-    return [(row, new) for row, new in desk.outdated if desk.journal.at(row.place) is row]
+    return [
+        (row, new)
+        for row, new in desk.outdated
+        if desk.journal.at(row.place) is row and (marker.round != SECOND or row.place.round == SECOND)
+    ]

@@ -7,9 +7,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from viva.model.errors import UsageError
 from viva.review.desk import Desk, Marker
 from viva.review.web import deciding, marking, overview, table
-from viva.review.web.visit import NotThere, Visit
+from viva.review.web.visit import NotThere, NotYet, Visit
 
 
 def create_app(desk: Desk) -> FastAPI:
@@ -19,6 +20,8 @@ def create_app(desk: Desk) -> FastAPI:
     for part in (overview, table, deciding, marking):
         app.include_router(part.router)
     app.add_exception_handler(NotThere, _not_there)
+    app.add_exception_handler(NotYet, _not_yet)
+    app.add_exception_handler(UsageError, _not_now)
     app.add_exception_handler(HTTPException, _unknown)
     app.add_exception_handler(RequestValidationError, _unreadable)
     return app
@@ -26,6 +29,15 @@ def create_app(desk: Desk) -> FastAPI:
 
 def _not_there(request: Request, error: Exception) -> Response:
     return _message(request, 404, "Nothing is here", str(error))
+
+
+def _not_yet(request: Request, error: Exception) -> Response:
+    return _message(request, 503, "The answers are not here", str(error))
+
+
+def _not_now(request: Request, error: Exception) -> Response:
+    """What is to be read or written is not as it should be; a page sends again what was not kept."""
+    return _message(request, 503, "This cannot be done now", str(error))
 
 
 def _unknown(request: Request, error: Exception) -> Response:

@@ -113,7 +113,7 @@ def decide(
             raise UsageError("A decision needs a reason.")
         asked.desk.settle(asked.marker.name, answer, judgement, why.strip(), action=action[:64], seen=seen)
     except UsageError as error:
-        return _decision_page(asked, answer, note=str(error), fault=True, proposal=proposal, why=why)
+        return _decision_page(asked, answer, note=str(error), fault=True, proposal=proposal, adjust=adjust, why=why)
     return asked.go(f"{decision_on(answer)}?note=decided")
 
 
@@ -136,6 +136,7 @@ def _decision_page(
     fault: bool = False,
     named: bool = False,
     proposal: Judgement | None = None,
+    adjust: str | None = None,
     why: str = "",
 ) -> Response:
     journal = asked.desk.journal
@@ -160,6 +161,7 @@ def _decision_page(
         history=views.told_to(asked.desk, asked.marker, answer, history),
         can_decide=may,
         proposal=proposal or stands,
+        adjust=adjust if adjust is not None else str(stands.adjust or ""),
         why=why or ("" if requests else _TWO if standing.why_open else ""),
         seen=journal.seen(Place(*key, SETTLED, 0)),
         action=uuid.uuid4().hex,

@@ -1,12 +1,14 @@
 """The pages on which answers are marked, one after the other."""
 
+import re
 import uuid
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Form
 from fastapi.responses import Response
 
 from viva.model.errors import UsageError
+from viva.model.review import Judgement
 from viva.records.reviews import Changed
 from viva.review import pace
 from viva.review.answers import Answer
@@ -15,7 +17,9 @@ from viva.review.web import views
 from viva.review.web.visit import Asked, Visit, address_of
 
 router = APIRouter()
-_ON_A_PAGE = 200
+_ON_A_PAGE: Final = 200
+_CHOSEN: Final = re.compile("([0-9a-f]+) ([0-9]{1,18})")
+"""An answer of a group, and the number of the row that was seen there."""
 Text = Annotated[str, Form()]
 Texts = Annotated[list[str], Form(default_factory=list)]
 
@@ -74,18 +78,19 @@ def mark(
     finished = done == "yes" if finish is None else finish == "yes"
     try:
         judgement = asked.desk.judged(answer, items, adjustment(adjust), unix(comment), done=finished)
-        asked.desk.mark(asked.marker, [(answer, judgement)], action=action[:64], seen={content_hash: seen})
+    except UsageError as error:
+        return _not_kept(asked, answer, str(error), 422, seen)
+    try:
+        (row,) = asked.desk.mark(asked.marker, [(answer, judgement)], action=action[:64], seen={content_hash: seen})
     except Changed as error:
         asked.desk.refresh()
         return _not_kept(asked, answer, str(error), 409, seen)
-    except UsageError as error:
-        return _not_kept(asked, answer, str(error), 422)
     if then == "next" or finish == "yes":
         found = asked.desk.next_for(asked.marker, number, answer)
         return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
     if not asked.by_htmx:
         return asked.go(address_of(answer))
-    return _saved(asked, answer)
+    return _saved(asked, answer, row.judgement, row.id)
 
 
 @router.get("/q/{number}/{content_hash}/name")
@@ -98,7 +103,7 @@ def name(asked: Asked, number: str, content_hash: str) -> Response:
 def similar(asked: Asked, number: str, content_hash: str) -> Response:
     """How many answers say nearly the same."""
     answer = asked.answer(number, content_hash)
-    return asked.show("part.html.j2", kind="similar", here=address_of(answer), count=len(asked.desk.similar(answer)))
+    return asked.show("part.html.j2", kind="similar", here=address_of(answer), count=len(_similar(asked, answer)))
 
 
 @router.get("/q/{number}/{content_hash}/notebook")
@@ -126,9 +131,12 @@ def undo(asked: Asked) -> Response:
         return asked.show("message.html.j2", 409, heading="It was not taken back", sentence=str(error))
     found = [asked.desk.answer((row.place.content_hash, row.place.question)) for row in rows]
     there = next((answer for answer in found if answer is not None), None)
-    if there is None:
+    if not rows:
         sentence = "You have done nothing here that could be taken back."
         return asked.show("message.html.j2", heading="Nothing to take back", sentence=sentence)
+    if there is None:
+        sentence = "What you did last was taken back; its answer is not in the class any more."
+        return asked.show("message.html.j2", heading="Taken back", sentence=sentence)
     return asked.go(f"{address_of(there)}?note=undone")
 
 
@@ -151,15 +159,11 @@ def mark_group(
     state, _ = views.state_of(asked.desk, asked.marker, answer)
     if not state.done:
         return _group_page(asked, answer)
-    seen = {
-        hash_: int(number_) for hash_, _, number_ in (each.partition(" ") for each in chosen) if number_.isdecimal()
-    }
-    said = [(each, state) for each in asked.desk.similar(answer) if each.content_hash in seen]
+    seen = {told[1]: int(told[2]) for each in chosen if (told := _CHOSEN.fullmatch(each))}
+    same = [each for each in _similar(asked, answer) if each.content_hash in seen]
     try:
-        same = [
-            (each, asked.desk.judged(each, state.items, state.adjust, state.comment, done=True)) for each, _ in said
-        ]
-        asked.desk.mark(asked.marker, same, action=action[:64], seen=seen)
+        said = [(each, asked.desk.judged(each, state.items, state.adjust, state.comment, done=True)) for each in same]
+        asked.desk.mark(asked.marker, said, action=action[:64], seen=seen)
     except UsageError as error:
         return asked.show("message.html.j2", 409, heading="No mark was given", sentence=str(error))
     found = asked.desk.next_for(asked.marker, number, answer)
@@ -199,25 +203,31 @@ def _answer_page(asked: Visit, answer: Answer, note: str) -> Response:
     )
 
 
-def _saved(asked: Visit, answer: Answer, message: str = "", status: int = 200, seen: int | None = None) -> Response:
-    """What stands now. Whoever has not seen it decides first which of the two is to stand: `seen` stays what it was."""
-    state, latest = views.state_of(asked.desk, asked.marker, answer)
+def _saved(
+    asked: Visit, answer: Answer, said: Judgement, seen: int, message: str = "", status: int = 200, theirs: int = 0
+) -> Response:
     return asked.show(
         "saved.html.j2",
         status,
-        state=state,
-        seen=latest if seen is None else seen,
-        theirs=0 if seen is None else latest,
+        state=said,
+        seen=seen,
+        theirs=theirs,
         here=address_of(answer),
         action=uuid.uuid4().hex,
         message=message,
     )
 
 
-def _not_kept(asked: Visit, answer: Answer, sentence: str, status: int, seen: int | None = None) -> Response:
-    if asked.by_htmx:
-        return _saved(asked, answer, sentence, status, seen)
-    return asked.show("message.html.j2", status, heading="The mark was not kept", sentence=sentence)
+def _not_kept(asked: Visit, answer: Answer, sentence: str, status: int, seen: int) -> Response:
+    """What stands now. Who has not seen it decides first which of the two is to stand: `seen` stays what it was."""
+    if not asked.by_htmx:
+        return asked.show("message.html.j2", status, heading="The mark was not kept", sentence=sentence)
+    state, latest = views.state_of(asked.desk, asked.marker, answer)
+    return _saved(asked, answer, state, seen, sentence, status, theirs=latest if status == 409 else 0)
+
+
+def _similar(asked: Visit, answer: Answer) -> list[Answer]:
+    return [each for each in asked.desk.similar(answer) if asked.desk.may_mark(asked.marker, each)]
 
 
 def _group_page(asked: Visit, answer: Answer) -> Response:
@@ -227,7 +237,7 @@ def _group_page(asked: Visit, answer: Answer) -> Response:
         sentence = "Mark this answer first: the others then get the same mark."
         return asked.show("message.html.j2", heading="This answer is not marked yet", sentence=sentence)
     others = []
-    for other in desk.similar(answer):
+    for other in _similar(asked, answer):
         said, seen = views.state_of(desk, marker, other)
         others.append(
             {

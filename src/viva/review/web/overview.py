@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
+from viva.records.reviews import Changed
 from viva.review import pace, rubric_change
 from viva.review.desk import Desk, Marker
 from viva.review.web.visit import Asked, Visit
@@ -31,14 +32,17 @@ def overview(request: Request) -> Response:
         "overview.html.j2",
         rows=[_row(asked, number, waiting[number], differing[number]) for number in desk.answers],
         waiting=sum(waiting.values()),
-        changed=rubric_change.found(desk),
+        changed=rubric_change.found(desk, asked.marker),
     )
 
 
 @router.post("/rubric")
 def follow_rubric(asked: Asked, sure: Annotated[str, Form()] = "") -> Response:
     """Give what was marked under an earlier rubric the points of the present one."""
-    rubric_change.follow(asked.desk, asked.marker.name)
+    try:
+        rubric_change.follow(asked.desk, asked.marker)
+    except Changed as error:
+        return asked.show("message.html.j2", 409, heading="No mark has followed", sentence=str(error))
     return asked.go("/")
 
 

@@ -33,6 +33,11 @@ class Shown:
     text: str
     html: "Markup"
 
+    @property
+    def source(self) -> "Markup":
+        """All of it, as it was typed."""
+        return prose.as_typed(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class NearCell:

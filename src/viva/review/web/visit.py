@@ -20,6 +20,10 @@ class NotThere(Exception):
     """An address that leads nowhere; its sentence is shown."""
 
 
+class NotYet(Exception):
+    """The class is not there: a page that waits for it sends again what it could not keep. Its sentence is shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """Who asks, and where."""
@@ -64,12 +68,17 @@ class Visit:
 
 
 def visit(request: Request) -> Visit:
-    """The visit of a request, once the class was read; what other markers did is taken in before."""
+    """The visit of a request, once the class was read; what other markers did is taken in before.
+
+    Raises:
+        NotYet: it is still being read, or cannot be.
+    """
     desk: Desk = request.app.state.desk
     session = request.scope["viva"]
-    desk.ready.wait(PATIENCE_S)
+    if not desk.ready.wait(PATIENCE_S):
+        raise NotYet("The class is still being read; the first page says how far that is.")
     if desk.fault is not None:
-        raise NotThere("The class cannot be read; the first page says why.")
+        raise NotYet("The class cannot be read; the first page says why.")
     desk.refresh()
     return Visit(desk, Marker(session.marker, session.round), session.csrf, "hx-request" in request.headers)
 

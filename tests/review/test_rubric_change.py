@@ -1,0 +1,134 @@
+"""A rubric that has changed since: nothing changes by itself, what can follow does, and it can be taken back."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from desks import ADA, GRACE, answer_of, class_of, desk_of, pages_of, reader, say, settled
+
+from viva.course.rubric import Item, Question, Rubric
+from viva.model.review import FIRST, SECOND, SETTLED, Place
+from viva.records import Records
+from viva.records.reviews import Changed
+from viva.review import rubric_change
+from viva.review.desk import Marker, place_of
+from viva.review.rubric_change import RubricChange
+
+F = Fraction
+ITEMS = (Item("why", F(2), "Says why."), Item("how", F(1), "Says how."), Item("name", F(1), "Names it."))
+OLD = Rubric((Question("1", "Why?", F(4), ITEMS), Question("2", "How?", F(4), ITEMS)))
+CLASS = class_of([f"text {number}" for number in range(6)], OLD)
+BLIND = Marker("Grace", SECOND)
+
+
+def changed(*items: Item) -> Rubric:
+    """The same with other items for its first question."""
+    return Rubric((replace(OLD.questions[0], items=items), OLD.questions[1]))
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records]:
+    with reader(tmp_path_factory.mktemp("empty") / "records.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def name(records: Records) -> str:
+    """Marks by the old rubric: of both rounds, a draft, a decision, and of the question that stays."""
+    name = uuid.uuid4().hex
+    with desk_of(records, CLASS, OLD, name=name) as (desk, _):
+        say(desk, ADA, answer_of(desk, 0, "1"), "why", comment="Well.")
+        say(desk, ADA, answer_of(desk, 1, "1"), "how")
+        say(desk, ADA, answer_of(desk, 2, "1"), "why", "name")
+        say(desk, ADA, answer_of(desk, 3, "1"), "why", done=False)
+        say(desk, ADA, answer_of(desk, 4, "1"))
+        say(desk, ADA, answer_of(desk, 0, "2"), "why")
+        say(desk, BLIND, answer_of(desk, 0, "1"), "why")
+        decided = desk.judged(answer_of(desk, 1, "1"), ["why", "how"], F(0), "", done=True)
+        desk.settle("Ada", answer_of(desk, 1, "1"), decided, "seen together", action="", seen=0)
+        assert rubric_change.found(desk, ADA) is None and rubric_change.follow(desk, ADA) == 0
+    return name
+
+
+@pytest.mark.parametrize(
+    ("items", "first", "second"),
+    [
+        (ITEMS, None, None),
+        ((replace(ITEMS[0], points=F(3)), *ITEMS[1:]), RubricChange(4, 0), RubricChange(1, 0)),
+        ((replace(ITEMS[0], text="Says why, in words."), *ITEMS[1:]), RubricChange(4, 0), RubricChange(1, 0)),
+        ((ITEMS[0], replace(ITEMS[1], points=F(2)), ITEMS[2]), RubricChange(2, 0), None),
+        (ITEMS[:2], RubricChange(0, 1), None),
+        (ITEMS[1:], RubricChange(0, 4), RubricChange(0, 1)),
+        ((replace(ITEMS[0], points=F(3)), ITEMS[1]), RubricChange(3, 1), RubricChange(1, 0)),
+        ((*ITEMS, Item("more", F(1), "More.")), None, None),
+        (ITEMS[::-1], RubricChange(2, 0), None),  # what the student reads stands in another order
+    ],
+)
+def test_what_differs_is_counted_for_each_marker(
+    records: Records, name: str, items: tuple[Item, ...], first: RubricChange | None, second: RubricChange | None
+) -> None:
+    with desk_of(records, CLASS, changed(*items), name=name) as (desk, _):
+        before = desk.journal.said()
+        assert (rubric_change.found(desk, ADA), rubric_change.found(desk, BLIND)) == (first, second)
+        assert rubric_change.found(desk, GRACE) == first, "another first marker may do it as well"
+        assert desk.journal.said() == before
+
+
+def test_marks_follow_with_a_reason_and_as_one_action(records: Records, name: str) -> None:
+    with desk_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), ITEMS[1]), name=name) as (desk, source):
+        settled(desk)
+        source.told.clear()
+        places = {row.place: row for row in desk.journal.said()}
+        assert rubric_change.follow(desk, GRACE) == 3
+        rows = {row.place: row for row in desk.journal.said() if row != places[row.place]}
+        zero, one = (answer_of(desk, number, "1") for number in (0, 1))
+        assert set(rows) == {
+            place_of(zero, FIRST), place_of(zero, SECOND), Place(one.content_hash, "1", SETTLED, 0),
+        }  # fmt: skip
+        assert {(row.by, row.why, row.action) for row in rows.values()} == {
+            ("Grace", "the rubric has changed", next(iter(rows.values())).action)
+        }
+        after = rows[place_of(zero, FIRST)].judgement
+        assert (after.earned, after.comment, after.items) == (3, "Well.", ("why",)) and "+3" in after.told
+        assert rubric_change.found(desk, GRACE) == RubricChange(0, 1), "what lost its item waits for a person"
+        assert rubric_change.follow(desk, GRACE) == 0
+    assert {name for name, _ in source.told} == {"s0", "s1"}
+
+
+def test_what_has_followed_is_taken_back_as_one(records: Records, name: str) -> None:
+    with desk_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (desk, _):
+        before = {row.place: row.judgement for row in desk.journal.said()}
+        assert rubric_change.follow(desk, ADA) == 4
+        assert len(desk.undo(ADA)) == 4
+        assert {row.place: row.judgement for row in desk.journal.said()} == before
+        assert rubric_change.found(desk, ADA) == RubricChange(4, 0)
+
+
+def test_a_second_marker_changes_no_first_mark_and_stays_a_second_marker(records: Records, name: str) -> None:
+    with desk_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (desk, _):
+        assert rubric_change.follow(desk, BLIND) == 1 and rubric_change.found(desk, BLIND) is None
+        first = desk.journal.at(place_of(answer_of(desk, 2, "1"), FIRST))
+        assert first is not None and (first.by, first.judgement.earned) == ("Ada", 3)
+        assert desk.may_mark(BLIND, answer_of(desk, 2, "1"))
+
+
+def test_nothing_follows_where_somebody_has_marked_meanwhile(
+    records: Records, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:])
+    with desk_of(records, CLASS, new, name=name) as (desk, _), desk_of(records, CLASS, new, name=name) as (other, _):
+        say(other, GRACE, answer_of(other, 0, "1"), "how")
+        with pytest.raises(Changed, match="by Grace"):
+            rubric_change.follow(desk, ADA)
+        with pages_of(desk) as pages:
+            ada = pages.person()
+            assert "By the present rubric 3 get other points" in ada.get("/").body
+            say(other, GRACE, answer_of(other, 2, "1"), "how")
+            monkeypatch.setattr(desk, "refresh", lambda: None)  # it comes between the look and the change
+            sent = ada.send("/rubric")
+            assert sent.status == 409 and "No mark has followed" in sent.body and "by Grace" in sent.body
+            monkeypatch.undo()
+            assert ada.send("/rubric").status == 303 and "has changed since" not in ada.get("/").body
+            assert "has changed since" not in ada.get("/").body
