@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from review_class import NAME, assignment, course, hash_of, rubric
 from served import Answer as Reply
@@ -46,6 +46,8 @@ def desk_at(file: Path) -> Iterator[Desk]:
 @dataclass
 class Told:
     """A class in memory, and what was told of it."""
+
+    is_told: ClassVar[bool] = True
 
     class_: Class
     told: list[tuple[str, Mapping[str, Standing]]] = field(default_factory=list)
@@ -162,3 +164,10 @@ def pages_of(desk: Desk) -> Iterator[Pages]:
     app: Any = create_app(desk)
     with behind_the_guard(app) as review:
         yield Pages(desk, review)
+
+
+def looked(records: Records, name: str) -> Journal:
+    """A journal that has taken in what there is."""
+    journal = Journal(records, name)
+    journal.refresh()
+    return journal

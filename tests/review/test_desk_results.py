@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from desks import ADA, QUESTION, SMALL, Told, answer_of, class_of, say, settled
+from desks import ADA, QUESTION, SMALL, Told, answer_of, class_of, looked, say, settled
 from review_class import NAME, assignment, course, delivery_of, rubric, score_of
 
 from viva.formats.results_json import load_results, to_json
@@ -74,7 +74,7 @@ def test_what_another_desk_has_said_is_written_when_it_is_seen(folder: Path, rec
     with desk_at(folder, records) as desk:
         answer = answer_of(desk, 1)
         judgement = desk.judged(answer, ["roles"], Fraction(0), "", done=True)
-        Journal(records, NAME).append([(place_of(answer, FIRST), judgement)], Reason("Grace"))
+        looked(records, NAME).append([(place_of(answer, FIRST), judgement)], Reason("Grace"))
         desk.refresh()
     assert earned(folder, 1) == 1
 
@@ -85,7 +85,7 @@ def test_what_was_said_before_the_end_of_a_process_is_written_by_the_next_one(fo
         answer = answer_of(desk, 1)
         judgement = desk.judged(answer, ["roles"], Fraction(0), "", done=True)
         say(desk, ADA, answer_of(desk, 0), "limits")
-    journal = Journal(records, NAME)
+    journal = looked(records, NAME)
     journal.undo("Ada", FIRST)
     journal.append([(place_of(answer, FIRST), judgement)], Reason("Ada"))
     assert [earned(folder, number) for number in range(SIZE)] == [1, None, 1]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from desks import QUESTION, reader
+from desks import QUESTION, looked, reader
 from review_class import NAME, fill, hash_of
 
 from viva.model.errors import UsageError
@@ -39,7 +39,7 @@ def name() -> str:
 
 @pytest.fixture
 def journal(records: Records, name: str) -> Journal:
-    return Journal(records, name)
+    return looked(records, name)
 
 
 def said(comment: str = "", earned: int = 1, *, done: bool = True) -> Judgement:
@@ -74,7 +74,7 @@ def test_a_reply_that_was_lost_is_given_again(records: Records, name: str, journ
     """The action is sent twice: nothing is added, also where another desk answers the second time."""
     rows = journal.append([(HERE, said("one"))], ADA, action="a", seen={HERE: 0})
     assert journal.append([(HERE, said("one"))], ADA, action="a", seen={HERE: 0}) == rows
-    late = Journal(records, name)
+    late = looked(records, name)
     assert late.append([(HERE, said("one"))], ADA, action="a", seen={HERE: 0}) == rows
     assert kept(records, name) == rows
 
@@ -92,7 +92,7 @@ def test_a_reply_that_was_lost_does_not_go_over_what_another_has_said_since(
     records: Records, name: str, journal: Journal
 ) -> None:
     (first,) = journal.append([(HERE, said("one"))], ADA, action="a", seen={HERE: 0})
-    Journal(records, name).append([(HERE, said("by Grace"))], GRACE, action="g", seen={HERE: first.id})
+    looked(records, name).append([(HERE, said("by Grace"))], GRACE, action="g", seen={HERE: first.id})
     with pytest.raises(Changed, match="by Grace"):
         journal.append([(HERE, said("one and two"))], ADA, action="a", seen={HERE: 0})
     assert [row.judgement.comment for row in kept(records, name)] == ["one", "by Grace"]
@@ -104,7 +104,7 @@ def test_nor_is_what_another_said_taken_for_the_markers_own(
 ) -> None:
     """With the number of a row that she has not seen her page would go on, and write over it."""
     (first,) = journal.append([(HERE, said("one"))], ADA, action="a", seen={HERE: 0})
-    Journal(records, name).append([(HERE, said("by Grace"))], GRACE, action="g", seen={HERE: first.id})
+    looked(records, name).append([(HERE, said("by Grace"))], GRACE, action="g", seen={HERE: first.id})
     if knows:
         journal.refresh()
     assert journal.append([(HERE, said("one"))], ADA, action="a", seen={HERE: 0}) == [first]
@@ -122,7 +122,7 @@ def test_a_page_that_was_gone_back_to_can_say_more_with_its_old_action(
     assert [(row.place, row.judgement) for row in rows] == [(HERE, said("more")), (other, said("more"))]
     assert kept(records, name) == [first, *rows]
     third = replace(HERE, content_hash=hash_of(2))
-    Journal(records, name).append([(third, said("by Grace"))], GRACE, action="")
+    looked(records, name).append([(third, said("by Grace"))], GRACE, action="")
     with pytest.raises(Changed, match="by Grace"):
         journal.append([(HERE, said()), (third, said())], ADA, action="a", seen={third: 0})
 
@@ -132,7 +132,7 @@ def test_a_page_that_was_gone_back_to_can_say_more_with_its_old_action(
 
 def test_who_has_not_seen_what_stands_there_keeps_nothing(records: Records, name: str, journal: Journal) -> None:
     other = replace(HERE, content_hash=hash_of(1))
-    (grace,) = Journal(records, name).append([(HERE, said("by Grace"))], GRACE, action="g")
+    (grace,) = looked(records, name).append([(HERE, said("by Grace"))], GRACE, action="g")
     with pytest.raises(Changed) as changed:
         journal.append([(other, said()), (HERE, said("by Ada"))], ADA, action="a", seen={HERE: 0})
     assert changed.value.rows == (grace,) and kept(records, name) == [grace]
@@ -162,17 +162,17 @@ def test_many_threads_at_one_journal_lose_nothing(records: Records, name: str, j
 def test_a_look_brings_what_others_have_added_and_says_of_which_answers(
     records: Records, name: str, journal: Journal
 ) -> None:
-    elsewhere = Journal(records, name)
+    elsewhere = looked(records, name)
     (row,) = elsewhere.append([(HERE, said("x"))], GRACE, action="")
     assert (journal.at(HERE), journal.seen(HERE)) == (None, 0)
     assert journal.refresh() == {KEY} and journal.refresh() == set()
     assert (journal.at(HERE), journal.seen(HERE)) == (row, row.id)
-    assert journal.history(KEY) == [row] == Journal(records, name).said()
+    assert journal.history(KEY) == [row] == looked(records, name).said()
     elsewhere.append([(HERE, said("x", done=False))], GRACE, action="")
     assert journal.done(QUESTION, FIRST) == {hash_of(0)}
     journal.refresh()
     assert journal.done(QUESTION, FIRST) == set()
-    assert Journal(records, NAME).said() == [], "another assignment"
+    assert looked(records, NAME).said() == [], "another assignment"
 
 
 # --- what counts, and what is told of it
@@ -229,7 +229,7 @@ def test_a_request_waits_until_it_is_decided_and_a_second_one_waits_again(journa
 def test_requests_are_there_again_for_a_new_journal(records: Records, name: str, journal: Journal) -> None:
     journal.appeal(KEY, "One.", "Ada")
     journal.appeal(KEY, "Two.", "Ada")
-    assert [row.why for row in Journal(records, name).appeals(KEY)] == ["One.", "Two."]
+    assert [row.why for row in looked(records, name).appeals(KEY)] == ["One.", "Two."]
 
 
 # --- undo
@@ -250,7 +250,7 @@ def test_undo_goes_back_action_by_action_and_autosaves_of_one_sentence_go_togeth
 
 def test_records_in_a_file_that_cannot_be_written_are_a_sentence(tmp_path: Path) -> None:
     with reader(tmp_path / "records.db") as records:
-        journal = Journal(records, "x")
+        journal = looked(records, "x")
         with records.engine.begin() as connection:
             connection.exec_driver_sql("DROP TABLE reviews")
         with pytest.raises(UsageError, match=r"The records cannot be written: no such table: reviews"):

@@ -50,9 +50,11 @@ def follow(desk: Desk, marker: Marker) -> int:
 
 
 def _still(desk: Desk, marker: Marker) -> list[tuple[Review, Judgement | None]]:
-    """Of what differed when the desk was set up, that of which nobody has said anything since."""
+    """Of what differed when the desk was set up, that which still says the same."""
     return [
         (row, new)
         for row, new in desk.outdated
-        if desk.journal.at(row.place) is row and (marker.round != SECOND or row.place.round == SECOND)
+        if (there := desk.journal.at(row.place)) is not None
+        and there.judgement == row.judgement
+        and (marker.round != SECOND or row.place.round == SECOND)
     ]
