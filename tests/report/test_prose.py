@@ -191,6 +191,8 @@ WORDS = [
 @settings(deadline=None)
 @given(draw.lists(draw.sampled_from(WORDS), max_size=10).map("".join))
 @example("<title>plain</title>")
+@example("``` p<q and r>s")
+@example("```c and more\nint x;\n```")
 def test_every_word_of_an_answer_is_seen(text: str) -> None:
     """Beside the language of a piece of code, and the address of a link that is none."""
     reader = Words()

@@ -76,9 +76,9 @@ def test_whatever_is_written_is_shown_whole_and_harmless(records: Records) -> No
         assert bodies[2].count("x" * 100_000) == 2, "rendered, and as it was typed"
         assert bodies[3].count("\nthe last line") == 2 and bodies[4].count("{{ 7 * 7 }}") == 2
         assert "Nothing was written." in bodies[7]
-        for path in ("/q/all/all", "/students?find=s", "/marks.csv", f"/q/all/{hash_of(4)}/group"):
+        for path in ("/q/all/all", "/students?find=s", f"/q/all/{hash_of(4)}/group"):
             page = ada.get(path)
-            assert page.status == 200 and "<script>" not in page.body.replace("'<script>", ""), path
+            assert page.status == 200 and "<script>" not in page.body, path
             assert "\ufffd" in page.body or "group" in path
         out = ada.get("/marks.csv").body.encode()
         assert "0 marks taken" in ada.upload(out).body

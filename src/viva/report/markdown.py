@@ -88,13 +88,14 @@ def _markdown(renderer: "HTMLRenderer", inline: "InlineParser", *more: str) -> "
 
 
 class _Coloured:
-    """Code whose language is named gets the colours of its language."""
+    """Code whose language is named gets the colours of its language; more that stands beside the name stays seen."""
 
     def block_code(self, code: str, info: str | None = None) -> str:
         from mistune import escape
 
-        words = (info or "").split(maxsplit=1)
-        return _coloured(code, words[0]) if words else f"<pre><code>{escape(code)}</code></pre>\n"
+        language, *more = (info or "").split(maxsplit=1) or [""]
+        block = _coloured(code, language) if language else f"<pre><code>{escape(code)}</code></pre>\n"
+        return "".join([*(f"<p>{escape(words)}</p>\n" for words in more), block])
 
 
 def _coloured(code: str, language: str) -> str:
