@@ -66,7 +66,11 @@ def test_marks_take_the_place_of_what_was_open() -> None:
     ]
     exact = marked.extra_data
     assert (marked.score, exact.earned, exact.points, exact.still_open) == (3.3333, "10/3", "19/3", "2")
-    assert [t.output for t in marked.tests[1:]] == ["+1  said\n\nWell.", FINDINGS, "+0.33  all"]
+    assert [t.output for t in marked.tests[1:]] == [
+        "+1  said\n\nWell.\nIt names no example.",
+        FINDINGS,
+        "+0.33  all\nIt names no example.",
+    ]
     assert marked.output == ("cell 3 raised.\nStill open: 2 of 6.33 points are not marked yet; none of them is lost.")
     assert Results.model_validate_json(to_bytes(marked)) == marked
 
@@ -114,9 +118,9 @@ def test_cases_of_a_test_come_back_with_their_points() -> None:
 
 
 def test_what_a_marker_wrote_passes_a_gate_and_is_not_cut() -> None:
-    told = "\x1b[31m+1\x1b[0m  said\n\n" + "Well.\n" * 3000
+    told = "\x1b[31m+1\x1b[0m  said\n\n" + "Well.\n" * 3000 + "Well."
     (test,) = joined(result(prose(1)), {"1.1": mark(1, told=told)}).tests
-    assert test.output == "+1  said\n\n" + "Well.\n" * 3000
+    assert test.output == "+1  said\n\n" + "Well.\n" * 3001 + "It names no example."
 
 
 @pytest.mark.parametrize(

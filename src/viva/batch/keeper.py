@@ -1,6 +1,6 @@
 """A class whose scores are kept: what was graded before is not graded again, and nothing that was graded is lost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from viva.model import Delivery, Score, Status, Student
 from viva.model.errors import UsageError
 from viva.records import Kept, Records
 from viva.records.identity import identity_of, made_with
-from viva.records.overrides import ByHand, decided
+from viva.records.overrides import ByHand, Decided, Override, held_now, overridden
 from viva.records.store import GRADED, Reason
 
 
@@ -77,33 +77,32 @@ class Keeper:
                 found.to_grade.append(job)
         return found
 
-    def scores(self, found: Sorted) -> list[tuple[Job, Score, bool]]:
+    def scores(self, found: Sorted) -> list[tuple[Job, Decided, bool]]:
         """The scores of what is not graded now, with what people decided, and whether they were changed at all."""
         names = {job.assignment.name for job, _ in (*found.kept, *found.earlier)}
         by_hand = {name: ByHand.of(self._records, name) for name in names}
-        standing = {
-            kept.id: kept.marked.score
-            for name, people in by_hand.items()
-            if people.overrides
-            for kept in decided(self._records, name, people)
-        }
+        held = {name: held_now(self._records, name, by_hand[name]) if by_hand[name].overrides else {} for name in names}
         scores = []
         for job, kept in (*found.kept, *found.earlier):
             people = by_hand[job.assignment.name]
-            score = standing.get(kept.id) or people.score(kept)  # else another delivery has taken its place
+            score = _decided(people, job, kept.delivery_id, kept.marked.score, held[job.assignment.name])
             scores.append((job, score, kept.kind != GRADED or people.touches(kept)))
         return scores
 
-    def keep(self, job: Job, graded: Graded, *, again: bool = False) -> None:
+    def keep(self, job: Job, graded: Graded, *, again: bool = False) -> Decided:
         """Keep a score; one that is open through a fault of ours is graded once more next time.
+
+        Returns:
+            The score with what people decided before it was graded: about this delivery, or about the same bytes.
 
         Raises:
             UsageError: it cannot be written; the sentence says whose score it is.
         """
         whole = graded.finished and not graded.score.has_grader_error
+        number, assignment, name = self._numbers[job.name], job.assignment.name, delivery_of(job).name
         try:
             self._records.add_score(
-                self._numbers[job.name],
+                number,
                 graded.score,
                 made_with=self._made_with(job.assignment),
                 identity=self._identities[job.name] if whole and not again else None,
@@ -112,6 +111,9 @@ class Keeper:
             )
         except UsageError as error:
             raise UsageError(f"{job.name} was graded and not kept: {error}") from error
+        people = ByHand.about(self._records, assignment, name, graded.score.content_hash)
+        held = held_now(self._records, assignment, people, name) if people.overrides else {}
+        return _decided(people, job, number, graded.score, held)
 
     def _has_more(self, kept: Kept) -> bool:
         """Whether this run could decide what that one left open."""
@@ -129,6 +131,14 @@ class Keeper:
         made, wanted = self._made_with(job.assignment), job.wanted or self._wanted
         number = self._numbers[job.name]
         return identity_of(number, job.content_hash, made, self._secret, job.assignment, wanted, gpu=self._gpu)
+
+
+def _decided(
+    people: ByHand, job: Job, number: int, score: Score, held: Mapping[int, Mapping[str, Override]]
+) -> Decided:
+    name = delivery_of(job).name
+    by_hand = held[number] if number in held else people.held(name)  # else another delivery has taken its place
+    return Decided(overridden(score, by_hand), people.marks.get(score.content_hash, {}))
 
 
 def delivery_of(job: Job) -> Delivery:

@@ -138,9 +138,8 @@ def command(
         )
         far = cluster.batch(secret, wanted, progress.start) if cluster else None
         for job, graded in (far or batch).run(jobs):
-            if keeper is not None:
-                keeper.keep(job, graded)  # before its result is written, which is the newer of the two from then on
-            progress.done(job, graded)
+            # Kept before its result is written, which is the newer of the two from then on.
+            progress.done(job, graded, keeper.keep(job, graded) if keeper is not None else None)
     status = progress.finish(as_student=as_student)
     listing.say()
     if keeper is not None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from viva.cli.progress import Progress
     from viva.examine.parent import Graded, Wanted
     from viva.records import Records
+    from viva.records.overrides import Decided
     from viva.records.store import Reason
 
 
@@ -121,10 +122,9 @@ class Keeping:
         self._earlier = Counter(job.assignment.name for job, _ in found.earlier)
         return found.to_grade
 
-    def keep(self, job: "Job", graded: "Graded | Exception") -> None:
-        """Keep the score, if there is one."""
-        if not isinstance(graded, Exception):
-            self._keeper.keep(job, graded, again=self._again)
+    def keep(self, job: "Job", graded: "Graded | Exception") -> "Decided | None":
+        """Keep the score, if there is one; returns it with what people decided."""
+        return None if isinstance(graded, Exception) else self._keeper.keep(job, graded, again=self._again)
 
     def say(self) -> None:
         """What was not graded, and what to do about it."""

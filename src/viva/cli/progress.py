@@ -16,6 +16,7 @@ from viva.batch.local import Job
 from viva.cli.checkpoints import folder_of, tidy
 from viva.cli.curves import write_class_curves, write_curves
 from viva.cli.words import short
+from viva.cli.written import around_the_name, marked, result, says
 from viva.examine.parent import Graded
 from viva.formats import executed, gates
 from viva.formats.write import write_atomically
@@ -24,6 +25,7 @@ from viva.model.errors import UsageError, VivaError
 
 if TYPE_CHECKING:  # imported when there is something to show
     from viva.formats.table import Bar
+    from viva.records.overrides import Decided
 
 WRITE_EVERY_S: Final = 1.0
 """How often a result is rewritten while its tests run; the first and the last state are always written."""
@@ -32,7 +34,6 @@ TELL_EVERY_S: Final = 5.0
 """How often a line about a submission under way is written where nobody watches a terminal: a log."""
 LARGE: Final = 200
 """Of a larger class the table leaves out what was graded by an earlier run."""
-_ANYBODY: Final = "the submission whose name goes here"
 _WIPE: Final = "\r\x1b[K"
 
 
@@ -99,7 +100,7 @@ class Progress:
             return
         kind = (job.assignment.name, tuple(entry.test_id for entry in pending))
         if kind not in self._unasked:
-            self._unasked[kind] = _around_the_name(job, pending)
+            self._unasked[kind] = around_the_name(job, pending)
         name = json.dumps(gates.line(job.name), ensure_ascii=False)
         write_atomically(self._targets[job.name], name.encode("utf-8").join(self._unasked[kind]), durable=False)
         self._written[job.name] = time.monotonic()
@@ -140,13 +141,11 @@ class Progress:
 
     def _write(self, job: Job, entries: tuple[Entry, ...]) -> None:
         score = Score(job.name, "", job.assignment.name, job.assignment.version, entries)
-        self._save(job, score, complete=False)
+        self._save(job, score, result(score, complete=False), complete=False)
         self._written[job.name] = time.monotonic()
 
-    def _save(self, job: Job, score: Score, *, complete: bool) -> None:
-        from viva.formats.results_json import to_json  # a tenth of a second, while the examiners start
-
-        write_atomically(self._targets[job.name], to_json(score, complete=complete), durable=complete)
+    def _save(self, job: Job, score: Score, data: bytes, *, complete: bool) -> None:
+        write_atomically(self._targets[job.name], data, durable=complete)
         if complete and (drawn := write_curves(self._targets[job.name], score)):
             self._curves.append(drawn)
 
@@ -166,8 +165,13 @@ class Progress:
 
     # --- called from the main thread
 
-    def done(self, job: Job, graded: Graded | Exception) -> None:
+    def done(self, job: Job, graded: Graded | Exception, decided: "Decided | None" = None) -> None:
         """Keep and write a finished score; an error that concerns the whole course ends the run.
+
+        Args:
+            job: whose it is.
+            graded: how it came out.
+            decided: the score with what people decided; None where nobody keeps that.
 
         Raises:
             UsageError: the course is wrong: no other submission would fare better.
@@ -177,11 +181,11 @@ class Progress:
         if isinstance(graded, Exception):
             self._errors[job.name] = graded
         else:
-            self._scores[job.name] = graded.score
+            score = self._scores[job.name] = graded.score if decided is None else decided.score
             self._remarks += [(job.name, remark) for remark in graded.remarks]
             if job.name in self._targets:
                 try:
-                    self._save(job, graded.score, complete=True)
+                    self._save(job, score, result(graded.score) if decided is None else marked(decided), complete=True)
                     self._save_notebook(job, graded)
                     if (folder := self.checkpoints(job)) is not None:
                         tidy(folder, graded, all_asked=self._all_asked)
@@ -190,16 +194,16 @@ class Progress:
         if self._bar is not None:
             self._bar.advance(None if isinstance(graded, Exception) else graded.score)
 
-    def known(self, job: Job, score: Score, *, changed: bool) -> None:
+    def known(self, job: Job, decided: "Decided", *, changed: bool) -> None:
         """Take a score that was kept by an earlier run; its result is written where it is missing, or says another.
 
         Args:
             changed: whether a regrade or a person has changed the score since it was graded.
         """
-        self._scores[job.name] = score
+        score = self._scores[job.name] = decided.score
         self._known.add(job.name)
-        if job.name in self._targets and not _says(self._targets[job.name], score, changed=changed):
-            self._save(job, score, complete=True)
+        if job.name in self._targets and not says(self._targets[job.name], decided, changed=changed):
+            self._save(job, score, marked(decided), complete=True)
         if self._bar is not None:
             self._bar.advance()
 
@@ -256,30 +260,6 @@ class Progress:
         if self._curves:
             more = f" and {len(self._curves) - 1} more" if len(self._curves) > 1 else ""
             click.echo(f"training curves: {self._curves[0]}{more}")
-
-
-def _around_the_name(job: Job, pending: tuple[Entry, ...]) -> list[bytes]:
-    """The result of a submission that was not asked anything yet, split where its name stands."""
-    from viva.formats.results_json import to_json  # a tenth of a second, while the examiners start
-
-    score = Score(_ANYBODY, "", job.assignment.name, job.assignment.version, pending)
-    parts = to_json(score, complete=False).split(f'"{_ANYBODY}"'.encode())
-    assert len(parts) == 2  # no text of a course is this name
-    return parts
-
-
-def _says(result: Path, score: Score, *, changed: bool) -> bool:
-    """Whether a result is that of the score: to the letter where this may have changed, else by its marks."""
-    try:
-        data = result.read_bytes()
-    except OSError:
-        return False
-    if changed:
-        from viva.formats.results_json import to_json
-
-        return data == to_json(score)
-    marks = (f'"content_hash": "{score.content_hash}"', f'"earned": "{score.earned}"', '"complete": true')
-    return all(mark.encode() in data for mark in marks)
 
 
 def _named(job: Job) -> Path:

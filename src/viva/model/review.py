@@ -79,3 +79,8 @@ class Standing:
     """When the last of them did; UTC, ISO 8601."""
     why_open: str = ""
     """A sentence, where it is open although it was marked: two markers differ."""
+
+
+def noticed(message: str) -> str:
+    """What a test found out about an answer: its message without the line that nobody has marked it yet."""
+    return "\n".join(line for line in message.split("\n") if NOT_MARKED_YET not in line)

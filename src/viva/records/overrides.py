@@ -6,7 +6,6 @@ Below them stand the marks of prose; both together are what people decided.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import zip_longest
 from typing import Any, Self
 
 from sqlalchemy import Row, insert, select
@@ -15,7 +14,7 @@ from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.review import Standing
 from viva.records.database import writing
-from viva.records.reviews import reviewed, standing, standing_rows
+from viva.records.reviews import reviewed, said_of, standing, standing_rows
 from viva.records.store import Kept, Reason, Records, now
 from viva.records.tables import overrides
 
@@ -54,6 +53,14 @@ class ByHand:
             marks.setdefault(content_hash, {})[question] = mark
         return cls(of_name, marks)
 
+    @classmethod
+    def about(cls, records: Records, assignment: str, name: str, content_hash: str) -> Self:
+        """As the records hold it now of one delivery, and of its bytes by whoever they were handed in."""
+        mine = tuple(all_overrides(records, assignment, name))
+        said = standing(said_of(records, assignment, [content_hash]))
+        marks = {question: mark for (_, question), mark in said.items()}
+        return cls({name: mine} if mine else {}, {content_hash: marks} if marks else {})
+
     def touches(self, kept: Kept) -> bool:
         """Whether anybody ever decided anything about it."""
         return kept.marked.delivery.name in self.overrides or kept.marked.score.content_hash in self.marks
@@ -77,6 +84,21 @@ class ByHand:
     def score(self, kept: Kept, before: str | None = None) -> Score:
         """Its score with all that was decided; with a moment, overrides count that were made before it."""
         return overridden(self.marked(kept.marked.score), self.held(kept.marked.delivery.name, before))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A score with what people decided, so that its marks of prose can be told from what was graded."""
+
+    set_by_hand: Score
+    """With overrides; prose is as it was graded."""
+    marks: Mapping[str, Standing]
+    """What counts of its prose, by the rubric's question."""
+
+    @property
+    def score(self) -> Score:
+        """With everything."""
+        return reviewed(self.set_by_hand, self.marks)
 
 
 def override(records: Records, score: Score, name: str, test: str, earned: Fraction | None, reason: Reason) -> Override:
@@ -124,19 +146,48 @@ def decided(records: Records, assignment: str, by_hand: ByHand | None = None) ->
         by_hand: what people decided, where it was read before.
     """
     by_hand = by_hand or ByHand.of(records, assignment)
-    current = records.current(assignment)
+    return [
+        replace(kept, marked=replace(kept.marked, score=by_hand.score(kept, ends)))
+        for kept, ends in _until(records, assignment)
+    ]
+
+
+def held_now(
+    records: Records, assignment: str, by_hand: ByHand, name: str | None = None
+) -> dict[int, dict[str, Override]]:
+    """The overrides that hold of each attempt that counts, as for `decided`: by the delivery's number, then by test.
+
+    Args:
+        records: what is read.
+        assignment: its name.
+        by_hand: what people decided.
+        name: of a delivery; None for all.
+    """
+    found = _until(records, assignment, name)
+    return {kept.delivery_id: by_hand.held(kept.marked.delivery.name, ends) for kept, ends in found}
+
+
+def _until(records: Records, assignment: str, name: str | None = None) -> list[tuple[Kept, str | None]]:
+    """The scores that count, each with the moment from which overrides are about the next attempt."""
+    current = records.current(assignment, name)
     first = records.first_scored(assignment)
-    found = []
-    for kept, after in zip_longest(current, current[1:]):
-        name = kept.marked.delivery.name
-        ends = first[after.delivery_id] if after is not None and after.marked.delivery.name == name else None
-        found.append(replace(kept, marked=replace(kept.marked, score=by_hand.score(kept, ends))))
-    return found
+    following = [*current[1:], None]
+    return [
+        (
+            kept,
+            first[after.delivery_id]
+            if after is not None and after.marked.delivery.name == kept.marked.delivery.name
+            else None,
+        )
+        for kept, after in zip(current, following, strict=True)
+    ]
 
 
-def all_overrides(records: Records, assignment: str) -> list[Override]:
-    """Every one that was ever made, from the first to the last."""
+def all_overrides(records: Records, assignment: str, name: str | None = None) -> list[Override]:
+    """Every one that was ever made, from the first to the last; with a name those of that delivery."""
     query = select(overrides).where(overrides.c.assignment == assignment).order_by(overrides.c.id)
+    if name is not None:
+        query = query.where(overrides.c.name == name)
     with records.engine.connect() as connection:
         return [_of_row(row) for row in connection.execute(query)]
 

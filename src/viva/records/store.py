@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
-from sqlalchemy import Connection, Engine, Row, Select, func, insert, select
+from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, true
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
@@ -142,17 +142,21 @@ class Records:
                 found.update(connection.execute(query).scalars())
         return found
 
-    def current(self, assignment: str) -> list[Kept]:
+    def current(self, assignment: str, name: str | None = None) -> list[Kept]:
         """The latest score of everything that was handed in, by name; attempts of one name from the first to the last.
 
         What was handed in anew in the place of something is not an attempt of its own: see `standing`.
-        """
-        return [kept_of(row) for row in self.current_rows(assignment)]
 
-    def current_rows(self, assignment: str) -> list[Row[Any]]:
+        Args:
+            assignment: its name.
+            name: of a delivery, where no others are asked for.
+        """
+        return [kept_of(row) for row in self.current_rows(assignment, name)]
+
+    def current_rows(self, assignment: str, name: str | None = None) -> list[Row[Any]]:
         """The same as rows, whose scores are packed: columns of `scores` and of `deliveries`."""
         with self.engine.connect() as connection:
-            chosen = current_numbers(connection, assignment)
+            chosen = current_numbers(connection, assignment, name)
             found: dict[int, Row[Any]] = {}
             for part in parts(chosen):
                 found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
@@ -209,12 +213,12 @@ class Records:
             return list(connection.execute(select(deliveries.c.assignment).distinct().order_by("assignment")).scalars())
 
 
-def current_numbers(connection: Connection, assignment: str) -> list[int]:
+def current_numbers(connection: Connection, assignment: str, name: str | None = None) -> list[int]:
     """The numbers of the scores that `Records.current` reads, in its order."""
     last = (
         select(func.max(scores.c.id))
         .join(deliveries, scores.c.delivery_id == deliveries.c.id)
-        .where(deliveries.c.assignment == assignment)
+        .where(deliveries.c.assignment == assignment, deliveries.c.name == name if name is not None else true())
         .group_by(scores.c.delivery_id)
     )
     light = (

@@ -20,7 +20,7 @@ from viva.formats.results_json import (
 from viva.formats.write import write_atomically
 from viva.model import Status
 from viva.model.errors import UsageError
-from viva.model.review import Judgement, Standing
+from viva.model.review import Judgement, Standing, noticed
 
 _MOST_TOLD: Final = 100_000
 """Characters: a comment, and the items of a question."""
@@ -101,10 +101,15 @@ def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
         update={
             "score": 0.0,  # its share of the total; `_with` makes it
             "status": "passed" if status is Status.PASSED else "failed",
-            "output": gates.terminal(judgement.told, characters=_MOST_TOLD, lines=_MOST_TOLD),
+            "output": gates.terminal(_told(judgement, test.output), characters=_MOST_TOLD, lines=_MOST_TOLD),
             "extra_data": exact.model_copy(update=marked),
         }
     )
+
+
+def _told(judgement: Judgement, output: str) -> str:
+    """What the marker said, and behind it what the test noticed."""
+    return "\n".join(part for part in (judgement.told, noticed(output)) if part)
 
 
 def _with(results: Results, tests: Sequence[TestResult]) -> Results:

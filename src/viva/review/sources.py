@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from viva.course import Assignment
 from viva.model import Delivery, Entry, Marked, Score, Status
 from viva.model.errors import UsageError
-from viva.model.review import NOT_MARKED_YET, Standing
+from viva.model.review import Standing, noticed
 from viva.records import Records
 from viva.records.packing import delivery_from, unpack_plain
 from viva.review.answers import HandedIn, Written
@@ -159,16 +159,11 @@ def _who(delivery: Delivery) -> Sequence[str]:
 def _written(plain: Mapping[str, Any]) -> Written:
     """Of an entry as plain data."""
     findings = "\n".join(dict.fromkeys(message for _, _, _, _, message, _, _ in plain["cases"] if message))
-    return Written(plain["rubric"], plain["test_id"], Fraction(plain["points"]), plain["written"], _found(findings))
+    return Written(plain["rubric"], plain["test_id"], Fraction(plain["points"]), plain["written"], noticed(findings))
 
 
 def _of_entry(entry: Entry) -> Written:
-    return Written(entry.rubric, entry.test_id, entry.points, entry.written, _found(entry.message))
-
-
-def _found(message: str) -> str:
-    """What a test found, without the sentence that says that nobody has marked it yet."""
-    return "\n".join(line for line in message.split("\n") if NOT_MARKED_YET not in line)
+    return Written(entry.rubric, entry.test_id, entry.points, entry.written, noticed(entry.message))
 
 
 def _handed_in_notebook(

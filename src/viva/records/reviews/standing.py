@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.model import Case, Entry, Score, Status
-from viva.model.review import FIRST, MARK, NOT_MARKED_YET, SECOND, SETTLED, Place, Review, Standing
+from viva.model.review import FIRST, MARK, SECOND, SETTLED, Place, Review, Standing, noticed
 
 DIFFERENT: Final = (
     "Two markers came to different points; nothing is lost, and the question stays open until they have agreed."
@@ -75,6 +75,5 @@ def _said(entry: Entry, status: Status, earned: Fraction, message: str, staff: s
     return replace(entry, status=status, earned=earned, cases=(only,))
 
 
-def _before(said: str, noticed: str) -> str:
-    lines = [line for line in noticed.split("\n") if NOT_MARKED_YET not in line]
-    return "\n".join(part for part in (said, "\n".join(lines)) if part)
+def _before(said: str, message: str) -> str:
+    return "\n".join(part for part in (said, noticed(message)) if part)
