@@ -94,10 +94,11 @@ def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, 
     assert reviewed(score(), {"2.1": mark}).still_open == 0
 
 
-def test_what_two_markers_differ_about_stays_open_and_says_so() -> None:
+def test_what_two_markers_differ_about_stays_open_and_staff_reads_so() -> None:
     prose = reviewed(score(), {"2.1": Standing(None, why_open="Two differ.")}).entries[-1]
     assert (prose.status, prose.earned) == (Status.NEEDS_REVIEW, 0)
-    assert prose.message == "Two differ.\nNoticed, without taking points:\n- no number is named"
+    assert prose.message == score().entries[-1].message, "students read that it is not marked yet"
+    assert prose.staff_message == "Two differ."
     for nothing in ({}, {"2.1": Standing(None)}, {"2.2": Standing(said(4))}, {"": Standing(said(4))}):
         assert reviewed(score(), nothing) == score()
 

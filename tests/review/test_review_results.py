@@ -42,7 +42,7 @@ def prose(index: int, points: Fraction = TWO, **more: Any) -> Entry:
 
 
 def result(*entries: Entry, complete: bool = True, **more: Any) -> Results:
-    score = Score("ada", "a" * 64, "translation_and_masks", 1, entries, signature={"seed": "abc"}, **more)
+    score = Score("ada", HASH, "translation_and_masks", 1, entries, signature={"seed": "abc"}, **more)
     return results_of(score, complete=complete)
 
 
@@ -50,6 +50,7 @@ def mark(earned: Fraction | int, points: Fraction | int = 2, told: str = "+1  sa
     return Standing(Judgement((), F(0), "Well.", True, F(earned), F(points), told), ("Ada",))
 
 
+HASH = "a" * 64
 OPEN = Standing(None, ("Ada", "Bo"), "They differ.")
 GRADED = result(
     entry(1, Status.PASSED), prose(2), entry(3, Status.DEFERRED), prose(4, F(1, 3)), notes=("cell 3 raised.",)
@@ -192,18 +193,18 @@ def write(path: Path, results: Results) -> Path:
 
 def test_the_file_changes_only_where_a_mark_does(tmp_path: Path) -> None:
     path = write(tmp_path / "ada" / "results.json", GRADED)
-    assert not join(path, {}) and not join(path, {"1.2": OPEN, "9": mark(1)})
-    assert join(path, {"1.2": mark(1)})
+    assert not join(path, {}, HASH) and not join(path, {"1.2": OPEN, "9": mark(1)}, HASH)
+    assert join(path, {"1.2": mark(1)}, HASH)
     assert load_results(path) == joined(GRADED, {"1.2": mark(1)})
-    assert not join(path, {"1.2": mark(1)})
-    assert join(path, {"1.2": mark(1, told="Not so well.")})
-    assert join(path, {})
+    assert not join(path, {"1.2": mark(1)}, HASH)
+    assert join(path, {"1.2": mark(1, told="Not so well.")}, HASH)
+    assert join(path, {}, HASH)
     assert path.read_bytes() == to_bytes(GRADED)
 
 
 def test_a_result_that_is_not_complete_says_so_still(tmp_path: Path) -> None:
     path = write(tmp_path / "results.json", result(prose(1), complete=False))
-    assert join(path, {"1.1": mark(1)})
+    assert join(path, {"1.1": mark(1)}, HASH)
     assert load_results(path).output == "Grading is not finished: this result is not complete."
 
 
@@ -212,14 +213,14 @@ def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     link = tmp_path / "results.json"
     link.symlink_to(path)
     with pytest.raises(UsageError, match=r"results.json is no regular file; marks are written into"):
-        join(link, {"1.2": mark(1)})
+        join(link, {"1.2": mark(1)}, HASH)
     assert path.read_bytes() == to_bytes(GRADED)
     with pytest.raises(UsageError, match="is no regular file"):
-        join(tmp_path, {})
+        join(tmp_path, {}, HASH)
     with pytest.raises(UsageError, match="cannot be read: No such file or directory"):
-        join(tmp_path / "missing.json", {})
+        join(tmp_path / "missing.json", {}, HASH)
     with pytest.raises(UsageError, match=r"is no results.json of viva"):
-        join(write_text(tmp_path / "other.json", "{}"), {})
+        join(write_text(tmp_path / "other.json", "{}"), {}, HASH)
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -241,7 +242,7 @@ def test_every_command_reads_marked_results(tmp_path: Path, monkeypatch: pytest.
     for folder in (before, after):
         for name in ("ada", "bo"):
             write(folder / name / "results.json", result(entry(1, Status.PASSED), prose(2)))
-    assert join(after / "ada" / "results.json", {"1.2": mark(1)})
+    assert join(after / "ada" / "results.json", {"1.2": mark(1)}, HASH)
 
     def run(*arguments: object) -> str:
         ran = CliRunner().invoke(cli, [str(each) for each in arguments], catch_exceptions=False)
@@ -255,4 +256,4 @@ def test_every_command_reads_marked_results(tmp_path: Path, monkeypatch: pytest.
     assert "Well." in run("export", after / "ada" / "results.json", "--to", "junit")
     run("merge", before, after)
     assert load_results(before / "ada" / "results.json") == load_results(after / "ada" / "results.json")
-    assert join(before / "ada" / "results.json", {})
+    assert join(before / "ada" / "results.json", {}, HASH)

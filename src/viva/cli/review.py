@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"
+_SHOWN: Final = 10
+"""Results that are named of those that could not be brought up to date."""
 
 
 @click.command("review")
@@ -137,8 +139,11 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
         desk_of_folder(course, what, Path(), assignment, records) as desk,
     ):
         yield desk
-    for sentence in desk.untold.values():
+    untold = list(desk.behind.untold.values())
+    for sentence in untold[:_SHOWN]:
         click.echo(f"viva: a result could not be brought up to date, its marks are kept: {line(sentence)}", err=True)
+    if len(untold) > _SHOWN:
+        click.echo(f"viva: {len(untold) - _SHOWN} more results could not be brought up to date.", err=True)
 
 
 def _with_table(desk: "Desk", export: Path | None, table: Path | None, marker: str, round: int) -> str:

@@ -8,17 +8,17 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, Self
 
 from viva.course import Assignment
 from viva.course.rubric import Question, Rubric
-from viva.model.review import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
+from viva.model.review import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
 from viva.records.store import Reason
 from viva.review.answers import Answer, answers_of
+from viva.review.behind import Behind
 from viva.review.journal import Journal, Key, key_of
 from viva.review.marking import judge, rejudged
 from viva.review.sources import Source
@@ -70,9 +70,7 @@ class Desk:
         self._groups: dict[str, Mapping[str, Sequence[str]]] = {}
         self._opened: dict[tuple[Key, int], tuple[str, float]] = {}
         self._lock = threading.Lock()
-        self.untold: dict[str, str] = {}
-        """Submissions whose results could not be brought up to date, and why."""
-        self._behind = ThreadPoolExecutor(1, "viva-review")
+        self.behind = Behind(source)
 
     # --- the class
 
@@ -83,7 +81,7 @@ class Desk:
 
     def __exit__(self, *_error: object) -> None:
         """Wait until all that was marked is written where it belongs."""
-        self._behind.shutdown(wait=True)
+        self.behind.end()
 
     def _read(self) -> None:
         try:
@@ -309,22 +307,11 @@ class Desk:
         if not self.source.is_told:
             return
         for content_hash in {key[0] for key in keys if key in self._index}:
-            self._behind.submit(self._tell, content_hash)
+            found = [answer for number in self.answers if (answer := self.answer((content_hash, number)))]
+            self.behind.tell(found[0].handed_in, partial(self._standing, found))
 
-    def _tell(self, content_hash: str) -> None:
-        """Hand on what counts now of a submission, under each of its names."""
-        found = [(number, self.answer((content_hash, number))) for number in self.answers]
-        marks = {number: self.journal.standing((content_hash, number)) for number, answer in found if answer}
-        faults = []
-        for handed_in in next(answer.handed_in for _, answer in found if answer):
-            try:
-                self.source.tell(handed_in, marks)
-            except Exception as error:  # said on the page and at the end; the mark itself is kept
-                faults.append(str(error))
-        if faults:
-            self.untold[content_hash] = faults[0]
-        else:
-            self.untold.pop(content_hash, None)
+    def _standing(self, answers: Sequence[Answer]) -> dict[str, Standing]:
+        return {each.question: self.journal.standing((each.content_hash, each.question)) for each in answers}
 
 
 def place_of(answer: Answer, round_: int) -> Place:

@@ -98,7 +98,7 @@ class Journal:
         with self._lock:
             both = [
                 (hash_, question)
-                for (question, round_), hashes in list(self._done.items())
+                for (question, round_), hashes in self._done.items()
                 if round_ == SECOND
                 for hash_ in hashes & self.done(question, FIRST)
             ]

@@ -28,18 +28,20 @@ _CUT: Final = " more characters)"
 """How a text ends that a gate has cut."""
 
 
-def join(path: Path, marks: Mapping[str, Standing]) -> bool:
+def join(path: Path, marks: Mapping[str, Standing], content_hash: str) -> bool:
     """Write what people decided into a results.json; doing it again changes nothing.
 
     Args:
         path: the file, as `viva grade -o` wrote it.
         marks: what counts of each question now. A question that is not among them, or open, is as it was graded.
+        content_hash: of the submission that was marked.
 
     Returns:
         Whether the file changed.
 
     Raises:
-        UsageError: it is a link or no file, is no result of viva, or cannot be written; then it is as it was.
+        UsageError: it is a link or no file, is no result of viva or of another submission by now, or cannot be written;
+            then it is as it was.
     """
     try:
         is_file = stat.S_ISREG(path.lstat().st_mode)
@@ -48,6 +50,11 @@ def join(path: Path, marks: Mapping[str, Standing]) -> bool:
     if not is_file:
         raise UsageError(f"{path} is no regular file; marks are written into results that `viva grade -o` wrote.")
     before = load_results(path)
+    if before.extra_data.content_hash != content_hash:
+        raise UsageError(
+            f"{path} is of another submission than when it was marked, and is as it was graded; start `viva review` "
+            "again to mark that one."
+        )
     data = to_bytes(joined(before, marks))
     if data == to_bytes(before):
         return False

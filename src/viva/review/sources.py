@@ -135,7 +135,7 @@ class FolderClass:
         """Write the marks into its results.json."""
         from viva.review.results import join
 
-        join(_file(handed_in), marks)
+        join(_file(handed_in), marks, handed_in.content_hash)
 
 
 def _score(file: Path, *, without_marks: bool = False) -> Score:

@@ -60,11 +60,17 @@ def _reviewed(entry: Entry, mark: Standing | None) -> Entry:
     if mark is None or not entry.rubric or entry.status is not Status.NEEDS_REVIEW:
         return entry
     if mark.judgement is None:
-        return _said(entry, Status.NEEDS_REVIEW, Fraction(0), mark.why_open) if mark.why_open else entry
+        return _open(entry, mark.why_open) if mark.why_open and entry.cases else entry
     earned = min(mark.judgement.earned, entry.points)  # the test may be worth less by now
     status = Status.PASSED if earned == entry.points else Status.PARTIAL if earned else Status.FAILED
     who = f"Marked with {earned} of {entry.points} points by {' and '.join(mark.by)}, {mark.at}."
     return _said(entry, status, earned, mark.judgement.told, who)
+
+
+def _open(entry: Entry, why: str) -> Entry:
+    """Students read that it is not marked yet, and staff why."""
+    first, *others = entry.cases
+    return replace(entry, cases=(replace(first, staff_message=_before(why, first.staff_message)), *others))
 
 
 def _said(entry: Entry, status: Status, earned: Fraction, message: str, staff: str = "") -> Entry:

@@ -1,9 +1,9 @@
 """The first page: every question, how far it is, and what waits."""
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from viva.records.reviews import Changed
@@ -37,7 +37,7 @@ def overview(request: Request) -> Response:
 
 
 @router.post("/rubric")
-def follow_rubric(asked: Asked, sure: Annotated[str, Form()] = "") -> Response:
+def follow_rubric(asked: Asked) -> Response:
     """Give what was marked under an earlier rubric the points of the present one."""
     try:
         rubric_change.follow(asked.desk, asked.marker)

@@ -1,0 +1,116 @@
+"""What people decided about the same bytes stands in results as soon as `viva grade` writes them."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_course import KEEPS_CASE, RIGHT, hand_in
+from cli_run import Viva
+
+from viva.formats.results_json import load_results, to_bytes
+from viva.model.review import Judgement, Place
+from viva.records import Records
+from viva.records.reviews import append
+from viva.records.store import Reason
+from viva.review.results import joined
+
+MARK = Judgement(("why",), Fraction(0), "Which words?", True, Fraction(1, 2), Fraction(1), "Half.")
+
+
+@pytest.fixture
+def keeping(own_course: Path) -> Path:
+    """The course, which keeps records."""
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    return own_course
+
+
+@pytest.fixture
+def some_class(viva: Viva, keeping: Path, tmp_path: Path) -> Path:
+    """Two submissions that were graded; the prose of one is marked."""
+    for name, source in (("ada", RIGHT), ("bob", KEEPS_CASE)):
+        hand_in(tmp_path / "class" / name, source)
+    viva("grade", tmp_path / "class", "-o", "out")
+    mark(keeping, result("out", "bob")["extra_data"]["content_hash"])
+    return tmp_path / "class"
+
+
+def mark(keeping: Path, content_hash: str, mark: Judgement = MARK) -> None:
+    with Records.open("sqlite:///records.db", keeping) as records:
+        append(records, "words", f"{content_hash} {mark.told}", [(Place(content_hash, "2.2"), mark)], Reason("grace"))
+
+
+def file_of(folder: str, name: str) -> Path:
+    (found,) = Path(folder).rglob(f"{name}/results.json")
+    return found
+
+
+def result(folder: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file_of(folder, name).read_text())
+    return found
+
+
+def prose_of(result: dict[str, Any]) -> dict[str, Any]:
+    (found,) = [test for test in result["tests"] if test["number"] == "2.2"]
+    return dict(found)
+
+
+def test_what_is_graded_again_keeps_its_marks(viva: Viva, some_class: Path) -> None:
+    ran = viva("grade", some_class, "-o", "again", "--again")
+    ada, bob_ = (line.split()[:3] for line in ran.out.splitlines()[1:3])
+    assert (ada, bob_) == (["ada", "9.0", "10"], ["bob", "3.5", "10"])
+    bob = result("again", "bob")
+    prose = prose_of(bob)
+    assert (bob["score"], prose["output"], prose["extra_data"]["earned"]) == (3.5, "Half.", "1/2")
+    assert result("again", "ada")["extra_data"]["still_open"] == "1"
+    viva("grade", some_class, "-o", "again")
+    assert result("again", "bob") == bob, "the next run has nothing to mend"
+
+
+def test_the_same_bytes_of_somebody_else_are_marked_already(viva: Viva, some_class: Path) -> None:
+    hand_in(some_class / "cem", KEEPS_CASE)
+    viva("grade", some_class, "-o", "out")
+    assert result("out", "cem")["score"] == 3.5
+    assert result("out", "bob")["score"] == 3.5, "and what was graded before is brought up to date"
+
+
+def test_an_override_stands_above_what_is_graded_again(viva: Viva, some_class: Path) -> None:
+    viva("override", "words", "bob", "1.2", "1", "--why", "by hand", "--by", "ada")
+    viva("override", "words", "ada", "2.2", "1", "--why", "by hand", "--by", "ada")
+    viva("grade", some_class, "-o", "again", "--again")
+    assert (result("again", "bob")["score"], result("again", "ada")["score"]) == (2.5, 10)
+    viva("override", "words", "ada", "2.2", "--take-back", "--why", "no", "--by", "ada")
+    viva("grade", some_class, "-o", "again", "--again")
+    assert result("again", "ada")["extra_data"]["still_open"] == "1"
+
+
+def test_a_later_attempt_gets_the_override_and_no_mark_of_other_bytes(viva: Viva, some_class: Path) -> None:
+    viva("override", "words", "bob", "1.2", "1", "--why", "by hand", "--by", "ada")
+    hand_in(some_class / "bob", RIGHT)
+    viva("grade", some_class, "-o", "out")
+    bob = result("out", "bob")
+    assert (bob["score"], bob["extra_data"]["still_open"]) == (8, "1"), "9, and 1 of 2 for 1.2; its prose is new"
+
+
+def test_a_part_of_the_tests_has_no_marks(viva: Viva, some_class: Path) -> None:
+    """Nothing is read from the records where nothing is kept in them."""
+    viva("grade", some_class, "-o", "some", "--only", "2.2")
+    assert result("some", "bob")["extra_data"]["still_open"] == "1"
+
+
+def test_marks_of_records_can_be_changed_in_a_folder(viva: Viva, some_class: Path, keeping: Path) -> None:
+    """`viva review DIR` finds beside each mark what was there before."""
+    viva("grade", some_class, "-o", "again", "--again")
+    file = file_of("again", "bob")
+    marked = load_results(file)
+    assert [test.number for test in marked.tests if test.extra_data.unmarked is not None] == ["2.2"]
+    content_hash = marked.extra_data.content_hash
+    graded = joined(marked, {})
+    assert graded.extra_data.still_open == "1"
+    mark(keeping, content_hash, replace(MARK, earned=Fraction(1), told="All of it."))
+    viva("grade", some_class, "-o", "again")
+    assert prose_of(result("again", "bob"))["output"] == "All of it."
+    assert to_bytes(joined(load_results(file), {})) == to_bytes(graded)
