@@ -10,6 +10,7 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva
 
+from viva.cli.keeping import marks_beside
 from viva.formats.results_json import load_results, to_bytes
 from viva.model.review import Judgement, Place
 from viva.records import Records
@@ -114,3 +115,36 @@ def test_marks_of_records_can_be_changed_in_a_folder(viva: Viva, some_class: Pat
     viva("grade", some_class, "-o", "again")
     assert prose_of(result("again", "bob"))["output"] == "All of it."
     assert to_bytes(joined(load_results(file), {})) == to_bytes(graded)
+
+
+def test_marks_that_lie_beside_results_stand_in_them_again(viva: Viva, own_course: Path, tmp_path: Path) -> None:
+    """Where no scores are kept, `viva review` keeps its marks in the folder of the results."""
+    bob = hand_in(tmp_path / "class" / "bob", KEEPS_CASE)
+    hand_in(tmp_path / "class" / "ada")
+    viva("grade", tmp_path / "class", "-o", "out")
+    with marks_beside(Path("out")) as records:
+        place = Place(result("out", "bob")["extra_data"]["content_hash"], "2.2")
+        append(records, "words", "a1", [(place, MARK)], Reason("grace"))
+    viva("grade", tmp_path / "class", "-o", "out")
+    assert (result("out", "bob")["score"], result("out", "ada")["score"]) == (3.5, 9)
+    hand_in(bob, RIGHT)
+    viva("grade", tmp_path / "class", "-o", "out")
+    assert result("out", "bob")["extra_data"]["still_open"] == "1", "of other bytes nothing was said"
+
+
+def test_marks_beside_results_that_cannot_be_read_are_a_sentence(viva: Viva, some_folder: Path) -> None:
+    """Grading would write results without marks that are there."""
+    (some_folder / "review.db").write_text("no database, and longer than the head of one would have to be")
+    before = file_of("out", "ada").read_bytes()
+    assert "cannot be opened: file is not a database" in viva("grade", "class", "-o", "out").sentence()
+    assert file_of("out", "ada").read_bytes() == before
+    assert viva("grade", "class", "-o", "out", "--no-records").status == 0
+
+
+@pytest.fixture
+def some_folder(viva: Viva, own_course: Path, tmp_path: Path) -> Path:
+    """Results of a course that keeps no scores."""
+    hand_in(tmp_path / "class" / "ada")
+    hand_in(tmp_path / "class" / "bob")
+    viva("grade", "class", "-o", "out")
+    return tmp_path / "out"

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from viva.cli.cluster import Elsewhere, cluster_options
-from viva.cli.keeping import Keeping, reason_of, reason_options, records_for, records_option
+from viva.cli.keeping import Keeping, marks_in, reason_of, reason_options, records_for, records_option
 from viva.cli.options import (
     UNSAFE,
     assignment_option,
@@ -116,9 +116,10 @@ def command(
     with (
         Progress(jobs, output, tier, all_asked=all_asked) as progress,
         records_for(course, records_url, off=no_records or not all_asked) as records,
+        marks_in(output, off=records is not None or no_records or not all_asked) as marks,
     ):
         wanted.notebook = progress.keeps_notebooks
-        keeper = None
+        keeper: Keeping | None = None
         if records is not None:
             wanted.transcript = True
             gpu = cluster.gpu if cluster else bool(gpus.devices)
@@ -138,8 +139,8 @@ def command(
         )
         far = cluster.batch(secret, wanted, progress.start) if cluster else None
         for job, graded in (far or batch).run(jobs):
-            # Kept before its result is written, which is the newer of the two from then on.
-            progress.done(job, graded, keeper.keep(job, graded) if keeper is not None else None)
+            known = keeper or marks  # kept before its result is written, which is the newer of the two from then on
+            progress.done(job, graded, known.keep(job, graded) if known is not None else None)
     status = progress.finish(as_student=as_student)
     listing.say()
     if keeper is not None:

@@ -5,7 +5,7 @@ import getpass
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,8 +21,16 @@ if TYPE_CHECKING:
     from viva.records.store import Reason
 
 
+MARKS: Final = "review.db"
+"""Marks of prose beside the results that they are about."""
+
+
 class MissingLibrary(UsageError):
     """An extra of viva is not installed."""
+
+
+def _missing(error: ImportError) -> MissingLibrary:
+    return MissingLibrary(f"that needs the module `{error.name}`: pip install 'viva[records]'.")
 
 
 def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,8 +74,19 @@ def records_at(place: str, root: Path) -> "Records":
     try:
         from viva.records import Records
     except ImportError as error:
-        raise MissingLibrary(f"that needs the module `{error.name}`: pip install 'viva[records]'.") from None
+        raise _missing(error) from None
     return Records.open(place, root)
+
+
+def marks_beside(folder: Path) -> "Records":
+    """The records in a folder of results, in which a course that keeps no scores keeps its marks of prose."""
+    try:
+        from sqlalchemy.engine import URL
+
+        from viva.records import Records
+    except ImportError as error:
+        raise _missing(error) from None
+    return Records.open(URL.create("sqlite", database=str(folder / MARKS)), Path())
 
 
 @contextlib.contextmanager
@@ -90,6 +109,37 @@ def records_for(course: Course, url: str | None, *, off: bool) -> "Iterator[Reco
         return
     with records:
         yield records
+
+
+class MarksBeside:
+    """Knows what `viva review` of a folder of results has kept in it, while its submissions are graded anew."""
+
+    def __init__(self, records: "Records") -> None:
+        self._records = records
+
+    def keep(self, job: "Job", graded: "Graded | Exception") -> "Decided | None":
+        """The score, if there is one, with the marks of its bytes."""
+        from viva.records.overrides import ByHand, Decided
+
+        if isinstance(graded, Exception):
+            return None
+        score = graded.score
+        people = ByHand.about(self._records, job.assignment.name, "", score.content_hash)
+        return Decided(score, people.marks.get(score.content_hash, {}))
+
+
+@contextlib.contextmanager
+def marks_in(output: Path | None, *, off: bool) -> Iterator[MarksBeside | None]:
+    """The marks in the folder that results are written to; None where there are none.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    if off or output is None or not (output / MARKS).is_file():
+        yield None
+        return
+    with marks_beside(output) as records:
+        yield MarksBeside(records)
 
 
 class Keeping:

@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 import click
 
-from viva.cli.keeping import MissingLibrary, login_name, open_records, records_at, records_option
+from viva.cli.keeping import MissingLibrary, login_name, marks_beside, open_records, records_at, records_option
 from viva.cli.options import assignment_option, course_option, open_course
+from viva.formats.folders import results_below
 from viva.formats.gates import line
 from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
@@ -132,10 +133,10 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
         with open_records(course, url) as records, desk_of_records(course, kept, records) as desk:
             yield desk
         return
-    # A course that keeps no scores keeps its marks beside the results.
-    place = (url or course.records, course.root) if url or course.records else ("sqlite:///review.db", what)
+    results_below(what)  # before anything is made there
+    place = url or course.records
     with (
-        records_at(str(place[0]), place[1]) as records,
+        records_at(place, course.root) if place else marks_beside(what) as records,
         desk_of_folder(course, what, Path(), assignment, records) as desk,
     ):
         yield desk
