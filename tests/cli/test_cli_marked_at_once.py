@@ -96,6 +96,25 @@ def test_a_later_attempt_gets_the_override_and_no_mark_of_other_bytes(viva: Viva
     assert (bob["score"], bob["extra_data"]["still_open"]) == (8, "1"), "9, and 1 of 2 for 1.2; its prose is new"
 
 
+def test_a_mark_outlives_a_regrade_by_which_its_question_is_worth_less(
+    viva: Viva, some_class: Path, keeping: Path
+) -> None:
+    """More than all of it nobody gets; the marker is told by `viva review`, and nothing is marked anew by itself."""
+    tests = keeping / "graders" / "words" / "test_words.py"
+    less = tests.read_text().replace('@number("2.2")\n@weight(1)', '@number("2.2")\n@weight(0.25)')
+    assert less != tests.read_text()
+    tests.write_text(less)
+    told = viva("regrade", "words").out
+    assert "bob  3.5 → 3.25 (-0.25)" in told and "1 lose, 0.25 points on average; 1 keep" in told
+    assert viva("regrade", "words", "--apply", "--never-lower").out == "1 of 2 applied; 1 wait on\n"
+    viva("regrade", "words", "--apply")
+    viva("grade", some_class, "-o", "out")
+    prose = prose_of(result("out", "bob"))
+    assert (prose["score"], prose["extra_data"]["status"], prose["output"]) == (0.25, "passed", "Half.")
+    viva("grade", some_class, "-o", "again", "--again")
+    assert prose_of(result("again", "bob"))["score"] == 0.25
+
+
 def test_a_part_of_the_tests_has_no_marks(viva: Viva, some_class: Path) -> None:
     """Nothing is read from the records where nothing is kept in them."""
     viva("grade", some_class, "-o", "some", "--only", "2.2")

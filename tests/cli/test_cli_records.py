@@ -183,7 +183,8 @@ def test_marks_of_prose_count(viva: Viva, some_class: Path, keeping: Path) -> No
     assert (
         viva("override", "words", "bob", "2.2", "1", "--why", "no", "--by", "ada").out == "bob: 3.5 → 4 of 10 points\n"
     )
-    viva("override", "words", "bob", "2.2", "--take-back", "--why", "no", "--by", "ada")
+    taken_back = viva("override", "words", "bob", "2.2", "--take-back", "--why", "no", "--by", "ada")
+    assert taken_back.out == "bob: 4 → 3.5 of 10 points\n"
     with Records.open("sqlite:///records.db", keeping) as records:
         undo(records, "words", "u1", Reason("grace"), 1)
     viva("grade", some_class, "-o", "out")

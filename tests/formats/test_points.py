@@ -89,3 +89,9 @@ def test_a_column_is_aligned() -> None:
     assert column([Fraction(100), Fraction(5, 2), Fraction(1, 3)]) == ["100.00", "  2.50", "  0.33"]
     assert column([Fraction(100), Fraction(5)]) == ["100", "  5"]
     assert column([]) == []
+
+
+@given(st.fractions(-100, 100))
+def test_what_is_lost_is_shown_as_what_is_won_with_a_sign(points: Fraction) -> None:
+    """A loss of a quarter was once shown as -1.75."""
+    assert show(-abs(points)) == (f"-{show(abs(points))}" if points else "0")

@@ -49,8 +49,7 @@ def command(
             several = f"{len(found)} deliveries ({', '.join(kept.marked.delivery.name for kept in found)})"
             what = several if found else "no score"
             raise UsageError(f"The records hold {what} of {student!r} in {assignment}; give the name of one delivery.")
-        by_hand = ByHand.of(records, assignment)
-        before, name = by_hand.marked(found[0].marked.score), found[0].marked.delivery.name
+        before, name = ByHand.of(records, assignment).score(found[0]), found[0].marked.delivery.name
         override(records, before, name, test, earned, reason_of(by, why))
         now = ByHand.of(records, assignment).score(found[0])
         click.echo(f"{name}: {show(before.earned)} → {show(now.earned)} of {show(now.points)} points")

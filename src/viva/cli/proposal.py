@@ -22,23 +22,29 @@ def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
     if not changes:
         click.echo("nothing would change")
         return
-    for change in sorted(changes, key=lambda c: (-abs(c.gain), c.kept.marked.delivery.name)):
+    gains = {change.id: gain(change, by_hand) for change in changes}
+    for change in sorted(changes, key=lambda c: (-abs(gains[c.id]), c.kept.marked.delivery.name)):
         _show_one(change, by_hand, details=details)
-    up = [change.gain for change in changes if change.gain > 0]
-    down = [change.gain for change in changes if change.gain < 0]
+    up = [gained for gained in gains.values() if gained > 0]
+    down = [gained for gained in gains.values() if gained < 0]
     parts = [_summed(up, "gain"), _summed(down, "lose")]
     same = len(changes) - len(up) - len(down)
     parts.append(f"{same} keep their total" if same else "")
     click.echo("; ".join(part for part in parts if part))
 
 
+def gain(change: Change, by_hand: ByHand) -> Fraction:
+    """Points more than now, with marks of prose: a question may be worth less than its mark. Negative for a loss."""
+    return by_hand.marked(change.score).earned - by_hand.marked(change.kept.marked.score).earned
+
+
 def _show_one(change: Change, by_hand: ByHand, *, details: bool) -> None:
     name = gates.line(change.kept.marked.delivery.name, characters=60)
     before, after = by_hand.marked(change.kept.marked.score), by_hand.marked(change.score)
-    gain = after.earned - before.earned
-    sign = "+" if gain > 0 else ""
+    gained = after.earned - before.earned
+    sign = "+" if gained > 0 else ""
     tests = ", ".join(_brief(test) for test in change.tests)
-    click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(gain)})  {tests}")
+    click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(gained)})  {tests}")
     if held := by_hand.held(change.kept.marked.delivery.name):
         shown = ", ".join(f"{test_id.split('::')[-1]} {points(o.earned or Fraction(0))}" for test_id, o in held.items())
         total = points(overridden(after, held).earned)

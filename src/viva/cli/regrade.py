@@ -1,6 +1,7 @@
 """`viva regrade A`: what would change if the class were marked by the tests as they are now; then apply or discard."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -75,7 +76,7 @@ def command(
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
         reason = reason_of(by, why)  # what it is made of comes with the records
-        from viva.cli.proposal import show
+        from viva.cli.proposal import gain, show
         from viva.records.overrides import ByHand
         from viva.records.proposals import decide, waiting
 
@@ -85,13 +86,14 @@ def command(
         proposal = waiting(records, assignment)
         if proposal is None:
             raise UsageError(f"No regrade of {assignment} waits: `viva regrade {assignment}` makes a proposal.")
-        choice = Choice(students, tests, never_lower and applies)
+        by_hand = ByHand.of(records, assignment)
+        choice = Choice(students, tests, lambda change: never_lower and applies and gain(change, by_hand) < 0)
         if applies or discards:
             done = decide(records, proposal, reason, applied=applies, chosen=choice, identity=run.identity)
             rest = f"; {left} wait on" if (left := len(proposal.changes) - len(done)) else ""
             click.echo(f"{len(done)} of {len(proposal.changes)} {'applied' if applies else 'discarded'}{rest}")
             return 0
-        show([c for c in proposal.changes if choice(c)], ByHand.of(records, assignment), details=details)
+        show([c for c in proposal.changes if choice(c)], by_hand, details=details)
         if proposal.changes:
             click.echo(f"viva regrade {assignment} --apply [--never-lower] makes it count, --discard drops it")
     return 0
@@ -128,9 +130,9 @@ class Run:
 class Choice:
     """Which changes a person has chosen."""
 
-    def __init__(self, students: tuple[str, ...], tests: tuple[str, ...], never_lower: bool) -> None:
+    def __init__(self, students: tuple[str, ...], tests: tuple[str, ...], refused: "Callable[[Change], bool]") -> None:
         self._students = students
-        self._tests, self._never_lower = set(tests), never_lower
+        self._tests, self._refused = set(tests), refused
 
     def __call__(self, change: "Change") -> bool:
         """Whether this is one of them."""
@@ -140,7 +142,7 @@ class Choice:
         touched = {name for test in change.tests for name in (test.test_id, test.test_id.split("::")[-1], test.number)}
         if self._tests and self._tests.isdisjoint(touched):
             return False
-        return not (self._never_lower and change.gain < 0)
+        return not self._refused(change)
 
 
 def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reason: "Reason") -> None:

@@ -72,7 +72,8 @@ def show(points: Fraction) -> str:
     hundredths = round(points * 100)
     if points and not hundredths:
         return f"{float(points):.1g}"
-    return f"{hundredths // 100}.{hundredths % 100:02}".rstrip("0").rstrip(".")
+    whole, part = divmod(abs(hundredths), 100)
+    return f"{'-' if hundredths < 0 else ''}{whole}.{part:02}".rstrip("0").rstrip(".")
 
 
 def in_decimals(points: Fraction, *, least: int = 0) -> str:

@@ -41,11 +41,6 @@ class Change:
     transcript_id: int | None
 
     @property
-    def gain(self) -> Fraction:
-        """Points more than now; negative where it would lose."""
-        return self.score.earned - self.kept.marked.score.earned
-
-    @property
     def tests(self) -> list[TestChange]:
         """The tests that differ, in the order of the new score."""
         before = {e.test_id: e for e in self.kept.marked.score.entries}
