@@ -101,7 +101,7 @@ def say(desk: Desk, marker: Marker, answer: Answer, *items: str, comment: str = 
 
 def settled(desk: Desk) -> None:
     """Wait until all that was said so far is told."""
-    desk._behind.submit(int).result()
+    desk.behind._thread.submit(int).result()
 
 
 def answer_of(desk: Desk, number: int, question: str = QUESTION) -> Answer:

@@ -100,8 +100,8 @@ def test_results_that_cannot_be_written_are_said_until_they_are(folder: Path, re
         aside = file.rename(file.with_name("aside"))
         file.mkdir()
         number = say(desk, ADA, answer_of(desk, 1), "limits")
-    assert desk.untold == {
-        answer_of(desk, 1).content_hash: f"{file} is no regular file; marks are written into results that `viva grade "
+    assert desk.behind.untold == {
+        "s0001": f"{file} is no regular file; marks are written into results that `viva grade "
         "-o` wrote."
     }
     assert desk.journal.seen(place_of(answer_of(desk, 1), FIRST)) == number, "the mark is kept"
@@ -109,7 +109,7 @@ def test_results_that_cannot_be_written_are_said_until_they_are(folder: Path, re
     aside.rename(file)
     with desk_at(folder, records) as again:
         say(again, ADA, answer_of(again, 1), "roles", "limits")
-    assert again.untold == {} and earned(folder, 1) == 2
+    assert again.behind.untold == {} and earned(folder, 1) == 2
 
 
 def test_a_result_that_is_written_later_is_said_no_longer(folder: Path, records: Records) -> None:
@@ -118,10 +118,10 @@ def test_a_result_that_is_written_later_is_said_no_longer(folder: Path, records:
         aside = file.rename(file.with_name("aside"))
         say(desk, ADA, answer_of(desk, 1), "limits")
         settled(desk)
-        assert "cannot be read: No such file" in desk.untold[answer_of(desk, 1).content_hash]
+        assert "cannot be read: No such file" in desk.behind.untold[answer_of(desk, 1).handed_in[0].delivery.name]
         aside.rename(file)
         say(desk, ADA, answer_of(desk, 1), "roles", "limits")
-    assert desk.untold == {} and earned(folder, 1) == 2
+    assert desk.behind.untold == {} and earned(folder, 1) == 2
 
 
 def test_where_equal_bytes_have_two_results_one_that_fails_is_said(folder: Path, records: Records) -> None:
@@ -129,7 +129,7 @@ def test_where_equal_bytes_have_two_results_one_that_fails_is_said(folder: Path,
         with desk_at(folder, records) as desk:
             aside = result(folder, broken).rename(result(folder, broken).with_name("aside"))
             say(desk, ADA, answer_of(desk, 0), "roles", comment=f"{broken} is broken")
-        assert "No such file" in desk.untold[answer_of(desk, 0).content_hash]
+        assert "No such file" in desk.behind.untold[result(folder, broken).parent.name]
         assert earned(folder, other) == 1
         aside.rename(result(folder, broken))
 
@@ -163,4 +163,4 @@ def test_a_fault_of_ours_while_a_result_is_written_is_not_swallowed(records: Rec
     with Desk(assignment(), SMALL, Broken(class_of(["x", "y"])), Journal(records, "broken")) as desk:
         desk.wait()
         say(desk, ADA, answer_of(desk, 1, "1"), "why")
-    assert desk.untold == {answer_of(desk, 1, "1").content_hash: "a fault of ours"}
+    assert desk.behind.untold == {answer_of(desk, 1, "1").handed_in[0].delivery.name: "a fault of ours"}
