@@ -17,7 +17,7 @@ DEMO_SECRET := the demonstration's secret, known to everybody
 SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
-.PHONY: demo test check test-long training training-short verify mutants kills bench docs clean fuzz bench-flat soak bench-scale
+.PHONY: demo test check test-long training training-short verify mutants kills bench docs pictures clean fuzz bench-flat soak bench-scale
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -109,6 +109,10 @@ soak: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python docs/make.py
+
+# docs/review*.png, with the distribution's Chromium.
+pictures: $(VENV)/.installed-dev
+	PYTHONPATH=tests/review $(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

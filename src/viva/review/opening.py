@@ -45,7 +45,7 @@ def _rubric(assignment: Assignment) -> Rubric:
     if not rubric.questions:
         raise UsageError(
             f"{assignment.folder / 'rubric.yaml'} has no questions, so there is nothing by which prose is marked; "
-            "docs/authoring.md shows how a rubric is written."
+            "part 13 of docs/author-guide.md shows how a rubric is written."
         )
     return rubric
 

@@ -47,9 +47,13 @@ def agreements(asked: Asked) -> Response:
 @router.get("/differing")
 def differing(asked: Asked) -> Response:
     """Answers on which two markers differ."""
-    answers = [answer for key in asked.desk.journal.differing() if (answer := asked.desk.answer(key))]
+    keys = set(asked.desk.journal.differing())
+    every = (answer for answers in asked.desk.answers.values() for answer in answers)
+    answers = [answer for answer in every if (answer.content_hash, answer.question) in keys]
     about = "Both have marked these and came to different points; they stay open until somebody decides."
-    return _queue(asked, "Where markers differ", about, [(answer, _difference(asked, answer)) for answer in answers])
+    return _queue(
+        asked, "Disagreements of two markers", about, [(answer, _difference(asked, answer)) for answer in answers]
+    )
 
 
 @router.get("/appeals")

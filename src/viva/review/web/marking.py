@@ -84,7 +84,7 @@ def mark(
         (row,) = asked.desk.mark(asked.marker, [(answer, judgement)], action=action[:64], seen={content_hash: seen})
     except Changed as error:
         asked.desk.refresh()
-        return _not_kept(asked, answer, str(error), 409, seen)
+        return _not_kept(asked, answer, _told(error) if asked.by_htmx else str(error), 409, seen)
     if then == "next" or finish == "yes":
         found = asked.desk.next_for(asked.marker, number, answer)
         return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
@@ -218,6 +218,15 @@ def _saved(
     )
 
 
+def _told(error: Changed) -> str:
+    """As the page says it, where what was typed still stands and either of the two can be chosen."""
+    who = " and ".join(dict.fromkeys(row.by for row in error.rows)) or "Somebody else"
+    return (
+        f"{who} has changed the mark of this answer since you opened it. What you chose and wrote is still here: which "
+        "of the two counts?"
+    )
+
+
 def _not_kept(asked: Visit, answer: Answer, sentence: str, status: int, seen: int) -> Response:
     """What stands now. Who has not seen it decides first which of the two is to stand: `seen` stays what it was."""
     if not asked.by_htmx:
@@ -263,6 +272,7 @@ def _listed(asked: Visit, answer: Answer) -> dict[str, object]:
     state, seen = views.state_of(asked.desk, asked.marker, answer)
     return {
         "here": address_of(answer),
+        "place": asked.desk.position(answer),
         "beginning": views.beginning(answer),
         "earned": state.earned if seen and (state.done or state.items) else None,
         "draft": not state.done,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from viva.report.notebook import ShownCell
 
-_BEGINNING = 120
+_BEGINNING = 90
 _AROUND = (2, 4)
 """Cells before and after the answer that are shown at first."""
 _LEAST = 20
@@ -121,7 +121,11 @@ def names(answer: Answer) -> list[str]:
 
 def beginning(answer: Answer) -> str:
     """Its first words, in one line."""
-    return gates.line(answer.text[: 4 * _BEGINNING], characters=_BEGINNING)
+    words = gates.line(answer.text[: 4 * _BEGINNING], characters=4 * _BEGINNING)
+    if len(words) <= _BEGINNING:
+        return words
+    cut = words[:_BEGINNING]
+    return f"{cut.rpartition(' ')[0] or cut} …"
 
 
 def has_marked(desk: Desk, marker: Marker, answer: Answer) -> bool:

@@ -1,0 +1,147 @@
+"""`make pictures`: the pictures of `viva review`, of a small class that is made up in docs/pictures.yaml.
+
+The class is graded as any other; what its markers have done so far, and when, is the same each time.
+"""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import yaml
+from PIL import Image
+from review_server import chromium, opened, served
+
+from viva.course import load_course
+from viva.formats.results_json import load_results
+from viva.model.review import FIRST, SECOND
+from viva.records import Records
+from viva.records.reviews import rows
+from viva.review.desk import Desk, Marker
+from viva.review.opening import desk_of_folder
+
+ROOT = Path(__file__).parents[1]
+NAME = "translation_and_masks"
+QUESTION = "2.1"
+MODEL = ROOT / "fixtures" / NAME / "submissions" / "accepted" / "notebook" / f"{NAME}.ipynb"
+FIRST_MARKER, SECOND_MARKER = Marker("Ada", FIRST), Marker("Grace", SECOND)
+BETWEEN_S = 75
+SHOWN = "chiara"
+COMMENT = "All three right. Your code leaves out the scale, though: see the test of 2.1."
+
+
+def main() -> None:
+    """Write docs/review.png and docs/review-overview.png."""
+    os.environ["VIVA_SECRET"] = "the pictures' secret, known to everybody"
+    with tempfile.TemporaryDirectory(prefix="pictures-") as name:
+        folder = Path(name)
+        graded_class(folder)
+        mark(folder / "results")
+        take(folder)
+
+
+def graded_class(folder: Path) -> None:
+    """Write the notebooks of the class and grade them into `folder`/results."""
+    students = dict(who_wrote_what())
+    for number, (student, text) in enumerate(students.items()):
+        place = folder / "class" / student
+        place.mkdir(parents=True)
+        (place / MODEL.name).write_text(json.dumps(notebook(text, scaled=number % 4 != 2)), "utf-8")
+    paths = [f"class/{student}" for student in students]
+    command = [sys.executable, "-m", "viva.cli.main", "grade", *paths, "-a", NAME, "--course", ROOT, "-o", "results"]
+    subprocess.run(command, cwd=folder, check=True)
+
+
+def who_wrote_what() -> Iterator[tuple[str, str]]:
+    """Each student with the answer."""
+    for answer in _class():
+        for student, changes in zip(answer["students"], answer.get("changes", [{}]), strict=True):
+            text = answer["text"]
+            for old, new in changes.items():
+                text = text.replace(old, new)
+            yield student, text
+
+
+def notebook(text: str, *, scaled: bool) -> dict[str, Any]:
+    """A right notebook with another answer in words; where its scores are not scaled, a test beside the prose fails."""
+    read = json.loads(MODEL.read_text("utf-8"))
+    for cell in read["cells"]:
+        source = "".join(cell["source"])
+        if source.startswith(f"### {QUESTION} In words"):
+            source = f"### {QUESTION} In words\n\n{text}"
+        if not scaled:
+            source = source.replace(" / math.sqrt(Q.shape[1])", "")
+        cell["source"] = source
+    return dict(read)
+
+
+def mark(results: Path) -> None:
+    """What both markers have done so far, a decision every 75 seconds."""
+    course = load_course(ROOT)
+    with (
+        Records.open("sqlite:///review.db", results) as records,
+        desk_of_folder(course, results, results.parent, NAME, records) as desk,
+        mock.patch.object(rows, "now", side_effect=_clock()),
+    ):
+        desk.wait()
+        said = {answer["students"][0]: answer for answer in _class()}
+        for marker, key in ((FIRST_MARKER, "first"), (SECOND_MARKER, "second")):
+            _mark_as(desk, marker, lambda student, key=key: said.get(student, {}).get(key))
+
+
+def _mark_as(desk: Desk, marker: Marker, wanted: Callable[[str], dict[str, Any] | None]) -> None:
+    for answer in desk.answers[QUESTION]:
+        says = wanted(Path(answer.handed_in[0].delivery.name).name)
+        if says is not None:
+            judgement = desk.judged(answer, says["items"], Fraction(0), says.get("comment", ""), done=True)
+            desk.mark(marker, [(answer, judgement)], action="", seen={})
+
+
+def take(folder: Path) -> None:
+    """The pictures themselves: all questions, and an answer that is being marked."""
+    results = folder / "results"
+    shown = load_results(results / "class" / SHOWN / "results.json").extra_data.content_hash
+    with (
+        chromium() as browser,
+        served(folder, "--by", FIRST_MARKER.name, what=str(results), course=ROOT) as server,
+    ):
+        page = opened(browser, server, viewport={"width": 1280, "height": 840}, color_scheme="light")
+        save(page, "review-overview.png")
+        page.goto(f"{server.origin}/q/{QUESTION}/{shown}")
+        page.wait_for_selector("#similar a")
+        for key in "1345":
+            page.keyboard.press(key)
+        page.fill("#comment", COMMENT)
+        page.keyboard.press("Escape")
+        page.wait_for_selector("#saved .total:has-text('4 of 4')")
+        save(page, "review.png")
+
+
+def save(page: Any, name: str) -> None:
+    """A picture of what the window shows, in 256 colours: that is a third of the bytes, and nobody sees it."""
+    taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    taken.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(ROOT / "docs" / name, optimize=True)
+
+
+def _class() -> list[dict[str, Any]]:
+    read: list[dict[str, Any]] = yaml.safe_load((ROOT / "docs" / "pictures.yaml").read_text("utf-8"))["answers"]
+    return read
+
+
+def _clock() -> Iterator[str]:
+    at = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    while True:
+        yield at.isoformat(timespec="microseconds")
+        at += timedelta(seconds=BETWEEN_S)
+
+
+if __name__ == "__main__":
+    main()
