@@ -136,6 +136,27 @@ def test_formulas_and_code_are_shown(browser: Any, server: Server) -> None:
     page.context.close()
 
 
+def test_who_signs_out_sees_nothing_any_more(browser: Any, server: Server) -> None:
+    page = opened(browser, server)
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_selector("text=You are signed out")
+    assert page.goto(f"{server.origin}/q/{QUESTION}/all").status == 403
+    page.context.close()
+
+
+def test_what_is_wider_than_the_page_can_be_scrolled_to(browser: Any, tmp_path: Path) -> None:
+    """A wide table was cut off: what may not paint outside of its box has to be what scrolls."""
+    with Records.open(f"sqlite:///{tmp_path / 'records.db'}", tmp_path) as records:
+        fill(records, 1, write=lambda _number, _question: "|" + "a column|" * 30 + "\n|" + "---|" * 30)
+    with served(tmp_path, "--records", f"sqlite:///{tmp_path / 'records.db'}") as wide:
+        page = opened(browser, wide, f"/q/{QUESTION}/{hash_of(0)}")
+        last = page.locator(".answer th").last
+        last.scroll_into_view_if_needed()
+        box, table = page.locator(".answer").bounding_box(), last.bounding_box()
+        page.context.close()
+    assert table["x"] + table["width"] <= box["x"] + box["width"]
+
+
 @pytest.mark.parametrize("bypass", [False, True], ids=["with the policy", "without the policy"])
 def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
     """In answers, notebooks, names, findings, comments and requests; with the policy switched off as well."""
