@@ -101,8 +101,7 @@ def test_results_that_cannot_be_written_are_said_until_they_are(folder: Path, re
         file.mkdir()
         number = say(desk, ADA, answer_of(desk, 1), "limits")
     assert desk.behind.untold == {
-        "s0001": f"{file} is no regular file; marks are written into results that `viva grade "
-        "-o` wrote."
+        "s0001": f"{file} is no regular file; marks are written into results that `viva grade -o` wrote."
     }
     assert desk.journal.seen(place_of(answer_of(desk, 1), FIRST)) == number, "the mark is kept"
     file.rmdir()
