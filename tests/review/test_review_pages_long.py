@@ -136,6 +136,19 @@ def test_formulas_and_code_are_shown(browser: Any, server: Server) -> None:
     page.context.close()
 
 
+@pytest.mark.parametrize(
+    ("width", "height"), [(1400, 700), (700, 450), (360, 740)], ids=["wide", "at 200 %", "a phone"]
+)
+def test_points_and_buttons_stay_in_sight(browser: Any, server: Server, width: int, height: int) -> None:
+    """However long rubric and comments are: whoever writes sees what it is worth, and whether it was kept."""
+    page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}", viewport={"width": width, "height": height})
+    settled(page)
+    page.focus("#comment")
+    places = [page.locator(part).bounding_box() for part in (".total", ".foot button.main")]
+    page.context.close()
+    assert all(place["y"] >= 0 and place["y"] + place["height"] <= height for place in places)
+
+
 def test_who_signs_out_sees_nothing_any_more(browser: Any, server: Server) -> None:
     page = opened(browser, server)
     page.get_by_role("button", name="Sign out").click()
