@@ -262,6 +262,12 @@ def test_who_runs_into_another_marker_jumps_away(desk: Desk) -> None:
     assert desk.next_for(GRACE, QUESTION, answers[8]) is answers[9]
 
 
+def test_somebody_elses_draft_makes_nobody_jump(desk: Desk) -> None:
+    answers = desk.answers[QUESTION]
+    say(desk, ADA, answers[2], done=False)
+    assert desk.next_for(GRACE, QUESTION, answers[2]) is answers[3]
+
+
 def test_the_neighbours_of_an_answer(desk: Desk) -> None:
     answers = desk.answers[QUESTION]
     assert [desk.position(answer) for answer in answers] == list(range(SIZE))

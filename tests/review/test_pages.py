@@ -278,9 +278,10 @@ def test_bytes_that_are_no_text_do_no_harm(pages: Pages, ada: Person) -> None:
     assert sent.status in (303, 400, 409, 422) and ada.get(HERE).status == 200
 
 
-def test_pages_of_a_long_list(ada: Person) -> None:
+def test_a_page_of_the_list_that_there_is_not_is_the_nearest_one(ada: Person) -> None:
     for page in ("-1", "0", "1", str(10**30), "2"):
-        assert f"{SIZE} marked" in ada.get(f"/q/{QUESTION}/all?page={page}").body.replace("of 10 marked", "10 marked")
+        body = ada.get(f"/q/{QUESTION}/all?page={page}").body
+        assert body.count("<li") >= SIZE and body.count(f"/q/{QUESTION}/") >= SIZE, page
     for page in ("x", "", "1.5", "9" * 5000):
         assert ada.get(f"/q/{QUESTION}/all?page={page}").status == 422
 
@@ -526,7 +527,9 @@ def test_a_table_goes_out_and_comes_back(pages: Pages, ada: Person, grace: Perso
     (row,) = [row for row in pages.desk.journal.said() if row.place.round == FIRST]
     assert (row.judgement.earned, row.judgement.comment, row.by) == (1, "from a table", "Ada")
     late = grace.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
-    assert late.status == 200, "her own round knows nothing of it"
+    assert late.status == 200 and "1 mark taken" in late.body, "her own round knows nothing of it"
+    second = {row.place.content_hash: row for row in pages.desk.journal.said() if row.place.round == SECOND}
+    assert second[hash_of(9)].by == "Grace" and second[hash_of(9)].judgement.comment == "from a table"
     assert "-marks-second.csv" in grace.get("/marks.csv").headers["content-disposition"]
 
 
