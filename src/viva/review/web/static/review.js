@@ -140,6 +140,9 @@
       wait("Not kept yet: the session has ended. Open the address that viva review printed, in another tab; what you wrote stays here.");
     } else if (status === 0 || status >= 500) {
       wait("Not kept yet: the server does not answer. What you wrote stays here and is sent again.");
+    } else if (status >= 400 && ![409, 422].includes(status)) {
+      going = "";
+      link.textContent = `Not kept: the server refuses it (${status}). What you wrote stays here; load the page again.`;
     } else {
       link.textContent = "";
       if (sent.then) form.elements.then.value = "";
@@ -156,7 +159,7 @@
   // Whoever goes on in the middle of a word takes it along.
   document.addEventListener("click", (event) => {
     const to = event.target.closest("a[href]");
-    if (!to || !unsaved || to.dataset.theirs !== undefined || event.ctrlKey || event.metaKey || to.target) return;
+    if (!to || !unsaved || form.querySelector("[data-mine]") || event.ctrlKey || event.metaKey || to.target) return;
     event.preventDefault();
     going = to.href;
     save();
