@@ -103,6 +103,10 @@ bench-flat: $(VENV)/.installed-dev
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.scale
 
+# The pages of viva review for a class of 2,000, and the first one after the command.
+bench-review: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.review
+
 # Takes about an hour on a quiet machine: 5,000 submissions, one in ten hostile; ends with 1 where anything leaks.
 soak: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.soak
