@@ -220,10 +220,10 @@ def _saved(
 
 def _told(error: Changed) -> str:
     """As the page says it, where what was typed still stands and either of the two can be chosen."""
-    who = " and ".join(dict.fromkeys(row.by for row in error.rows)) or "Somebody else"
+    who = " and ".join(dict.fromkeys(row.by for row in error.rows)) or "somebody else"
     return (
-        f"{who} has changed the mark of this answer since you opened it. What you chose and wrote is still here: which "
-        "of the two counts?"
+        f"The mark of this answer was changed by {who} since you opened it. What you chose and wrote is still here: "
+        "which of the two counts?"
     )
 
 
