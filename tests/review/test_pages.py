@@ -80,14 +80,14 @@ PAGES = [
     (f"{HERE}/history", "Nothing yet.", "dim"),
     (f"{HERE}/group", "This answer is not marked yet", "Mark this answer first"),
     ("/agreement", "Agreement of first and second markers", QUESTION),
-    ("/differing", "Where markers differ", "There are none."),
+    ("/differing", "Disagreements of two markers", "There are none."),
     ("/appeals", "Requests for another look", "There are none."),
-    ("/students", "Name, id, email", "Find"),
+    ("/students", "Name, id or email", "Find"),
     ("/students?find=id0002", delivery_of(2).students[0].name, f"/decide/{QUESTION}/{hash_of(2)}?named=yes"),
-    ("/students?find=nobody", "Nobody is called so.", "nobody"),
+    ("/students?find=nobody", "No student was found.", "nobody"),
     (DECIDE, "Mark this answer first", "who decides must not be led"),
     (f"{DECIDE}?named=yes", "Note a request", delivery_of(0).students[0].name),
-    ("/table", "All answers and marks as CSV", "A table that was filled in"),
+    ("/table", "Download all answers and marks as CSV", "Upload a table that was filled in"),
     ("/marks.csv", "submission,question,answer,items", hash_of(9)),
 ]
 
