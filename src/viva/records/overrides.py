@@ -6,6 +6,7 @@ Below them stand the marks of prose; both together are what people decided.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any, Self
 
 from sqlalchemy import Row, insert, select
@@ -171,7 +172,6 @@ def _until(records: Records, assignment: str, name: str | None = None) -> list[t
     """The scores that count, each with the moment from which overrides are about the next attempt."""
     current = records.current(assignment, name)
     first = records.first_scored(assignment)
-    following = [*current[1:], None]
     return [
         (
             kept,
@@ -179,7 +179,7 @@ def _until(records: Records, assignment: str, name: str | None = None) -> list[t
             if after is not None and after.marked.delivery.name == kept.marked.delivery.name
             else None,
         )
-        for kept, after in zip(current, following, strict=True)
+        for kept, after in zip_longest(current, current[1:])
     ]
 
 
