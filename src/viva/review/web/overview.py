@@ -22,14 +22,16 @@ def overview(request: Request) -> Response:
     desk: Desk = request.app.state.desk
     session = request.scope["viva"]
     asked = Visit(desk, Marker(session.marker, session.round), session.csrf, "hx-request" in request.headers)
-    if not desk.ready.wait(AT_ONCE_S) or desk.fault is not None:
-        return asked.show("overview.html.j2")
+    reading = not desk.ready.wait(AT_ONCE_S)  # looked at once: it may be read while the page is made
+    if reading or desk.fault is not None:
+        return asked.show("overview.html.j2", reading=reading)
     desk.refresh()
     appealed = desk.journal.appealed()
     waiting = Counter(key[1] for key, waits in appealed.items() if waits)
     differing = Counter(key[1] for key in desk.journal.differing())
     return asked.show(
         "overview.html.j2",
+        reading=False,
         rows=[_row(asked, number, waiting[number], differing[number]) for number in desk.answers],
         waiting=sum(waiting.values()),
         changed=rubric_change.found(desk, asked.marker),
