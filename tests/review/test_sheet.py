@@ -16,9 +16,9 @@ from viva.model import Delivery
 from viva.model.errors import UsageError
 from viva.model.review import SECOND, Judgement, Place
 from viva.review import cells
-from viva.review.answers import Answer, HandedIn, Written
+from viva.review.answers import Answer, HandedIn, Key, Written
 from viva.review.marking import judge
-from viva.review.sheet import COLUMNS, Key, ReadMark, read_marks, to_csv
+from viva.review.sheet import COLUMNS, ReadMark, read_marks, to_csv
 
 F = Fraction
 QUESTION = Question(

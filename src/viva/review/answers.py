@@ -9,6 +9,8 @@ from typing import Final
 
 from viva.model import Delivery
 
+Key = tuple[str, str]
+"""Content hash of a submission, and number of a question."""
 _ORDER: Final = "viva: order of written answers"
 
 
@@ -44,6 +46,11 @@ class Answer:
     written: Written
     handed_in: tuple[HandedIn, ...]
     """Whose it is: several where equal bytes were handed in more than once."""
+
+    @property
+    def key(self) -> Key:
+        """What it is found by."""
+        return self.content_hash, self.question
 
     @property
     def question(self) -> str:

@@ -11,15 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Final, Self
 
 from viva.course import Assignment
 from viva.course.rubric import Question, Rubric
 from viva.model.review import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
 from viva.records.store import Reason
-from viva.review.answers import Answer, answers_of
+from viva.review.answers import Answer, Key, answers_of
 from viva.review.behind import Behind
-from viva.review.journal import Journal, Key, key_of
+from viva.review.journal import Journal, key_of
 from viva.review.marking import judge, rejudged
 from viva.review.sources import Source
 
@@ -100,7 +101,7 @@ class Desk:
                 for place, answer in enumerate(answers)
             }
             # Also what was taken back: an earlier process may have ended before it could tell.
-            self._changed({(row.place.content_hash, row.place.question) for row in self.journal.said()})
+            self._changed({key_of(row.place) for row in self.journal.said()})
         except Exception as error:  # shown on the page that waits for the class
             self.fault = error
         finally:
@@ -131,9 +132,13 @@ class Desk:
         place = self._index.get(key)
         return None if place is None else self.answers[key[1]][place]
 
+    def every(self) -> Iterator[Answer]:
+        """All answers, question by question."""
+        return chain.from_iterable(self.answers.values())
+
     def position(self, answer: Answer) -> int:
         """Its place among the answers to its question, from 0."""
-        return self._index[answer.content_hash, answer.question]
+        return self._index[answer.key]
 
     def progress(self, number: str, round_: int) -> Progress:
         """How far a question is."""
@@ -195,7 +200,7 @@ class Desk:
 
     def open(self, marker: Marker, answer: Answer) -> None:
         """Somebody looks at an answer to mark it."""
-        self._opened[(answer.content_hash, answer.question), marker.round] = (marker.name, time.monotonic())
+        self._opened[answer.key, marker.round] = (marker.name, time.monotonic())
 
     def may_mark(self, marker: Marker, answer: Answer) -> bool:
         """Whether an answer is one for a marker: a second one would agree with herself where she was the first."""
@@ -207,7 +212,7 @@ class Desk:
         return answer.content_hash not in done and self.may_mark(marker, answer)
 
     def _held(self, marker: Marker, answer: Answer) -> bool:
-        by, since = self._opened.get(((answer.content_hash, answer.question), marker.round), (marker.name, 0.0))
+        by, since = self._opened.get((answer.key, marker.round), (marker.name, 0.0))
         return by != marker.name and time.monotonic() - since < HELD_S
 
     # --- similar answers
@@ -263,7 +268,7 @@ class Desk:
             Changed: somebody else has decided since.
             UsageError: there is no reason.
         """
-        place = Place(answer.content_hash, answer.question, SETTLED, 0)
+        place = Place(*answer.key, SETTLED, 0)
         return self.append([(place, judgement)], Reason(by, why), action=action, seen={place: seen})[0]
 
     def undo(self, marker: Marker) -> list[Review]:
@@ -311,9 +316,9 @@ class Desk:
             self.behind.tell(found[0].handed_in, partial(self._standing, found))
 
     def _standing(self, answers: Sequence[Answer]) -> dict[str, Standing]:
-        return {each.question: self.journal.standing((each.content_hash, each.question)) for each in answers}
+        return {each.question: self.journal.standing(each.key) for each in answers}
 
 
 def place_of(answer: Answer, round_: int) -> Place:
     """Where what is said of an answer in a round stands."""
-    return Place(answer.content_hash, answer.question, MARK, round_)
+    return Place(*answer.key, MARK, round_)

@@ -11,10 +11,9 @@ from typing import Final
 from viva.model.review import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
 from viva.records import Records, reviews
 from viva.records.store import Reason
+from viva.review.answers import Key
 
 _number = attrgetter("id")
-Key = tuple[str, str]
-"""Content hash and question."""
 _MOST_TIMES: Final = 100
 """By which it is told how long an answer takes."""
 _NONE: Final = frozenset[str]()
@@ -76,6 +75,11 @@ class Journal:
         """The answers of which students asked, and whether the last request still waits for a decision."""
         with self._lock:
             return {key: self._waits(key) for key in self._appeals}
+
+    def waits(self, key: Key) -> bool | None:
+        """Whether what a student asked of an answer waits for a decision; None where nothing was asked."""
+        with self._lock:
+            return self._waits(key) if key in self._appeals else None
 
     def times(self, question: str, by: str, round_: int) -> list[str]:
         """When a marker finished answers to a question, the latest of those that stand."""

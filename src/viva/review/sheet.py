@@ -15,7 +15,7 @@ from viva.course.rubric import Rubric
 from viva.formats import gates
 from viva.model.errors import UsageError
 from viva.model.review import FIRST, Judgement, Place
-from viva.review.answers import Answer
+from viva.review.answers import Answer, Key
 from viva.review.cells import cell, number, rows, table, text_of
 from viva.review.marking import adjustment, judge, tidied
 
@@ -25,8 +25,6 @@ _YES_NO: Final = {"yes": True, "no": False, "": False}
 _SEEN: Final = re.compile(r"([0-9]{1,18})-([a-p]{8})")
 _LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
 
-Key = tuple[str, str]
-"""Content hash of a submission, and number of a question."""
 Latest = Mapping[Key, tuple[int, Judgement]]
 """What stands of the answers that are marked: the row of the records, and what it says."""
 
@@ -43,7 +41,7 @@ class ReadMark:
 
 def to_csv(answers: Iterable[Answer], latest: Latest) -> bytes:
     """The table: a row for each answer, marked or not, in the order given."""
-    return table([COLUMNS, *(_row(each, latest.get((each.content_hash, each.question))) for each in answers)])
+    return table([COLUMNS, *(_row(each, latest.get(each.key)) for each in answers)])
 
 
 def read_marks(
@@ -116,7 +114,7 @@ class _Reader:
             UsageError: it is wrong.
         """
         answer = self._answer(place, cells)
-        key = answer.content_hash, answer.question
+        key = answer.key
         row, now = self.latest.get(key, (None, None))
         said, given, (seen, written) = _said(cells), _points(cells), _seen(cells)
         known = None if now is None else now.earned

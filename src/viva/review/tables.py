@@ -9,7 +9,7 @@ from viva.review.sheet import Latest, read_marks, to_csv
 
 def written(desk: Desk, round_: int) -> bytes:
     """Every answer of the class with what was said of it in a round, as CSV."""
-    return to_csv([answer for answers in desk.answers.values() for answer in answers], _latest(desk, round_))
+    return to_csv(desk.every(), _latest(desk, round_))
 
 
 def taken(desk: Desk, marker: Marker, data: bytes) -> int:
@@ -19,7 +19,7 @@ def taken(desk: Desk, marker: Marker, data: bytes) -> int:
         UsageError: it is no such table, a row is wrong, or somebody has marked one of its answers since; nothing of it
             was taken.
     """
-    answers = {(each.content_hash, each.question): each for of in desk.answers.values() for each in of}
+    answers = {answer.key: answer for answer in desk.every()}
     marks = read_marks(data, answers, desk.rubric, _latest(desk, marker.round), marker.round)
     seen = {mark.place: mark.seen or 0 for mark in marks}
     said = [(mark.place, mark.judgement) for mark in marks]
@@ -29,9 +29,8 @@ def taken(desk: Desk, marker: Marker, data: bytes) -> int:
 
 def _latest(desk: Desk, round_: int) -> Latest:
     found = {}
-    for answers in desk.answers.values():
-        for answer in answers:
-            there = desk.journal.at(place_of(answer, round_))
-            if there is not None:
-                found[answer.content_hash, answer.question] = (there.id, there.judgement)
+    for answer in desk.every():
+        there = desk.journal.at(place_of(answer, round_))
+        if there is not None:
+            found[answer.key] = (there.id, there.judgement)
     return found

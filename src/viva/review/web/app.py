@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from viva.model.errors import UsageError
-from viva.review.desk import Desk, Marker
+from viva.review.desk import Desk
 from viva.review.web import deciding, marking, overview, table
 from viva.review.web.visit import NotThere, NotYet, Visit
 
@@ -50,6 +50,4 @@ def _unreadable(request: Request, _error: Exception) -> Response:
 
 
 def _message(request: Request, status: int, heading: str, sentence: str) -> Response:
-    session = request.scope["viva"]
-    visit = Visit(request.app.state.desk, Marker(session.marker, session.round), session.csrf, False)
-    return visit.show("message.html.j2", status, heading=heading, sentence=sentence)
+    return Visit.of(request).show("message.html.j2", status, heading=heading, sentence=sentence)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form
 from fastapi.responses import Response
 
+from viva.formats.points import show
 from viva.model.errors import UsageError
 from viva.model.review import FIRST, SECOND, SETTLED, Judgement, Place
 from viva.review.agreement import agreement, cohen_kappa
@@ -48,8 +49,7 @@ def agreements(asked: Asked) -> Response:
 def differing(asked: Asked) -> Response:
     """Answers on which two markers differ."""
     keys = set(asked.desk.journal.differing())
-    every = (answer for answers in asked.desk.answers.values() for answer in answers)
-    answers = [answer for answer in every if (answer.content_hash, answer.question) in keys]
+    answers = [answer for answer in asked.desk.every() if answer.key in keys]
     about = "Both have marked these and came to different points; they stay open until somebody decides."
     return _queue(
         asked, "Disagreements of two markers", about, [(answer, _difference(asked, answer)) for answer in answers]
@@ -74,7 +74,7 @@ def students(asked: Asked, find: str = "") -> Response:
     found: dict[str, dict[str, Any]] = {}
     wanted = find.strip().casefold()
     meant: dict[str, list[HandedIn]] = {}
-    for answer in (answer for answers in asked.desk.answers.values() for answer in answers) if wanted else ():
+    for answer in asked.desk.every() if wanted else ():
         if answer.content_hash not in meant:
             meant[answer.content_hash] = [one for one in answer.handed_in if _is_meant(wanted, one.delivery)]
         for one in meant[answer.content_hash]:
@@ -144,7 +144,7 @@ def _decision_page(
     why: str = "",
 ) -> Response:
     journal = asked.desk.journal
-    key = answer.content_hash, answer.question
+    key = answer.key
     may = _may_decide(asked, answer)
     standing = journal.standing(key)
     first = journal.at(place_of(answer, FIRST))
@@ -189,19 +189,14 @@ def _is_meant(wanted: str, delivery: Any) -> bool:
 
 
 def _difference(asked: Visit, answer: Answer) -> str:
-    from viva.formats.points import show
-
     rows = [asked.desk.journal.at(place_of(answer, round_)) for round_ in (FIRST, SECOND)]
     one, two = (show(row.judgement.earned) if row is not None else "–" for row in rows)
     return f"{one} and {two} of {show(answer.points)} points"
 
 
 def _of_student(asked: Visit, answer: Answer) -> dict[str, str]:
-    from viva.formats.points import show
-
-    key = answer.content_hash, answer.question
-    standing = asked.desk.journal.standing(key)
-    waits = asked.desk.journal.appealed().get(key)
+    standing = asked.desk.journal.standing(answer.key)
+    waits = asked.desk.journal.waits(answer.key)
     mark = f"{show(standing.judgement.earned)} of {show(answer.points)}" if standing.judgement else "open"
     return {
         "address": f"{decision_on(answer)}?named=yes",

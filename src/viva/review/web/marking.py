@@ -12,6 +12,7 @@ from viva.model.review import Judgement
 from viva.records.reviews import Changed
 from viva.review import pace
 from viva.review.answers import Answer
+from viva.review.journal import key_of
 from viva.review.marking import adjustment
 from viva.review.web import views
 from viva.review.web.visit import Asked, Visit, address_of
@@ -28,8 +29,7 @@ Texts = Annotated[list[str], Form(default_factory=list)]
 def next_answer(asked: Asked, number: str) -> Response:
     """The next answer that is not marked."""
     asked.question(number)
-    found = asked.desk.next_for(asked.marker, number)
-    return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
+    return _on(asked, number)
 
 
 @router.get("/q/{number}/all")
@@ -86,8 +86,7 @@ def mark(
         asked.desk.refresh()
         return _not_kept(asked, answer, _told(error) if asked.by_htmx else str(error), 409, seen)
     if then == "next" or finish == "yes":
-        found = asked.desk.next_for(asked.marker, number, answer)
-        return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
+        return _on(asked, number, answer)
     if not asked.by_htmx:
         return asked.go(address_of(answer))
     return _saved(asked, answer, row.judgement, row.id)
@@ -118,7 +117,7 @@ def notebook(asked: Asked, number: str, content_hash: str, whole: str = "") -> R
 def history(asked: Asked, number: str, content_hash: str) -> Response:
     """What was said of it so far."""
     answer = asked.answer(number, content_hash)
-    rows = asked.desk.journal.history((answer.content_hash, number))
+    rows = asked.desk.journal.history(answer.key)
     return asked.show("history.html.j2", history=views.told_to(asked.desk, asked.marker, answer, rows))
 
 
@@ -129,7 +128,7 @@ def undo(asked: Asked) -> Response:
         rows = asked.desk.undo(asked.marker)
     except Changed as error:
         return asked.show("message.html.j2", 409, heading="It was not taken back", sentence=str(error))
-    found = [asked.desk.answer((row.place.content_hash, row.place.question)) for row in rows]
+    found = [asked.desk.answer(key_of(row.place)) for row in rows]
     there = next((answer for answer in found if answer is not None), None)
     if not rows:
         sentence = "You have done nothing here that could be taken back."
@@ -166,13 +165,18 @@ def mark_group(
         asked.desk.mark(asked.marker, said, action=action[:64], seen=seen)
     except UsageError as error:
         return asked.show("message.html.j2", 409, heading="No mark was given", sentence=str(error))
-    found = asked.desk.next_for(asked.marker, number, answer)
-    return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
+    return _on(asked, number, answer)
 
 
 def unix(text: str) -> str:
     """Forms send line breaks as CR LF."""
     return text.replace("\r\n", "\n").strip("\n")
+
+
+def _on(asked: Visit, number: str, after: Answer | None = None) -> Response:
+    """On to the next answer that is not marked, or to all of them where none is left."""
+    found = asked.desk.next_for(asked.marker, number, after)
+    return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
 
 
 def _answer_page(asked: Visit, answer: Answer, note: str) -> Response:

@@ -8,7 +8,6 @@ from fastapi.responses import Response
 
 from viva.records.reviews import Changed
 from viva.review import pace, rubric_change
-from viva.review.desk import Desk, Marker
 from viva.review.web.visit import Asked, Visit
 
 router = APIRouter()
@@ -19,9 +18,8 @@ AT_ONCE_S = 0.1
 @router.get("/")
 def overview(request: Request) -> Response:
     """Every question; while the class is being read, how far that is."""
-    desk: Desk = request.app.state.desk
-    session = request.scope["viva"]
-    asked = Visit(desk, Marker(session.marker, session.round), session.csrf, "hx-request" in request.headers)
+    asked = Visit.of(request)
+    desk = asked.desk
     reading = not desk.ready.wait(AT_ONCE_S)  # looked at once: it may be read while the page is made
     if reading or desk.fault is not None:
         return asked.show("overview.html.j2", reading=reading)

@@ -1,7 +1,7 @@
 """One request: who asks, at which desk, and how a page is made for them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from urllib.parse import quote
 
 from fastapi import Depends, Request
@@ -32,6 +32,13 @@ class Visit:
     marker: Marker
     csrf: str
     by_htmx: bool
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """That of a request, whether the class is there or not."""
+        session = request.scope["viva"]
+        marker = Marker(session.marker, session.round)
+        return cls(request.app.state.desk, marker, session.csrf, "hx-request" in request.headers)
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A page."""
@@ -73,14 +80,14 @@ def visit(request: Request) -> Visit:
     Raises:
         NotYet: it is still being read, or cannot be.
     """
-    desk: Desk = request.app.state.desk
-    session = request.scope["viva"]
+    asked = Visit.of(request)
+    desk = asked.desk
     if not desk.ready.wait(PATIENCE_S):
         raise NotYet("The class is still being read; the first page says how far that is.")
     if desk.fault is not None:
         raise NotYet("The class cannot be read; the first page says why.")
     desk.refresh()
-    return Visit(desk, Marker(session.marker, session.round), session.csrf, "hx-request" in request.headers)
+    return asked
 
 
 Asked = Annotated[Visit, Depends(visit)]
