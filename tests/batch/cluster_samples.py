@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import dask
 import pytest
 from cli_course import KEEPS_CASE, RIGHT, SECRET, write_course
 from distributed import Client, LocalCluster
@@ -53,8 +54,12 @@ def points_of(each: Job) -> int:
 
 @contextlib.contextmanager
 def cluster(workers: int = 2, **options: Any) -> Iterator[LocalCluster]:
-    """Workers with nannies, as `dask worker` starts them."""
-    with LocalCluster(n_workers=workers, **{"threads_per_worker": 1, **CALM, **options}) as made:
+    """Workers with nannies, as `dask worker` starts them: one that died comes back, whenever that was.
+
+    A `LocalCluster` looks again 15 s after a worker died, and ends its nanny if another death is just being mended.
+    """
+    never = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    with never, LocalCluster(n_workers=workers, **{"threads_per_worker": 1, **CALM, **options}) as made:
         yield made
 
 
