@@ -107,6 +107,7 @@ class _Browser:
     def __init__(self, address: str) -> None:
         jar = http.cookiejar.CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        self._opener.addheaders = [("Accept", "text/html")]
         self.origin = address.partition("/?")[0]
         self.first = self._opener.open(address, timeout=60).read().decode()
 

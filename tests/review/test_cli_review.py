@@ -105,10 +105,36 @@ def test_what_ends_programs_ends_it_alike(start: Any, number: int) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_before_the_pages_are_made(start: Any) -> None:
+def test_ctrl_c_does_not_wait_for_pages_that_are_not_made(start: Any) -> None:
     program = start("results", "-a", "slow")
     program.opens()
     assert program.line() == "reading\n"
+    program.process.send_signal(signal.SIGINT)
+    program.process.wait(60)  # while what it reads has neither come nor ended
+    assert program.ended() == STOPPED
+
+
+@pytest.mark.slow
+def test_there_is_a_page_before_the_pages_are_made(start: Any) -> None:
+    """It asks for itself again at once; that request waits, as do all that are not for a page."""
+    program = start("results", "-a", "slow")
+    path, browser = program.opens()
+    assert browser.ask("GET", "/").status == 403  # it is behind the guard
+    assert program.line() == "reading\n"
+    browser.ask("GET", path)
+    soon = browser.ask("GET", "/desk")
+    assert soon.status == 200 and 'http-equiv="refresh" content="0"' in soon.body and "being fetched" in soon.body
+    got: list[Any] = []
+    again = threading.Thread(target=lambda: got.append(browser.ask("GET", "/desk")))
+    file = threading.Thread(target=lambda: got.append(browser.ask("GET", "/desk", accept="*/*")))
+    for each in (again, file):
+        each.start()
+    assert browser.ask("GET", "/static/plain.css").status == 200 and not got
+    program.process.stdin.write("\n")
+    program.process.stdin.flush()
+    for each in (again, file):
+        each.join()
+    assert [answer.body for answer in got] == ["('results', None, 'slow')"] * 2
     assert program.end() == STOPPED
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from viva.course import Course
     from viva.review.desk import Desk
-    from viva.review.web.access import Access
 
 _LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"
@@ -94,7 +93,7 @@ def command(
 
     until_the_end = contextlib.ExitStack()
 
-    def pages(access: "Access") -> "ASGIApp":
+    def pages() -> "ASGIApp":
         from viva.review.web.app import create_app
 
         return create_app(until_the_end.enter_context(desk_for(course, what, records_url, assignment)))

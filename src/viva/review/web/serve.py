@@ -6,7 +6,9 @@ import signal
 import socket
 import ssl
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,6 +18,7 @@ from viva.review.web.access import Access
 from viva.review.web.browser import opened
 from viva.review.web.guard import Guard
 from viva.review.web.listening import is_loopback, listen
+from viva.review.web.meanwhile import Meanwhile
 from viva.review.web.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -63,18 +66,19 @@ class Serving:
         return "http" if self.certificate is None else "https"
 
 
-def serve(app_factory: "Callable[[Access], ASGIApp]", serving: Serving) -> int:
-    """Serve until somebody stops it; the address is printed before the app is made, and connections wait meanwhile.
+def serve(app_factory: "Callable[[], ASGIApp]", serving: Serving) -> int:
+    """Serve until somebody stops it; the address is printed, and requests are answered, before the app is made.
 
     Args:
-        app_factory: makes the pages; the libraries that they need are imported there.
+        app_factory: makes the pages, in another thread; the libraries that they need are imported there.
         serving: where, and for whom.
 
     Returns:
         The exit status: 0, also after Ctrl-C, which is how this ends.
 
     Raises:
-        UsageError: it cannot listen, the certificate cannot be used, or the password is missing or too short.
+        UsageError: it cannot listen, the certificate cannot be used, the password is missing or too short, or one of
+            `app_factory`.
     """
     local = is_loopback(serving.host)
     password = None if local else checked_password(serving.password)
@@ -105,7 +109,7 @@ def serve(app_factory: "Callable[[Access], ASGIApp]", serving: Serving) -> int:
             print(f"viva review: {address}", flush=True)
             if serving.opens:
                 open_until_the_end.enter_context(opened(address))
-            _run(server(Guard(app_factory(access), access), serving), at.socket)
+            _run(app_factory, access, serving, at.socket)
         print("viva review: stopped; every mark is kept.", file=sys.stderr, flush=True)
     return 0
 
@@ -149,12 +153,26 @@ def checked_password(password: str | None) -> str:
     return password
 
 
-def _run(server: "uvicorn.Server", bound: socket.socket) -> None:
+def _run(app_factory: "Callable[[], ASGIApp]", access: Access, serving: Serving, bound: socket.socket) -> None:
     """Answer requests; Ctrl-C and its like let those in hand come to their end, and are raised again after it."""
+    making: Future[ASGIApp] = Future()
+    made = server(Guard(Meanwhile(making), access), serving)
     hangup = getattr(signal, "SIGHUP", None)  # Windows has none
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # nohup stays nohup
-        signal.signal(hangup, server.handle_exit)
-    server.run(sockets=[bound])
+        signal.signal(hangup, made.handle_exit)
+    # A daemon, for Ctrl-C does not wait for it: nothing was marked yet.
+    threading.Thread(target=_make, args=(app_factory, making, made), name="viva-pages", daemon=True).start()
+    made.run(sockets=[bound])
+    making.result()
+
+
+def _make(app_factory: "Callable[[], ASGIApp]", making: "Future[ASGIApp]", server: "uvicorn.Server") -> None:
+    """Make the pages; where that fails, there is nothing to serve."""
+    try:
+        making.set_result(app_factory())
+    except BaseException as error:  # `_run` raises it
+        making.set_exception(error)
+        server.should_exit = True
 
 
 def _check_certificate(certificate: Path | None, key: Path | None) -> None:
