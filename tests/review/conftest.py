@@ -1,5 +1,62 @@
-"""What tests of `viva review` share with those of the records."""
+"""What tests of `viva review` share with those of the records, and the pages of a small class."""
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from desks import Pages, Person, desk_at, pages_of, reader
+from pages_class import SIZE
 from postgres import postgres_url
+from review_class import fill
+
+from viva.model.review import SECOND
+from viva.records import Records
+from viva.review.desk import Desk
 
 __all__ = ["postgres_url"]
+
+
+@pytest.fixture(scope="module")
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records of a class of ten, or of the module's `SIZE`, which nobody writes to."""
+    file = tmp_path_factory.mktemp("class") / "records.db"
+    with reader(file) as records:
+        fill(records, getattr(request.module, "SIZE", SIZE), file.parent / "class")
+    return file
+
+
+@pytest.fixture
+def file(made: Path, tmp_path: Path) -> Path:
+    """A copy for one test."""
+    return Path(shutil.copy(made, tmp_path / "records.db"))
+
+
+@pytest.fixture
+def desk(file: Path) -> Iterator[Desk]:
+    with desk_at(file) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records]:
+    """Records for desks on classes in memory, each under a name of its own."""
+    with reader(tmp_path_factory.mktemp("empty") / "records.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def pages(desk: Desk) -> Iterator[Pages]:
+    with pages_of(desk) as running:
+        yield running
+
+
+@pytest.fixture
+def ada(pages: Pages) -> Person:
+    return pages.person()
+
+
+@pytest.fixture
+def grace(pages: Pages) -> Person:
+    """The second marker."""
+    return pages.person("Grace", SECOND)

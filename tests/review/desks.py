@@ -18,9 +18,10 @@ from viva.model import Delivery, Score, Student
 from viva.model.review import FIRST, Standing
 from viva.records import Records
 from viva.review.answers import Answer, HandedIn, Written
-from viva.review.desk import Desk, Marker
+from viva.review.desk import Desk
 from viva.review.journal import Journal
 from viva.review.opening import desk_of_records
+from viva.review.turns import Marker
 from viva.review.web.app import create_app
 
 QUESTION = "2.1"

@@ -15,8 +15,8 @@ from viva.model.review import FIRST, Standing
 from viva.records import Records
 from viva.records.store import Reason
 from viva.review.answers import HandedIn
-from viva.review.desk import Desk, place_of
-from viva.review.journal import Journal
+from viva.review.desk import Desk
+from viva.review.journal import Journal, place_of
 from viva.review.opening import desk_of_folder
 
 SIZE = 3
@@ -74,7 +74,7 @@ def test_what_another_desk_has_said_is_written_when_it_is_seen(folder: Path, rec
     with desk_at(folder, records) as desk:
         answer = answer_of(desk, 1)
         judgement = desk.judged(answer, ["roles"], Fraction(0), "", done=True)
-        looked(records, NAME).append([(place_of(answer, FIRST), judgement)], Reason("Grace"))
+        looked(records, NAME).append([(place_of(answer.key, FIRST), judgement)], Reason("Grace"))
         desk.refresh()
     assert earned(folder, 1) == 1
 
@@ -87,7 +87,7 @@ def test_what_was_said_before_the_end_of_a_process_is_written_by_the_next_one(fo
         say(desk, ADA, answer_of(desk, 0), "limits")
     journal = looked(records, NAME)
     journal.undo("Ada", FIRST)
-    journal.append([(place_of(answer, FIRST), judgement)], Reason("Ada"))
+    journal.append([(place_of(answer.key, FIRST), judgement)], Reason("Ada"))
     assert [earned(folder, number) for number in range(SIZE)] == [1, None, 1]
     with desk_at(folder, records):
         pass
@@ -103,7 +103,7 @@ def test_results_that_cannot_be_written_are_said_until_they_are(folder: Path, re
     assert desk.behind.untold == {
         "s0001": f"{file} is no regular file; marks are written into results that `viva grade -o` wrote."
     }
-    assert desk.journal.seen(place_of(answer_of(desk, 1), FIRST)) == number, "the mark is kept"
+    assert desk.journal.seen(place_of(answer_of(desk, 1).key, FIRST)) == number, "the mark is kept"
     file.rmdir()
     aside.rename(file)
     with desk_at(folder, records) as again:

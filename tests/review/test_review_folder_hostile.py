@@ -17,7 +17,8 @@ from viva.cli.main import run
 from viva.cli.review import desk_for
 from viva.formats.results_json import load_results, to_json
 from viva.model.review import Judgement
-from viva.review.desk import Desk, Marker
+from viva.review.desk import Desk
+from viva.review.turns import Marker
 
 SIZE = 3
 QUESTION = "2.1"

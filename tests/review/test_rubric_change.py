@@ -13,8 +13,9 @@ from viva.model.review import FIRST, SECOND, SETTLED, Place
 from viva.records import Records
 from viva.records.reviews import Changed
 from viva.review import rubric_change
-from viva.review.desk import Marker, place_of
+from viva.review.journal import place_of
 from viva.review.rubric_change import RubricChange
+from viva.review.turns import Marker
 
 F = Fraction
 ITEMS = (Item("why", F(2), "Says why."), Item("how", F(1), "Says how."), Item("name", F(1), "Names it."))
@@ -85,12 +86,12 @@ def test_marks_follow_with_a_reason_and_as_one_action(records: Records, name: st
         rows = {row.place: row for row in desk.journal.said() if row != places[row.place]}
         zero, one = (answer_of(desk, number, "1") for number in (0, 1))
         assert set(rows) == {
-            place_of(zero, FIRST), place_of(zero, SECOND), Place(one.content_hash, "1", SETTLED, 0),
+            place_of(zero.key, FIRST), place_of(zero.key, SECOND), Place(one.content_hash, "1", SETTLED, 0),
         }  # fmt: skip
         assert {(row.by, row.why, row.action) for row in rows.values()} == {
             ("Grace", "the rubric has changed", next(iter(rows.values())).action)
         }
-        after = rows[place_of(zero, FIRST)].judgement
+        after = rows[place_of(zero.key, FIRST)].judgement
         assert (after.earned, after.comment, after.items) == (3, "Well.", ("why",)) and "+3" in after.told
         assert rubric_change.found(desk, GRACE) == RubricChange(0, 1), "what lost its item waits for a person"
         assert rubric_change.follow(desk, GRACE) == 0
@@ -109,9 +110,9 @@ def test_what_has_followed_is_taken_back_as_one(records: Records, name: str) -> 
 def test_a_second_marker_changes_no_first_mark_and_stays_a_second_marker(records: Records, name: str) -> None:
     with desk_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (desk, _):
         assert rubric_change.follow(desk, BLIND) == 1 and rubric_change.found(desk, BLIND) is None
-        first = desk.journal.at(place_of(answer_of(desk, 2, "1"), FIRST))
+        first = desk.journal.at(place_of(answer_of(desk, 2, "1").key, FIRST))
         assert first is not None and (first.by, first.judgement.earned) == ("Ada", 3)
-        assert desk.may_mark(BLIND, answer_of(desk, 2, "1"))
+        assert desk.turns.may_mark(BLIND, answer_of(desk, 2, "1"))
 
 
 def test_nothing_follows_where_somebody_has_marked_meanwhile(

@@ -150,7 +150,7 @@ def _with_table(desk: "Desk", export: Path | None, table: Path | None, marker: s
     """Write the marks as a table, or take them from one; a sentence about it."""
     from viva.review import tables
     from viva.review.cells import MOST_BYTES
-    from viva.review.desk import Marker
+    from viva.review.turns import Marker
 
     desk.wait()
     if export is not None:

@@ -4,36 +4,29 @@ Several desks may stand on one set of records, in other processes and on other m
 have added before it answers, and what it adds itself is in the records before it says so.
 """
 
+import sys
 import threading
-import time
+import traceback
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Final, Self
+from typing import Self
 
 from viva.course import Assignment
 from viva.course.rubric import Question, Rubric
+from viva.formats import gates
+from viva.model.errors import UsageError, VivaError
 from viva.model.review import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
 from viva.records.store import Reason
 from viva.review.answers import Answer, Key, answers_of
 from viva.review.behind import Behind
-from viva.review.journal import Journal, key_of
-from viva.review.marking import judge, rejudged
+from viva.review.journal import Journal, key_of, place_of
+from viva.review.marking import MOST_REASON, judge, rejudged, tidied
 from viva.review.sources import Source
-
-HELD_S: Final = 120.0
-"""How long an answer that somebody has opened is not given to others who ask for the next one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """Who sits at the desk."""
-
-    name: str
-    round: int = FIRST
+from viva.review.turns import Marker, Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +62,7 @@ class Desk:
         self._index: Mapping[Key, int] = {}
         self._hashes: Mapping[str, frozenset[str]] = {}
         self._groups: dict[str, Mapping[str, Sequence[str]]] = {}
-        self._opened: dict[tuple[Key, int], tuple[str, float]] = {}
+        self.turns = Turns(journal)
         self._lock = threading.Lock()
         self.behind = Behind(source)
 
@@ -104,6 +97,8 @@ class Desk:
             self._changed({key_of(row.place) for row in self.journal.said()})
         except Exception as error:  # shown on the page that waits for the class
             self.fault = error
+            if not isinstance(error, VivaError):  # one of ours
+                print(gates.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
         finally:
             self.ready.set()
         self.outdated = list(self._outdated())
@@ -147,73 +142,15 @@ class Desk:
         hashes = self._hashes.get(number, frozenset())
         return Progress(question, len(hashes & self.journal.done(number, round_)), len(hashes))
 
-    # --- who marks what next
+    def next_for(self, marker: Marker, number: str, after: Answer | None = None) -> Answer | None:
+        """The next answer that is not marked; None if none is left for this marker. See `Turns.next_for`."""
+        return self.turns.next_for(marker, self.answers[number], None if after is None else self.position(after))
 
     def beside(self, answer: Answer, step: int) -> Answer | None:
         """The answer before (-1) or after (1), None at the ends."""
         place = self.position(answer) + step
         answers = self.answers[answer.question]
         return answers[place] if 0 <= place < len(answers) else None
-
-    def next_for(self, marker: Marker, number: str, after: Answer | None = None) -> Answer | None:
-        """The next answer that is not marked; None if none is left for this marker.
-
-        One that somebody else has just opened comes when no other is left; a second marker gets none that she marked
-        at first. Where others mark the same question, somebody new begins in the middle of what is left, so that nobody
-        runs into the other all the time.
-        """
-        answers = self.answers[number]
-        start = (
-            self._begin(marker, number)
-            if after is None or self._is_of_others(marker, after)
-            else self.position(after) + 1
-        )
-        held = []
-        for answer in (*answers[start:], *answers[:start]):
-            if after is not None and answer.content_hash == after.content_hash:
-                continue
-            if not self._open_for(marker, answer):
-                continue
-            if not self._held(marker, answer):
-                return answer
-            held.append(answer)
-        return held[0] if held else None
-
-    def _begin(self, marker: Marker, number: str) -> int:
-        """The first answer, or the middle of the longest run of those that are not marked."""
-        done = self.journal.done(number, marker.round)
-        answers = self.answers[number]
-        if not any(self._is_of_others(marker, answer) for answer in answers if answer.content_hash in done):
-            return 0
-        longest = (0, 0)
-        begin = 0
-        for place, answer in enumerate(answers):
-            if answer.content_hash in done:
-                begin = place + 1
-            longest = max(longest, (place + 1 - begin, -begin))
-        length, first = longest
-        return -first + length // 2
-
-    def _is_of_others(self, marker: Marker, answer: Answer) -> bool:
-        there = self.journal.at(place_of(answer, marker.round))
-        return there is not None and there.judgement.done and there.by != marker.name
-
-    def open(self, marker: Marker, answer: Answer) -> None:
-        """Somebody looks at an answer to mark it."""
-        self._opened[answer.key, marker.round] = (marker.name, time.monotonic())
-
-    def may_mark(self, marker: Marker, answer: Answer) -> bool:
-        """Whether an answer is one for a marker: a second one would agree with herself where she was the first."""
-        first = self.journal.at(place_of(answer, FIRST)) if marker.round == SECOND else None
-        return first is None or first.by != marker.name
-
-    def _open_for(self, marker: Marker, answer: Answer) -> bool:
-        done = self.journal.done(answer.question, marker.round)
-        return answer.content_hash not in done and self.may_mark(marker, answer)
-
-    def _held(self, marker: Marker, answer: Answer) -> bool:
-        by, since = self._opened.get((answer.key, marker.round), (marker.name, 0.0))
-        return by != marker.name and time.monotonic() - since < HELD_S
 
     # --- similar answers
 
@@ -256,8 +193,10 @@ class Desk:
 
         Raises:
             Changed: somebody else was quicker; nothing was added.
+            UsageError: the answer is not one for this marker, see `may_mark`.
         """
-        places = [(place_of(answer, marker.round), judgement) for answer, judgement in said]
+        self.turns.check_may_mark(marker, [answer for answer, _ in said])
+        places = [(place_of(answer.key, marker.round), judgement) for answer, judgement in said]
         known = {place: seen[place.content_hash] for place, _ in places if place.content_hash in seen}
         return self.append(places, Reason(marker.name), action=action, seen=known)
 
@@ -266,8 +205,11 @@ class Desk:
 
         Raises:
             Changed: somebody else has decided since.
-            UsageError: there is no reason.
+            UsageError: there is no reason, or it is too long.
         """
+        why = tidied(why, "reason", MOST_REASON)
+        if not why:
+            raise UsageError("A decision needs a reason.")
         place = Place(*answer.key, SETTLED, 0)
         return self.append([(place, judgement)], Reason(by, why), action=action, seen={place: seen})[0]
 
@@ -317,8 +259,3 @@ class Desk:
 
     def _standing(self, answers: Sequence[Answer]) -> dict[str, Standing]:
         return {each.question: self.journal.standing(each.key) for each in answers}
-
-
-def place_of(answer: Answer, round_: int) -> Place:
-    """Where what is said of an answer in a round stands."""
-    return Place(*answer.key, MARK, round_)

@@ -203,3 +203,8 @@ class Journal:
 def key_of(place: Place) -> Key:
     """The answer that a place is about."""
     return place.content_hash, place.question
+
+
+def place_of(key: Key, round_: int) -> Place:
+    """Where what is said of an answer in a round stands."""
+    return Place(*key, MARK, round_)

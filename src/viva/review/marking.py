@@ -13,6 +13,8 @@ from viva.model.review import Judgement
 
 MOST_COMMENT: Final = 20_000
 """Characters."""
+MOST_REASON: Final = 2_000
+MOST_REQUEST: Final = 5_000
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,6}(\.[0-9]{1,6}|/0{0,5}[1-9][0-9]{0,5})?")
 _MINUS: Final = str.maketrans({"−": "-", "–": "-", ",": "."})
 
@@ -68,15 +70,19 @@ def rejudged(question: Question, judgement: Judgement, points: Fraction) -> Judg
         return None
 
 
-def tidied(comment: str) -> str:
-    """A comment without control characters, and without spaces and empty lines around it.
+def tidied(text: str, what: str = "comment", most: int = MOST_COMMENT) -> str:
+    """A text without control characters, and without spaces and empty lines around it.
+
+    Args:
+        what: how it is called.
+        most: characters that it may have.
 
     Raises:
         UsageError: it is too long.
     """
-    if len(comment) > MOST_COMMENT:
-        raise UsageError(f"The comment has {len(comment):,} characters; write at most {MOST_COMMENT:,}.")
-    return gates.terminal(comment, characters=MOST_COMMENT, lines=MOST_COMMENT + 1).strip()
+    if len(text) > most:
+        raise UsageError(f"The {what} has {len(text):,} characters; write at most {most:,}.")
+    return gates.terminal(text, characters=most, lines=most + 1).strip()
 
 
 def adjustment(text: str) -> Fraction:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from viva.model.review import SECOND, Judgement, Place, Review
 from viva.records.store import Reason
-from viva.review.desk import Desk, Marker
+from viva.review.desk import Desk
+from viva.review.turns import Marker
 
 _WHY = "the rubric has changed"
 

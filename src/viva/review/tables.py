@@ -3,8 +3,10 @@
 import uuid
 
 from viva.records.store import Reason
-from viva.review.desk import Desk, Marker, place_of
+from viva.review.desk import Desk
+from viva.review.journal import place_of
 from viva.review.sheet import Latest, read_marks, to_csv
+from viva.review.turns import Marker
 
 
 def written(desk: Desk, round_: int) -> bytes:
@@ -16,12 +18,13 @@ def taken(desk: Desk, marker: Marker, data: bytes) -> int:
     """Take in what a table says that is not said yet, as one action; returns how many marks these are.
 
     Raises:
-        UsageError: it is no such table, a row is wrong, or somebody has marked one of its answers since; nothing of it
-            was taken.
+        UsageError: it is no such table, a row is wrong, somebody has marked one of its answers since, or one is not
+            for this marker; nothing of it was taken.
     """
     answers = {answer.key: answer for answer in desk.every()}
     marks = read_marks(data, answers, desk.rubric, _latest(desk, marker.round), marker.round)
     seen = {mark.place: mark.seen or 0 for mark in marks}
+    desk.turns.check_may_mark(marker, [answers[mark.place.content_hash, mark.place.question] for mark in marks])
     said = [(mark.place, mark.judgement) for mark in marks]
     desk.append(said, Reason(marker.name), action=uuid.uuid4().hex, seen=seen)
     return len(marks)
@@ -30,7 +33,7 @@ def taken(desk: Desk, marker: Marker, data: bytes) -> int:
 def _latest(desk: Desk, round_: int) -> Latest:
     found = {}
     for answer in desk.every():
-        there = desk.journal.at(place_of(answer, round_))
+        there = desk.journal.at(place_of(answer.key, round_))
         if there is not None:
             found[answer.key] = (there.id, there.judgement)
     return found

@@ -13,8 +13,8 @@ from viva.model.errors import UsageError
 from viva.model.review import FIRST, SECOND, SETTLED, Judgement, Place
 from viva.review.agreement import agreement, cohen_kappa
 from viva.review.answers import Answer, HandedIn
-from viva.review.desk import place_of
-from viva.review.marking import adjustment
+from viva.review.journal import place_of
+from viva.review.marking import MOST_REQUEST, adjustment, tidied
 from viva.review.web import views
 from viva.review.web.marking import Text, Texts, unix
 from viva.review.web.visit import Asked, NotThere, Visit, address_of, decision_on
@@ -113,9 +113,7 @@ def decide(
     proposal = Judgement(items=tuple(items), comment=unix(comment), points=answer.points)
     try:
         judgement = asked.desk.judged(answer, items, adjustment(adjust), unix(comment), done=True)
-        if not why.strip():
-            raise UsageError("A decision needs a reason.")
-        asked.desk.settle(asked.marker.name, answer, judgement, why.strip(), action=action[:64], seen=seen)
+        asked.desk.settle(asked.marker.name, answer, judgement, unix(why), action=action[:64], seen=seen)
     except UsageError as error:
         return _decision_page(asked, answer, note=str(error), fault=True, proposal=proposal, adjust=adjust, why=why)
     return asked.go(f"{decision_on(answer)}?note=decided")
@@ -126,9 +124,10 @@ def note_request(asked: Asked, number: str, content_hash: str, request: Text = "
     """Note what a student asks."""
     answer = asked.answer(number, content_hash)
     try:
-        asked.desk.journal.appeal((content_hash, number), unix(request)[:5000], asked.marker.name)
+        said = tidied(unix(request), "request", MOST_REQUEST)
+        asked.desk.journal.appeal((content_hash, number), said, asked.marker.name)
     except UsageError as error:
-        return _decision_page(asked, answer, note=str(error), fault=True, named=True)
+        return _decision_page(asked, answer, note=str(error), fault=True, named=True, request=request)
     return asked.go(f"{decision_on(answer)}?note=noted&named=yes")
 
 
@@ -142,12 +141,13 @@ def _decision_page(
     proposal: Judgement | None = None,
     adjust: str | None = None,
     why: str = "",
+    request: str = "",
 ) -> Response:
     journal = asked.desk.journal
     key = answer.key
     may = _may_decide(asked, answer)
     standing = journal.standing(key)
-    first = journal.at(place_of(answer, FIRST))
+    first = journal.at(place_of(answer.key, FIRST))
     stands = standing.judgement or (first.judgement if first is not None and may else Judgement(points=answer.points))
     requests = journal.appeals(key)
     history = journal.history(key)
@@ -167,6 +167,7 @@ def _decision_page(
         proposal=proposal or stands,
         adjust=adjust if adjust is not None else str(stands.adjust or ""),
         why=why or ("" if requests else _TWO if standing.why_open else ""),
+        request=request,
         seen=journal.seen(Place(*key, SETTLED, 0)),
         action=uuid.uuid4().hex,
         note=note,
@@ -189,7 +190,7 @@ def _is_meant(wanted: str, delivery: Any) -> bool:
 
 
 def _difference(asked: Visit, answer: Answer) -> str:
-    rows = [asked.desk.journal.at(place_of(answer, round_)) for round_ in (FIRST, SECOND)]
+    rows = [asked.desk.journal.at(place_of(answer.key, round_)) for round_ in (FIRST, SECOND)]
     one, two = (show(row.judgement.earned) if row is not None else "–" for row in rows)
     return f"{one} and {two} of {show(answer.points)} points"
 

@@ -55,7 +55,7 @@ def all_answers(asked: Asked, number: str, page: int = 1, done: str = "") -> Res
 def one_answer(asked: Asked, number: str, content_hash: str, note: str = "") -> Response:
     """The page of an answer."""
     answer = asked.answer(number, content_hash)
-    asked.desk.open(asked.marker, answer)
+    asked.desk.turns.open(asked.marker, answer)
     return _answer_page(asked, answer, {"undone": "What you did last was taken back."}.get(note, ""))
 
 
@@ -77,6 +77,7 @@ def mark(
     answer = asked.answer(number, content_hash)
     finished = done == "yes" if finish is None else finish == "yes"
     try:
+        asked.desk.turns.check_may_mark(asked.marker, [answer])
         judgement = asked.desk.judged(answer, items, adjustment(adjust), unix(comment), done=finished)
     except UsageError as error:
         return _not_kept(asked, answer, str(error), 422, seen)
@@ -240,7 +241,7 @@ def _not_kept(asked: Visit, answer: Answer, sentence: str, status: int, seen: in
 
 
 def _similar(asked: Visit, answer: Answer) -> list[Answer]:
-    return [each for each in asked.desk.similar(answer) if asked.desk.may_mark(asked.marker, each)]
+    return [each for each in asked.desk.similar(answer) if asked.desk.turns.may_mark(asked.marker, each)]
 
 
 def _group_page(asked: Visit, answer: Answer) -> Response:

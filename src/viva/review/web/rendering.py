@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from viva.report import rendering
-from viva.review.desk import Desk, Marker
+from viva.review.desk import Desk
+from viva.review.turns import Marker
 from viva.review.web.files import address
 
 _TEMPLATES: Final = Path(__file__).with_name("templates")

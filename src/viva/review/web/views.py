@@ -11,8 +11,10 @@ from viva.model import Entry
 from viva.model.review import APPEAL, Judgement, Review
 from viva.report import prose
 from viva.review.answers import Answer
-from viva.review.desk import Desk, Marker, place_of
+from viva.review.desk import Desk
+from viva.review.journal import place_of
 from viva.review.phrases import Phrase, phrases
+from viva.review.turns import Marker
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -88,7 +90,7 @@ def _rendered(text: str) -> "Markup":
 
 def state_of(desk: Desk, marker: Marker, answer: Answer) -> tuple[Judgement, int]:
     """What was said of an answer in the marker's round, and the number of the row that says it."""
-    there = desk.journal.at(place_of(answer, marker.round))
+    there = desk.journal.at(place_of(answer.key, marker.round))
     if there is None:
         return Judgement(points=answer.points), 0
     return there.judgement, there.id

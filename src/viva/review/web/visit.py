@@ -9,7 +9,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from viva.course.rubric import Question
 from viva.review.answers import Answer
-from viva.review.desk import Desk, Marker
+from viva.review.desk import Desk
+from viva.review.turns import Marker
 from viva.review.web.rendering import page
 
 PATIENCE_S = 60.0

@@ -1,0 +1,134 @@
+"""The pages beside marking: decisions, requests of students, and tables of marks."""
+
+import re
+
+import pytest
+from desks import ITEMS, QUESTION, Pages, Person
+from pages_class import DECIDE, HERE, mark
+from review_class import NAME, hash_of
+
+from viva.model.review import FIRST, SECOND
+
+# --- decisions and requests
+
+
+def test_a_request_is_noted_decided_and_told(pages: Pages, ada: Person) -> None:
+    mark(ada, HERE, "limits")
+    noted = ada.send(f"{DECIDE}/request", request="  <b>It</b> is there.\r\nLook again. ")
+    assert noted.headers["location"] == f"{DECIDE}?note=noted&named=yes"
+    page = ada.get(noted.headers["location"]).body
+    assert "The request is noted." in page and "&lt;b&gt;It&lt;/b&gt; is there.\nLook again." in page
+    assert "waiting: " in ada.get("/appeals").body and "1 waiting" in ada.get("/").body
+    assert "waiting" in ada.get("/students?find=id0000").body
+    decided = ada.send(DECIDE, items=ITEMS[2:4], adjust="0,5", comment="You are right.", why="it is there", seen="0")
+    assert decided.status == 303
+    page = ada.get(decided.headers["location"]).body
+    assert "2.5 of 4" in page and "Reason: it is there" in page and "You are right." in page
+    assert "decided: " in ada.get("/appeals").body and "0 waiting" in ada.get("/").body
+    assert "2.5 of 4" in ada.get("/students?find=id0000").body
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"why": ""}, "A decision needs a reason."),
+        ({"why": " \r\n"}, "A decision needs a reason."),
+        ({"why": "x", "items": ("limits", "limit")}, "exclude each other"),
+        ({"why": "x", "adjust": "much"}, "`much` is no number of points"),
+        ({"why": "x", "comment": "y" * 20_001}, "The comment has 20,001 characters"),
+        ({"why": "x" * 2001}, "The reason has 2,001 characters; write at most 2,000."),
+        ({"why": "x", "seen": "99"}, "changed meanwhile"),
+    ],
+)
+def test_a_decision_that_cannot_be_loses_nothing_that_was_typed(
+    pages: Pages, ada: Person, fields: dict[str, str], sentence: str
+) -> None:
+    mark(ada, HERE, "answers")
+    typed = {"items": "roles", "adjust": "-0.5", "comment": "My <comment>", "seen": "0", **fields}
+    page = ada.send(DECIDE, **typed)
+    assert page.status == 422 and sentence in page.body and 'role="alert"' in page.body
+    assert [row.place.kind for row in pages.desk.journal.said()] == ["mark"]
+    assert f'name="adjust" inputmode="decimal" autocomplete="off" size="6" value="{typed["adjust"]}"' in page.body
+    if "comment" not in fields:
+        assert "\nMy &lt;comment&gt;</textarea>" in page.body
+    if "items" not in fields:
+        assert re.findall(r'value="(\w+)" checked', page.body) == ["roles"]
+    assert f"\n{fields['why']}</textarea>" in page.body or not fields["why"].strip()
+
+
+def test_a_request_that_is_too_long_is_not_cut(pages: Pages, ada: Person) -> None:
+    page = ada.send(f"{DECIDE}/request", request="y" * 5001)
+    assert page.status == 422 and "The request has 5,001 characters; write at most 5,000." in page.body
+    assert "y" * 5001 in page.body and pages.desk.journal.appealed() == {}
+
+
+def test_an_empty_request_is_no_request(pages: Pages, ada: Person) -> None:
+    page = ada.send(f"{DECIDE}/request", request=" \r\n ")
+    assert page.status == 422 and "needs its text" in page.body and pages.desk.journal.appealed() == {}
+
+
+def test_students_are_found_by_whatever_they_are_called(ada: Person) -> None:
+    for find in ("ID0002", "alan", "s0002", " Lovelace "):
+        body = ada.get(f"/students?find={find.replace(' ', '+')}").body
+        assert f"/decide/{QUESTION}/{hash_of(2)}?named=yes" in body, find
+    for find in ("%00", "x" * 5000, "%ED%A0%80", "<script>alert(1)</script>"):
+        page = ada.get(f"/students?find={find}")
+        assert page.status == 200 and "<script>alert" not in page.body and "\0" not in page.body
+
+
+# --- tables
+
+
+def test_a_table_goes_out_and_comes_back(pages: Pages, ada: Person, grace: Person) -> None:
+    mark(grace, HERE, "roles", comment="from a page")
+    out = ada.get("/marks.csv")
+    assert out.headers["content-disposition"] == f'attachment; filename="{NAME}-marks.csv"'
+    assert out.headers["content-type"].startswith("text/csv")
+    again = ada.upload(out.body.encode())
+    assert again.status == 200 and "0 marks taken" in again.body
+    lines = out.body.split("\r\n")
+    at = next(n for n, line in enumerate(lines) if line.startswith(hash_of(9)) and "2.1" in line)
+    filled = lines[at].split(",")
+    assert filled[2:] == [""] * 7
+    filled[3], filled[5], filled[6] = "limits", "from a table", "yes"
+    taken = ada.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
+    assert taken.status == 200 and "1 mark taken" in taken.body
+    (row,) = [row for row in pages.desk.journal.said() if row.place.round == FIRST]
+    assert (row.judgement.earned, row.judgement.comment, row.by) == (1, "from a table", "Ada")
+    own = pages.person("Ada", SECOND).upload("\r\n".join([lines[0], ",".join(filled)]).encode())
+    assert own.status == 422 and "has to be somebody else" in own.body
+    late = grace.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
+    assert late.status == 200 and "1 mark taken" in late.body, "her own round knows nothing of it"
+    second = {row.place.content_hash: row for row in pages.desk.journal.said() if row.place.round == SECOND}
+    assert second[hash_of(9)].by == "Grace" and second[hash_of(9)].judgement.comment == "from a table"
+    assert "-marks-second.csv" in grace.get("/marks.csv").headers["content-disposition"]
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "The table is empty"),
+        (b"\0", "no column"),
+        (b"\xff\xfe\x00", "is not UTF-8 text"),
+        (b"PK\x03\x04" + bytes(100), "no column"),
+        (b"submission,question\r\n", "no column answer"),
+        (b"<script>alert(1)</script>", "no column"),
+        (b'submission,question,answer,items,adjust,comment,done,seen\r\n"' + b"x" * 200_000, "cannot be read"),
+        (
+            b"submission,question,answer,items,adjust,comment,done,seen\r\n<b>,2.1,,,,,yes,\r\n",
+            "row 2: there is no answer",
+        ),
+        (b"," * 4_000_001, "4,000,000 cells"),
+    ],
+)
+def test_what_is_no_table_is_said_and_nothing_is_taken(pages: Pages, ada: Person, data: bytes, sentence: str) -> None:
+    page = ada.upload(data)
+    assert page.status == 422 and sentence in page.body
+    assert "<script>alert" not in page.body and "<b>" not in page.body.partition("<main")[2]
+    assert pages.desk.journal.said() == []
+
+
+def test_a_table_in_another_field_or_none_is_said(ada: Person) -> None:
+    assert ada.upload(b"x", "other").status == 422
+    assert ada.send("/marks.csv").status == 422
+    assert ada.upload(bytes(17 << 20)).status == 413

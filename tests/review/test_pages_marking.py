@@ -1,0 +1,229 @@
+"""The pages on which answers are marked: one, a group of them, and back."""
+
+import re
+from pathlib import Path
+
+import pytest
+from desks import ITEMS, QUESTION, Pages, Person, desk_at, hidden, pages_of, reader
+from pages_class import HERE, ONE, OTHER, SIZE, mark
+from review_class import NAME, hash_of
+
+from viva.model.review import FIRST, SECOND
+from viva.records import reviews
+
+# --- marking
+
+
+def test_a_form_is_kept_and_shown_again(pages: Pages, ada: Person) -> None:
+    assert (
+        ada.send(
+            HERE, items=ITEMS[:1], adjust="-1/2", comment='\r\nOne\r\n<two> & "three"\r\n', finish="", seen="0"
+        ).headers["location"]
+        == HERE
+    )
+    page = ada.get(HERE).body
+    assert re.search(r'value="limits" checked', page) and 'value="-1/2"' in page
+    assert "\nOne\n&lt;two&gt; &amp; &#34;three&#34;</textarea>" in page and "draft" in page
+    there = pages.desk.journal.at(pages.desk.journal.said()[0].place)
+    assert there is not None and there.judgement.comment == 'One\n<two> & "three"' and there.by == "Ada"
+    assert hidden(page, "seen") == str(there.id)
+
+
+def test_with_a_script_a_fragment_comes_back(ada: Person) -> None:
+    kept = ada.send(HERE, script=True, items=ITEMS[2:4], seen="0", action="a")
+    assert kept.status == 200 and kept.body.lstrip().startswith('<div id="saved">')
+    assert "<strong>2</strong> of 4 points" in kept.body and ">draft<" in kept.body
+    done = ada.send(HERE, script=True, items=ITEMS[2:4], done="yes", seen=hidden(kept.body, "seen"), action="b")
+    assert ">marked<" in done.body and hidden(done.body, "action") not in ("a", "b")
+    gone = ada.send(HERE, script=True, items=ITEMS[2:4], done="yes", then="next", seen=hidden(done.body, "seen"))
+    assert gone.status == 200 and re.fullmatch(rf"/q/{QUESTION}/[0-9a-f]{{64}}", gone.headers["hx-redirect"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"items": ("limits", "limit")}, "exclude each other"),
+        ({"items": "nothing"}, "no rubric item `nothing`"),
+        ({"items": "\0<b>"}, "no rubric item"),
+        ({"adjust": "much"}, "`much` is no number of points"),
+        ({"adjust": "1e9"}, "is no number of points"),
+        ({"adjust": "1/0"}, "is no number of points"),
+        ({"adjust": "9" * 5000}, "is no number of points"),
+        ({"comment": "x" * 20_001}, "The comment has 20,001 characters"),
+    ],
+)
+def test_what_cannot_be_is_said_and_nothing_is_kept(
+    pages: Pages, ada: Person, fields: dict[str, str], sentence: str
+) -> None:
+    fragment = ada.send(HERE, script=True, seen="0", **fields)
+    assert fragment.status == 422 and fragment.body.lstrip().startswith('<div id="saved">')
+    assert sentence in fragment.body and 'role="alert"' in fragment.body and hidden(fragment.body, "seen") == "0"
+    page = ada.send(HERE, finish="yes", seen="0", **fields)
+    assert page.status == 422 and "The mark was not kept" in page.body and sentence in page.body
+    assert pages.desk.journal.said() == [] and "<b>" not in page.body
+
+
+def test_what_cannot_be_does_not_make_seen_what_somebody_else_has_said(pages: Pages, ada: Person) -> None:
+    mark(pages.person("Alan"), HERE, "limits")
+    refused = ada.send(HERE, script=True, adjust="much", seen="0")
+    assert (refused.status, hidden(refused.body, "seen")) == (422, "0")
+    assert ada.send(HERE, script=True, items="roles", seen="0").status == 409
+
+
+@pytest.mark.parametrize("seen", ["abc", "", "1.5", "9" * 5000, "\0"])
+def test_a_field_that_is_none_is_said(pages: Pages, ada: Person, seen: str) -> None:
+    sent = ada.send(HERE, seen=seen, comment="x")
+    assert sent.status in (422, 409) or (seen == "" and sent.status == 303)
+    assert "Traceback" not in sent.body
+
+
+@pytest.mark.parametrize("seen", ["7", "-1", str(10**30)])
+def test_who_was_slower_is_told_and_what_she_saw_stays_what_it_was(pages: Pages, ada: Person, seen: str) -> None:
+    other = pages.person("Alan")
+    mark(other, HERE, "limits", comment="by Alan")
+    theirs = str(pages.desk.journal.said()[0].id)
+    told = ada.send(HERE, script=True, items="roles", comment="by Ada", seen=seen, action="a")
+    assert told.status == 409 and "by Alan" in told.body and f'data-mine="{theirs}"' in told.body
+    assert hidden(told.body, "seen") == seen, "nothing is overwritten before she has chosen"
+    again = ada.send(HERE, script=True, items="roles", comment="by Ada", seen=hidden(told.body, "seen"), action="b")
+    assert again.status == 409
+    page = ada.send(HERE, items="roles", comment="by Ada", finish="yes", seen=seen)
+    assert page.status == 409 and "The mark was not kept" in page.body
+    mine = ada.send(HERE, script=True, items="roles", comment="by Ada", seen=theirs, action=hidden(told.body, "action"))
+    assert mine.status == 200 and pages.desk.journal.said()[0].by == "Ada"
+
+
+def test_a_reply_that_was_lost_shows_the_markers_own_row(pages: Pages, ada: Person) -> None:
+    """Else her page would have seen what Alan said since, and go over it without a word."""
+    first = ada.send(HERE, script=True, items="limits", seen="0", action="a")
+    mark(pages.person("Alan"), HERE, "roles", seen=int(hidden(first.body, "seen")))
+    again = ada.send(HERE, script=True, items="limits", seen="0", action="a")
+    assert hidden(again.body, "seen") == hidden(first.body, "seen")
+    assert ada.send(HERE, script=True, items="answers", seen=hidden(again.body, "seen"), action="b").status == 409
+
+
+def test_large_fields_do_no_harm(pages: Pages, ada: Person) -> None:
+    long = "x" * 900_000
+    assert ada.send(HERE, seen="0", action=long, finish="yes").status == 303
+    assert pages.desk.journal.said()[0].action == long[:64]
+    assert ada.send(HERE, script=True, comment=long).status == 422
+    assert ada.send(HERE, comment="x" * 1_100_000).status == 413
+    assert ada.send(f"/q/{QUESTION}/{hash_of(3)}", items=["limits"] * 900).status == 303
+    assert ada.send(f"/q/{QUESTION}/{hash_of(3)}", items=["limits"] * 1100).status in (303, 400, 422)
+
+
+def test_bytes_that_are_no_text_do_no_harm(pages: Pages, ada: Person) -> None:
+    csrf = ada.csrf.encode()
+    for comment in (b"%ff%fe", b"\xff\xfe", b"%00", b"%ED%A0%80", b"a%0d%0ab%1b[2J%E2%80%AE"):
+        seen = str(pages.desk.journal.said()[0].id if pages.desk.journal.said() else 0).encode()
+        sent = ada.browser.ask("POST", HERE, b"csrf=" + csrf + b"&seen=" + seen + b"&comment=" + comment,
+                               content_type="application/x-www-form-urlencoded")  # fmt: skip
+        assert sent.status == 303, comment
+        page = ada.get(HERE)
+        assert page.status == 200 and not set(page.body) & set("\0\x1b\u202e")
+    body = b'--b\r\nContent-Disposition: form-data; name="comment"\r\n\r\n+2AA-\r\n--b--\r\n'
+    sent = ada.browser.ask("POST", HERE, body, content_type="multipart/form-data; boundary=b; charset=utf-7",
+                           x_csrf_token=ada.csrf)  # fmt: skip
+    assert sent.status in (303, 400, 409, 422) and ada.get(HERE).status == 200
+
+
+def test_a_page_of_the_list_that_there_is_not_is_the_nearest_one(ada: Person) -> None:
+    for page in ("-1", "0", "1", str(10**30), "2"):
+        body = ada.get(f"/q/{QUESTION}/all?page={page}").body
+        assert body.count("<li") >= SIZE and body.count(f"/q/{QUESTION}/") >= SIZE, page
+    for page in ("x", "", "1.5", "9" * 5000):
+        assert ada.get(f"/q/{QUESTION}/all?page={page}").status == 422
+
+
+def test_a_comment_of_many_lines_comes_back_whole(pages: Pages, ada: Person) -> None:
+    comment = "\n".join("x" for _ in range(5000))
+    mark(ada, HERE, comment=comment)
+    assert f"\n{comment}</textarea>" in ada.get(HERE).body
+
+
+# --- groups
+
+
+def test_a_group_is_looked_at_after_one_of_it_is_marked(pages: Pages, ada: Person) -> None:
+    assert "This answer is not marked yet" in ada.get(f"{ONE}/group").body
+    refused = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
+    assert "This answer is not marked yet" in refused.body and pages.desk.journal.said() == []
+    mark(ada, ONE, "limits", comment="The same for all.")
+    page = ada.get(f"{ONE}/group").body
+    assert f'value="{hash_of(8)} 0" checked' in page and hash_of(0) not in page and "The same for all." in page
+    sent = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0", action=hidden(page, "action"))
+    assert sent.status == 303
+    there = pages.desk.journal.at(
+        next(r.place for r in pages.desk.journal.said() if r.place.content_hash == hash_of(8))
+    )
+    assert there is not None and (there.judgement.items, there.judgement.comment) == (("limits",), "The same for all.")
+    again = ada.get(f"{ONE}/group").body
+    assert f'value="{hash_of(8)} {there.id}"' in again
+    assert " checked" not in again.partition("Those like it")[2].partition("</main>")[0] and "marked: 1 of 4" in again
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        f"{hash_of(0)} 0", f"{hash_of(77)} 0", f"{hash_of(3)} 0", hash_of(8), f"{hash_of(8)} x", f"{hash_of(8)} -1", "",
+        f"{hash_of(8)} {'9' * 5000}", f"{hash_of(8)} 0 0", f"{hash_of(8)} ²", "\0 0", " ",
+    ],
+)  # fmt: skip
+def test_only_similar_answers_as_they_were_seen_get_the_mark(pages: Pages, ada: Person, chosen: str) -> None:
+    mark(ada, ONE, "limits")
+    sent = ada.send(f"{ONE}/group", chosen=chosen, action="forged")
+    assert sent.status in (303, 409), sent.body
+    assert {row.place.content_hash for row in pages.desk.journal.said()} == {hash_of(3)}
+
+
+def test_of_a_group_that_somebody_has_marked_since_nothing_is_kept(pages: Pages, ada: Person) -> None:
+    mark(ada, ONE, "limits")
+    mark(pages.person("Alan"), OTHER, "roles")
+    sent = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
+    assert sent.status == 409 and "No mark was given" in sent.body and "by Alan" in sent.body
+
+
+def test_a_second_marker_is_given_none_of_her_own_in_a_group(pages: Pages) -> None:
+    """She would agree with herself."""
+    mark(pages.person("Grace"), OTHER, "limits")
+    grace = pages.person("Grace", SECOND)
+    mark(grace, ONE, "limits")
+    assert hash_of(8) not in grace.get(f"{ONE}/group").body
+    assert "like this one" not in grace.get(f"{ONE}/similar").body
+    grace.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
+    by_its_address = grace.send(OTHER, items="roles", finish="yes", seen="0")
+    assert by_its_address.status == 422 and "has to be somebody else" in by_its_address.body
+    assert pages.desk.progress(QUESTION, SECOND).done == 1
+
+
+# --- undo
+
+
+def test_undo_leads_to_what_was_taken_back(pages: Pages, ada: Person) -> None:
+    mark(ada, HERE, "limits")
+    undone = ada.send("/undo")
+    assert (undone.status, undone.headers["location"]) == (303, f"{HERE}?note=undone")
+    assert "What you did last was taken back." in ada.get(undone.headers["location"]).body
+    nothing = ada.send("/undo")
+    assert nothing.status == 200 and "Nothing to take back" in nothing.body
+    assert ada.send("/undo", script=True).status == 200
+
+
+def test_undo_of_what_somebody_has_changed_since_is_a_page(pages: Pages, ada: Person) -> None:
+    mark(ada, HERE, "limits")
+    mark(pages.person("Alan"), HERE, "roles", seen=pages.desk.journal.said()[0].id)
+    undone = ada.send("/undo")
+    assert undone.status == 409 and "It was not taken back" in undone.body and "by Alan" in undone.body
+    assert pages.desk.journal.said()[0].judgement.items == ("roles",)
+
+
+def test_undo_of_what_is_not_in_the_class_any_more_says_that_it_was_done(file: Path) -> None:
+    from viva.model.review import Judgement, Place
+    from viva.records.store import Reason
+
+    with reader(file) as records:
+        reviews.append(records, NAME, "a", [(Place("f" * 64, QUESTION), Judgement(done=True))], Reason("Ada"))
+    with desk_at(file) as desk, pages_of(desk) as running:
+        undone = running.person().send("/undo")
+        assert undone.status == 200 and "was taken back" in undone.body and "Nothing" not in undone.body
+        assert desk.journal.done(QUESTION, FIRST) == set()
