@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.thresholds import ROOT
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.cli.options import choose_gpus
 from viva.course import Assignment, Course, load_course
 from viva.examine.parent import ExaminerProcess, Wanted

@@ -14,7 +14,9 @@ from bench.against import viva
 from bench.measure import BIN, accounted, run
 from bench.small_course import name_of, source_of, write
 from bench.snapshot import rollup_mib
-from viva.box.outside import Box, Zygote, processes
+from viva.box.outside import processes
+from viva.box.outside.box import Box
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 
 _ASK_S = 60.0

@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster
 from viva.batch.cluster import ClusterBatch
 from viva.batch.local import Job
 from viva.batch.schedulers import Certificates, Connection
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.course import Course, load_course
 from viva.examine.parent import Wanted
 from viva.model import File, Score, Submission, Tier

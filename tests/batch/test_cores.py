@@ -10,7 +10,7 @@ from examined import NAME, best_tier, write_course
 
 from viva.batch import local
 from viva.batch.local import Batch, Job
-from viva.box.outside import Zygote
+from viva.box.outside.zygote import Zygote
 from viva.examine.parent import ExaminerProcess, Wanted
 from viva.intake import open_submission
 from viva.model import Limits, Status, Tier

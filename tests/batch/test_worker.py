@@ -12,7 +12,7 @@ from cluster_samples import course_in, job, needs_t1
 
 from viva.batch import worker
 from viva.batch.parcels import Task, graded_from_bytes
-from viva.box.outside import TierReport
+from viva.box.outside.tiers import TierReport
 from viva.course import Course
 from viva.examine.parent import ExaminerProcess, Wanted
 from viva.examine.seeds import Seeds

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_run import Viva
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.cli.checkpoints import folder_of, tidy
 from viva.examine.parent import Graded
 from viva.formats.results_json import Results, load_results

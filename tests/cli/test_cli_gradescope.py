@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli_run import Viva
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
 
 BEST = next(report.tier for report in detect_tiers() if report.available)

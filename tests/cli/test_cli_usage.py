@@ -7,7 +7,7 @@ import pytest
 from cli_course import hand_in
 from cli_run import Viva
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.cli.main import COMMANDS, run
 from viva.model import Tier
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.course import Course, load_course
 from viva.examine.parent import ExaminerProcess, Graded, Wanted
 from viva.model import Entry, File, Score, Submission, Tier

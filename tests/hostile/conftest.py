@@ -33,8 +33,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _marks(tier: Tier, program: Program, quick: Tier) -> list[pytest.MarkDecorator]:
-    """Quick runs see the best tier alone, and nothing that waits for limits to be reached."""
-    return [] if tier == quick and program.path.parent.name not in SLOW else [pytest.mark.slow]
+    """Only long runs see other tiers than the best one, and quick ones nothing that waits for limits to be reached."""
+    if tier != quick:
+        return [pytest.mark.long]
+    return [pytest.mark.slow] if program.path.parent.name in SLOW else []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -16,7 +16,7 @@ from hostile_course import KEY, OTHER, RESULTS, SECRET_FILE, TESTS, HostileCours
 from hostile_programs import Content, Program
 
 from viva.box.inside.control import OURS
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.box.outside.uids import FIRST_UID
 from viva.examine.messages import score_from_plain
 from viva.model import Score, Tier

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hostile_course import POINTS, SECRET_FILE, HostileCourse
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
 
 VIVA = Path(sysconfig.get_path("scripts")) / "viva"

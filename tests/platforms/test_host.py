@@ -8,7 +8,8 @@ import pytest
 from cli_course import SECRET, hand_in, write_course
 
 from viva.box.inside import loopback
-from viva.box.outside import TierReport, Zygote
+from viva.box.outside.tiers import TierReport
+from viva.box.outside.zygote import Zygote
 from viva.course import load_course
 from viva.examine.parent import ExaminerProcess, Wanted
 from viva.intake import open_submission

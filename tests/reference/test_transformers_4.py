@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from viva.batch.local import Batch, Job
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.course import load_course
 from viva.examine.parent import Graded, Wanted
 from viva.model import Status

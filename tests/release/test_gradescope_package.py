@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gradescope_files import RIGHT, SECRET, TESTS, write, write_course
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
 from viva.release.gradescope.package import Autograder, derived, right_submission, zipped

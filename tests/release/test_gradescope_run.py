@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from gradescope_files import HANGS, RIGHT, Platform, checked, write, write_course
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
 
 BEST = next(report.tier for report in detect_tiers() if report.available)

@@ -11,7 +11,8 @@ import pytest
 from examined import SECRET, best_tier
 
 from fixtures.adapting_transformers.data import make
-from viva.box.outside import Pool, Zygote
+from viva.box.outside.pool import Pool
+from viva.box.outside.zygote import Zygote
 from viva.course import load_course
 from viva.examine.load import Loader, helpers_of
 from viva.examine.names import Names

@@ -13,7 +13,7 @@ from tornado.ioloop import PeriodicCallback
 
 from viva.batch.attempts import at_most_twice
 from viva.batch.parcels import Task, error_to_bytes, graded_to_bytes
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.box.outside.gpus import find_gpus
 from viva.course import Assignment, Course, load_course
 from viva.examine.parent import ExaminerProcess, Graded

@@ -65,7 +65,7 @@ def _walls() -> int:
     from rich.console import Console
     from rich.table import Table
 
-    from viva.box.outside import detect_tiers
+    from viva.box.outside.detect import detect_tiers
     from viva.box.outside.gpus import find_gpus
 
     console = Console(highlight=False)

@@ -110,7 +110,7 @@ def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
     Raises:
         UsageError: the host does not offer it, or it lies below the floor.
     """
-    from viva.box.outside import detect_tiers
+    from viva.box.outside.detect import detect_tiers
 
     reports = detect_tiers()
     offered = [r.tier for r in reports if r.available]

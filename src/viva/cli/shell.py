@@ -51,7 +51,8 @@ class Prompt(code.InteractiveConsole):
 @tier_option
 def command(path: Path, assignment: str | None, course_dir: Path | None, tier_name: str | None) -> int:
     """Load SUBMISSION into a box and open a prompt with `student`, `submission`, `inside` and `key`."""
-    from viva.box.outside import Pool, Zygote
+    from viva.box.outside.pool import Pool
+    from viva.box.outside.zygote import Zygote
     from viva.examine.key import Key, load_key
     from viva.examine.load import Loader, helpers_of
     from viva.examine.names import Names

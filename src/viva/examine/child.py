@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import viva.box.inside.loopback as loopback
-from viva.box.outside import GpuBoxes, Pool, Zygote
+from viva.box.outside.gpu_boxes import GpuBoxes
+from viva.box.outside.pool import Pool
+from viva.box.outside.zygote import Zygote
 from viva.course import Assignment, Course, load_course
 from viva.examine.existing import grader_of, preload
 from viva.examine.grading import Grader

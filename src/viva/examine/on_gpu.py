@@ -9,7 +9,7 @@ from viva.model.errors import LoadFailed
 from viva.model.gpu import GpuUse
 
 if TYPE_CHECKING:
-    from viva.box.outside import Box
+    from viva.box.outside.box import Box
 
 
 class GpuSource(Protocol):

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from viva.box.outside import Pool, Zygote, detect_tiers
+from viva.box.outside.detect import detect_tiers
+from viva.box.outside.pool import Pool
+from viva.box.outside.zygote import Zygote
 from viva.course import Assignment, Course, find_course, load_course
 from viva.examine.catalog import TestFunction, case_label, catalog
 from viva.examine.grading import CONTEXT, Context

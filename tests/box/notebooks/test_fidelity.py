@@ -12,7 +12,8 @@ from fidelity_cells import CELLS
 from stock_kernel import outputs_of
 
 from viva.box.inside.notebook import needs_shell
-from viva.box.outside import Zygote, detect_tiers
+from viva.box.outside.detect import detect_tiers
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from viva.box.outside import Box, Zygote, detect_tiers
+from viva.box.outside.box import Box
+from viva.box.outside.detect import detect_tiers
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout
 

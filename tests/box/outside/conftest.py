@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from programs import Program
 
-from viva.box.outside import Zygote, detect_tiers
+from viva.box.outside.detect import detect_tiers
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 
 SMALL = Limits(memory_mib=256, disk_mib=8, output_kib=16, processes=24, submission_s=60.0)

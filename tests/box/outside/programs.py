@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from viva.box.outside import Box
+from viva.box.outside.box import Box
 from viva.model import Tier
 from viva.model.errors import BoxDied
 

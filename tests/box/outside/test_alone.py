@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from programs import Program
 
-from viva.box.outside import Pool, Zygote
+from viva.box.outside.pool import Pool
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable
 
@@ -102,7 +103,7 @@ def test_children_end_with_it(program: Program) -> None:
 def test_it_ends_with_an_examiner_that_is_killed() -> None:
     script = """
 import time
-from viva.box.outside import Zygote
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 zygote = Zygote.start(Tier.T0, preload=[], fork_server=False)
 box = zygote.spawn(Limits())

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import runc
 
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
 
 HERE = Path(__file__).parent
@@ -62,7 +62,7 @@ def passed_in_container(
 DETECT = """
 import json, os
 from pathlib import Path
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 print(json.dumps({
     "pid": os.getpid(), "capabilities": int(status["CapEff"], 16), "filter": int(status["Seccomp"]),

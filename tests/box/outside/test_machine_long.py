@@ -71,7 +71,8 @@ def test_every_promise_holds(case: str) -> None:
 
 LOOK = """
 import json, os
-from viva.box.outside import Zygote, detect_tiers
+from viva.box.outside.detect import detect_tiers
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits
 found = {str(report.tier): [report.available, report.sentence, list(report.advice)] for report in detect_tiers()}
 best = next(report.tier for report in detect_tiers() if report.available)

@@ -47,7 +47,7 @@ def test_every_promise_holds_there_too(kind: str, tier: str, paths: list[Path], 
 
 
 DETECT = """
-from viva.box.outside import detect_tiers
+from viva.box.outside.detect import detect_tiers
 for report in detect_tiers():
     print(report.tier, report.available, report.sentence, "|", "; ".join(report.advice))
 """

@@ -11,11 +11,12 @@ import pytest
 from viva.box.inside import rooms
 from viva.box.inside.lockdown import landlock
 from viva.box.inside.view import View
-from viva.box.outside import TierReport, leftovers
+from viva.box.outside import leftovers
 from viva.box.outside.cgroups import CgroupParent
 from viva.box.outside.ending import reason_of
 from viva.box.outside.hello import Hello
 from viva.box.outside.output import Output
+from viva.box.outside.tiers import TierReport
 from viva.box.outside.uids import BorrowedUid
 from viva.model import Limits, Tier
 from viva.model.errors import ProtocolViolation

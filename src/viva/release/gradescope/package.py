@@ -107,7 +107,7 @@ class Autograder:
         Raises:
             CourseError: it does not get its points.
         """
-        from viva.box.outside import detect_tiers
+        from viva.box.outside.detect import detect_tiers
 
         if all(report.tier is Tier.T0 for report in detect_tiers() if report.available):
             return None

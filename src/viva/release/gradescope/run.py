@@ -141,7 +141,7 @@ class Run:
         Raises:
             GraderError: it is too weak for code that nobody trusts.
         """
-        from viva.box.outside import detect_tiers
+        from viva.box.outside.detect import detect_tiers
 
         least = max(Tier.T1, floor if floor is not None else Tier.T1)
         reports = detect_tiers()

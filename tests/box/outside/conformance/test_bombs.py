@@ -3,7 +3,7 @@
 import pytest
 from programs import Program, Raised
 
-from viva.box.outside import Zygote
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 

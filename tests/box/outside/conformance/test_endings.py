@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from programs import IS_OPEN, Program
 
-from viva.box.outside import Zygote, processes
+from viva.box.outside import processes
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout, ProtocolViolation
 

@@ -10,7 +10,7 @@ from programs import IS_OPEN, Program, from_tier
 
 import viva
 from viva.box.inside.lockdown import landlock
-from viva.box.outside import Zygote
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 

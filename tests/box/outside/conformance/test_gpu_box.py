@@ -18,8 +18,8 @@ from programs import Program
 from viva.box.inside import student
 from viva.box.inside.lockdown import environment, landlock, rlimits
 from viva.box.inside.plan import BoxPlan
-from viva.box.outside import Zygote
 from viva.box.outside.gpus import find_gpus
+from viva.box.outside.zygote import Zygote
 from viva.model import Tier
 from viva.model.gpu import Gpu
 

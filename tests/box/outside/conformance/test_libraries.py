@@ -6,7 +6,7 @@ import pytest
 from conftest import offered
 from programs import Program
 
-from viva.box.outside import Zygote
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits
 
 pytest.importorskip("torch")

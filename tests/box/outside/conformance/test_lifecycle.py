@@ -19,7 +19,8 @@ import pytest
 from programs import Program, from_tier
 
 from viva.box.inside.lockdown import landlock
-from viva.box.outside import Pool, Zygote
+from viva.box.outside.pool import Pool
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxUnavailable
 
@@ -60,7 +61,8 @@ def test_nothing_outlives_an_examiner_that_is_killed(zygote: Zygote, tmp_path: P
         textwrap.dedent(
             f"""
             import sys, time
-            from viva.box.outside import Pool, Zygote
+            from viva.box.outside.pool import Pool
+            from viva.box.outside.zygote import Zygote
             from viva.model import Limits, Tier
             zygote = Zygote.start(Tier({int(zygote.tier)}), preload=[])
             pool = Pool(zygote, Limits(), ready=2)

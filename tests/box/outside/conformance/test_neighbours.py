@@ -6,7 +6,8 @@ import pytest
 from programs import Program, from_tier
 
 from viva.box.inside.lockdown import landlock
-from viva.box.outside import Zygote, processes
+from viva.box.outside import processes
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 
 VICTIM = """

@@ -10,7 +10,7 @@ import pytest
 from programs import Program, from_tier
 
 from viva.box.inside import jail
-from viva.box.outside import Zygote
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxUnavailable
 

@@ -9,7 +9,8 @@ from programs import Program, Raised, from_tier
 
 from viva.box.inside.control import OURS
 from viva.box.inside.wire import Ref
-from viva.box.outside import Zygote, processes
+from viva.box.outside import processes
+from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 
