@@ -288,6 +288,7 @@ def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Pat
         assert {str(error) for _, error in batch.run(jobs)} == {"there was no worker for 3 s"}
 
 
+@pytest.mark.long
 def test_tests_of_an_existing_suite_are_known_to_workers_alone(two_workers: LocalCluster, tmp_path: Path) -> None:
     root = suite_course(tmp_path / "suite", {"test_one.py": SUITE}).course.root
     (root / "grader.yaml").write_text(f"course: tiny\nsecret: env:VIVA_SECRET\nassignments: [{NAME}]\n", "utf-8")

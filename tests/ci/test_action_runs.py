@@ -51,7 +51,7 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["partial/first_half", "hostile/prints_results"])
+@pytest.mark.parametrize("name", [pytest.param("partial/first_half", marks=pytest.mark.long), "hostile/prints_results"])
 def test_submissions_of_this_course(name: str, tmp_path: Path, temporary: Path) -> None:
     """The course is found in the action's own repository, the assignment in the submission."""
     workspace = tmp_path / "workspace"

@@ -12,7 +12,10 @@ pytestmark = [linux_only, pytest.mark.slow]
 HERE = Path("result.json")
 
 
-@pytest.mark.parametrize("descriptors", [8, 18, 21, 23, 25, 27, 28, 29, 30, 31, 32, 40])
+@pytest.mark.parametrize(
+    "descriptors",
+    [8, 21, 25, 29, 40, *(pytest.param(number, marks=pytest.mark.long) for number in (18, 23, 27, 28, 30, 31, 32))],
+)
 def test_too_few_descriptors(descriptors: int) -> None:
     """Nothing waits for the answer of a thread that has ended (the limits of the course and of a box are 60 s)."""
     ran = grade("class/ada", "-o", HERE, shell=f"ulimit -n {descriptors}; {{}}", within_s=45)

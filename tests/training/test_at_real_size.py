@@ -25,7 +25,7 @@ LEARNED, LARGEST = 5.0, 1e-5
 """Of 300 words 64 occur: log 300 = 5.70 and log 64 = 4.16."""
 
 
-SHORT = {"accepted/torch_module": pytest.mark.slow, "accepted/notebook_out_of_order": pytest.mark.long}
+SHORT = {"accepted/torch_module": pytest.mark.long, "accepted/notebook_out_of_order": pytest.mark.long}
 """One that knows nothing of devices, and one that names the graphics card everywhere."""
 
 
@@ -108,6 +108,7 @@ def test_what_is_changed_in_place_stays_where_it_is() -> None:
     assert changed.device.type == "meta"
 
 
+@pytest.mark.long
 def test_without_a_gpu_the_tests_are_open_and_say_so() -> None:
     course = load_course(ROOT)
     assignment = course.assignment("transfer_learning")
