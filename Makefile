@@ -13,10 +13,10 @@ PRINT_LIBRARIES := import sysconfig; print(sysconfig.get_path("purelib"))
 unexport PYTHONDONTWRITEBYTECODE
 # Grading itself never reads the environment; the demonstration needs some course secret for its random draws.
 DEMO_SECRET := the demonstration's secret, known to everybody
-# Four processes of pytest on two cores, because many tests wait; a file stays in one, because its tests share fork
+# Three processes of pytest on two cores, because many tests wait; a file stays in one, because its tests share fork
 # servers and results. As they are found: by number of tests, as is usual, the files with few long tests would come last,
 # and one process would wait for the others.
-SIDE_BY_SIDE := -n 4 --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
 .PHONY: demo test check test-long training training-short verify mutants kills bench docs pictures clean fuzz bench-flat soak bench-scale
