@@ -190,7 +190,7 @@ def test_a_second_run_says_where_the_first_one_is(start: Any) -> None:
     status, said = start("results").ended()
     assert status == 1 and f"runs already at http://127.0.0.1:{browser.port}{path}: open that address" in said
     assert len(said.splitlines()) == 1
-    other, beside = start("words").opens()  # another thing to mark
+    other, beside = start("words", "--records", "sqlite:///r.db").opens()  # another thing to mark
     assert other != path and beside.port != browser.port
     assert browser.ask("GET", path).status == 303
 
@@ -325,6 +325,7 @@ def refused(start: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     ("arguments", "words"),
     [
         (["nowhere"], ["no such folder of results, and no assignment"]),
+        (["words"], ["does not say where scores are kept", "--records URL"]),
         (["results", "--export", "a", "--import", "b"], ["one of --export and --import"]),
         (["results", "--by", "x" * 61], ["--by", "1 to 60 characters"]),
         (["results", "--by", "a\x1b[31m"], ["--by", "1 to 60 characters"]),

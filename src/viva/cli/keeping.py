@@ -60,13 +60,22 @@ def open_records(course: Course, url: str | None) -> "Records":
     Raises:
         UsageError: nobody says where they are, what they need is not installed, or they cannot be opened.
     """
+    return records_at(records_place(course, url), course.root)
+
+
+def records_place(course: Course, url: str | None) -> str:
+    """Where a course keeps its scores.
+
+    Raises:
+        UsageError: nobody says it.
+    """
     place = url or course.records
     if place is None:
         raise UsageError(
             f"{course.root / 'grader.yaml'} does not say where scores are kept; write `records: sqlite:///records.db` "
             "into it, or say --records URL."
         )
-    return records_at(place, course.root)
+    return place
 
 
 def records_at(place: str, root: Path) -> "Records":

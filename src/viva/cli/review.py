@@ -11,7 +11,15 @@ from urllib.parse import quote
 
 import click
 
-from viva.cli.keeping import MissingLibrary, login_name, marks_beside, open_records, records_at, records_option
+from viva.cli.keeping import (
+    MissingLibrary,
+    login_name,
+    marks_beside,
+    open_records,
+    records_at,
+    records_option,
+    records_place,
+)
 from viva.cli.options import assignment_option, course_option, open_course
 from viva.formats.folders import results_below
 from viva.formats.gates import line
@@ -179,12 +187,17 @@ def _marker(by: str) -> str:
 
 
 def _about(course: "Course", what: Path, records_url: str | None, assignment: str | None) -> str:
-    """What is marked, in a text that is the same for each run of it."""
+    """What is marked, in a text that is the same for each run of it.
+
+    Raises:
+        UsageError: there is no such folder or assignment, or nobody says where its scores are kept.
+    """
     from viva.cli.marked import assignment_meant
 
     name = assignment_meant(course, what, records_url)
     place = str(what.resolve()) if name is None else name
-    return "\0".join((str(course.root.resolve()), place, assignment or "", records_url or course.records or ""))
+    records = records_url or course.records or "" if name is None else records_place(course, records_url)
+    return "\0".join((str(course.root.resolve()), place, assignment or "", records))
 
 
 def _password(host: str | None) -> str | None:
