@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from desks import ADA, ALAN, GRACE, ITEMS, QUESTION, SMALL, answer_of, class_of, desk_at, desk_of, reader, say
+from desks import ADA, ALAN, GRACE, ITEMS, QUESTION, SMALL, Told, answer_of, class_of, desk_at, desk_of, reader, say
 from review_class import NAME, assignment, delivery_of, hash_of, rubric, score_of
 
 from viva.model import Status
@@ -20,8 +21,9 @@ from viva.model.review import SECOND
 from viva.records import Records
 from viva.records.reviews import Changed
 from viva.records.store import Reason
+from viva.review.answers import HandedIn, Written
 from viva.review.desk import Desk
-from viva.review.journal import place_of
+from viva.review.journal import Journal, place_of
 from viva.review.sources import KeptClass
 from viva.review.turns import Marker
 
@@ -239,3 +241,14 @@ def test_the_rubric_is_kept_to(desk: Desk) -> None:
     with pytest.raises(UsageError, match="no rubric item `why`"):
         desk.judged(answer, ["why"], Fraction(0), "", done=True)
     assert SMALL.question("1") is not None and assignment().name == NAME
+
+
+def test_a_fault_of_ours_in_reading_is_told(records: Records, capsys: pytest.CaptureFixture[str]) -> None:
+    class Faulty(Told):
+        def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
+            raise LookupError("a fault of \x1b[31mours")
+
+    with Desk(assignment(), SMALL, Faulty([]), Journal(records, "faulty")) as desk, pytest.raises(LookupError):
+        desk.wait()
+    told = capsys.readouterr().err
+    assert "Traceback" in told and "in read" in told and "a fault of" in told and "\x1b" not in told
