@@ -28,6 +28,16 @@ def test_a_request_is_noted_decided_and_told(pages: Pages, ada: Person) -> None:
     assert "2.5 of 4" in ada.get("/students?find=id0000").body
 
 
+def test_undo_of_a_decision_leads_to_it(pages: Pages, ada: Person) -> None:
+    mark(ada, HERE, "limits")
+    ada.send(DECIDE, items="roles", why="seen again", seen="0")
+    undone = ada.send("/undo")
+    assert undone.headers["location"] == f"{DECIDE}?note=undone"
+    page = ada.get(undone.headers["location"]).body
+    assert "What you did last was taken back." in page and "Reason: seen again" in page
+    assert ada.send("/undo").headers["location"] == f"{HERE}?note=undone"
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [

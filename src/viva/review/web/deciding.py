@@ -16,7 +16,7 @@ from viva.review.answers import Answer, HandedIn
 from viva.review.journal import place_of
 from viva.review.marking import MOST_REQUEST, adjustment, tidied
 from viva.review.web import views
-from viva.review.web.marking import Text, Texts, unix
+from viva.review.web.marking import UNDONE, Text, Texts, unix
 from viva.review.web.visit import Asked, NotThere, Visit, address_of, decision_on
 
 router = APIRouter()
@@ -90,7 +90,7 @@ def students(asked: Asked, find: str = "") -> Response:
 @router.get("/decide/{number}/{content_hash}")
 def decision(asked: Asked, number: str, content_hash: str, note: str = "", named: str = "") -> Response:
     """The page on which an answer is decided above both rounds."""
-    said = {"decided": "Decided.", "noted": "The request is noted."}.get(note, "")
+    said = {"decided": "Decided.", "noted": "The request is noted.", "undone": UNDONE}.get(note, "")
     return _decision_page(asked, asked.answer(number, content_hash), note=said, named=bool(named))
 
 

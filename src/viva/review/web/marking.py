@@ -8,17 +8,18 @@ from fastapi import APIRouter, Form
 from fastapi.responses import Response
 
 from viva.model.errors import UsageError
-from viva.model.review import Judgement
+from viva.model.review import SETTLED, Judgement
 from viva.records.reviews import Changed
 from viva.review import pace
 from viva.review.answers import Answer
 from viva.review.journal import key_of
 from viva.review.marking import adjustment
 from viva.review.web import views
-from viva.review.web.visit import Asked, Visit, address_of
+from viva.review.web.visit import Asked, Visit, address_of, decision_on
 
 router = APIRouter()
 _ON_A_PAGE: Final = 200
+UNDONE: Final = "What you did last was taken back."
 _CHOSEN: Final = re.compile("([0-9a-f]+) ([0-9]{1,18})")
 """An answer of a group, and the number of the row that was seen there."""
 Text = Annotated[str, Form()]
@@ -56,7 +57,7 @@ def one_answer(asked: Asked, number: str, content_hash: str, note: str = "") -> 
     """The page of an answer."""
     answer = asked.answer(number, content_hash)
     asked.desk.turns.open(asked.marker, answer)
-    return _answer_page(asked, answer, {"undone": "What you did last was taken back."}.get(note, ""))
+    return _answer_page(asked, answer, UNDONE if note == "undone" else "")
 
 
 @router.post("/q/{number}/{content_hash}")
@@ -129,15 +130,16 @@ def undo(asked: Asked) -> Response:
         rows = asked.desk.undo(asked.marker)
     except Changed as error:
         return asked.show("message.html.j2", 409, heading="It was not taken back", sentence=str(error))
-    found = [asked.desk.answer(key_of(row.place)) for row in rows]
-    there = next((answer for answer in found if answer is not None), None)
+    found = [(row.place.kind, asked.desk.answer(key_of(row.place))) for row in rows]
+    there = next(((kind, answer) for kind, answer in found if answer is not None), None)
     if not rows:
         sentence = "You have done nothing here that could be taken back."
         return asked.show("message.html.j2", heading="Nothing to take back", sentence=sentence)
     if there is None:
         sentence = "What you did last was taken back; its answer is not in the class any more."
         return asked.show("message.html.j2", heading="Taken back", sentence=sentence)
-    return asked.go(f"{address_of(there)}?note=undone")
+    kind, answer = there
+    return asked.go(f"{decision_on(answer) if kind == SETTLED else address_of(answer)}?note=undone")
 
 
 @router.get("/q/{number}/{content_hash}/group")
