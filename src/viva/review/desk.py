@@ -65,12 +65,13 @@ class Desk:
         self.turns = Turns(journal)
         self._lock = threading.Lock()
         self.behind = Behind(source)
+        self._reading = threading.Thread(target=self._read, name="viva-class", daemon=True)
 
     # --- the class
 
     def __enter__(self) -> Self:
         """Read the class, in a thread of its own."""
-        threading.Thread(target=self._read, name="viva-class", daemon=True).start()
+        self._reading.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -113,12 +114,12 @@ class Desk:
                     yield row, new
 
     def wait(self) -> None:
-        """Wait for the class.
+        """Wait for the class, and for all that is known of it: pages are there from `ready` on, before `outdated` is.
 
         Raises:
             UsageError: it cannot be read.
         """
-        self.ready.wait()
+        self._reading.join()
         if self.fault is not None:
             raise self.fault
 
