@@ -109,8 +109,9 @@ def test_what_ends_programs_ends_it_alike(start: Any, number: int) -> None:
 @pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_pages_that_are_not_made(start: Any) -> None:
     program = start("results", "-a", "slow")
-    program.opens()
+    _, browser = program.opens()
     assert program.line() == "reading\n"
+    assert browser.ask("GET", "/").status == 403  # it answers, so Ctrl-C is the server's
     program.process.send_signal(signal.SIGINT)
     program.process.wait(60)  # while what it reads has neither come nor ended
     assert program.ended() == STOPPED
