@@ -129,7 +129,7 @@ def test_there_is_a_page_before_the_pages_are_made(start: Any) -> None:
     assert soon.status == 200 and 'http-equiv="refresh" content="0"' in soon.body and "being fetched" in soon.body
     got: list[Any] = []
     again = threading.Thread(target=lambda: got.append(browser.ask("GET", "/desk")))
-    file = threading.Thread(target=lambda: got.append(browser.ask("GET", "/desk", accept="*/*")))
+    file = threading.Thread(target=lambda: got.append(browser.ask("GET", "/desk", accept=MADE)))
     for each in (again, file):
         each.start()
     assert browser.ask("GET", "/static/plain.css").status == 200 and not got

@@ -48,12 +48,6 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records]:
-    with reader(tmp_path_factory.mktemp("empty") / "records.db") as opened:
-        yield opened
-
-
 @contextlib.contextmanager
 def served(records: Records, class_: Class, name: str) -> Iterator[Pages]:
     with desk_of(records, class_, ODDLY, name=name) as (desk, _), pages_of(desk) as running:

@@ -1,12 +1,11 @@
 """A rubric that has changed since: nothing changes by itself, what can follow does, and it can be taken back."""
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from desks import ADA, GRACE, answer_of, class_of, desk_of, pages_of, reader, say, settled
+from desks import ADA, GRACE, answer_of, class_of, desk_of, pages_of, say, settled
 
 from viva.course.rubric import Item, Question, Rubric
 from viva.model.review import FIRST, SECOND, SETTLED, Place
@@ -27,12 +26,6 @@ BLIND = Marker("Grace", SECOND)
 def changed(*items: Item) -> Rubric:
     """The same with other items for its first question."""
     return Rubric((replace(OLD.questions[0], items=items), OLD.questions[1]))
-
-
-@pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records]:
-    with reader(tmp_path_factory.mktemp("empty") / "records.db") as opened:
-        yield opened
 
 
 @pytest.fixture

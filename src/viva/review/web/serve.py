@@ -163,7 +163,8 @@ def _run(app_factory: "Callable[[], ASGIApp]", access: Access, serving: Serving,
     # A daemon, for Ctrl-C does not wait for it: nothing was marked yet.
     threading.Thread(target=_make, args=(app_factory, making, made), name="viva-pages", daemon=True).start()
     made.run(sockets=[bound])
-    making.result()
+    if making.done():  # a hangup ends the server without an exception
+        making.result()
 
 
 def _make(app_factory: "Callable[[], ASGIApp]", making: "Future[ASGIApp]", server: "uvicorn.Server") -> None:
