@@ -1,6 +1,11 @@
-# make demo   grade a small class, nothing needed but Python and make
-# make test   everything that a change can break, at most ten minutes on two cores
+# make demo      grade a small class; needs nothing but Python and make
+# make check     lint, types and the quickest tests, in about a minute
+# make test      everything that an ordinary change can break, in about five minutes on two cores
+# make long      slower tests that a change may well break; continuous integration runs these three
+# make nightly   all other tests: every hostile program at every isolation level, browsers, containers, databases
+# make verify    grade the example submissions of this course and try a few mutants of its answers
 # make mutants   break every right answer in thousands of ways; each must lose points
+# make training  the tests that train models; make gpu: the same on this machine's GPU
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,10 +21,13 @@ DEMO_SECRET := the demonstration's secret, known to everybody
 # Three processes of pytest on two cores, because many tests wait; a file stays in one, because its tests share fork
 # servers and results. As they are found: by number of tests, as is usual, the files with few long tests would come last,
 # and one process would wait for the others.
-SIDE_BY_SIDE := -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+# Tests of pure functions: they need no process but their own.
+QUICK := tests/test_architecture.py tests/answers tests/compare tests/course tests/formats tests/intake tests/marks
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
-.PHONY: demo test check test-long training training-short verify mutants kills bench docs pictures clean fuzz bench-flat soak bench-scale
+.PHONY: demo check types quick test long nightly training gpu verify mutants kills bench bench-flat bench-review \
+	bench-scale engine-mutants docs pictures clean fuzz soak
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -54,27 +62,37 @@ demo: $(VENV)/.installed
 	@VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva grade --tier best -o results/demo \
 		$(foreach f,$(shell cat demo.txt),$(SUBMISSIONS)/$(f))
 
+# Types take as long as all the rest, so they are checked beside it.
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types quick
+
+types: $(VENV)/.installed-dev
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q $(SIDE_BY_SIDE) -m 'not slow and not long and not training'
+
+quick: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -q -m 'not slow and not long and not nightly and not training' $(QUICK)
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m compileall -q src/viva/box/inside
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m 'not long and not training'
+	$(PYTEST) -m 'not long and not nightly and not training'
 
-test-long: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m 'long and not training'
+long: $(VENV)/.installed-dev
+	$(PYTEST) -m 'long and not nightly and not training'
 
-# Takes about an hour on two cores: the known verdicts with their tests that train, the same again and again.
+# Hypothesis searches at random here, and prints how to repeat what it finds.
+nightly: $(VENV)/.installed-dev
+	VIVA_HYPOTHESIS=random $(PYTEST) -m 'long or nightly or training'
+
+# Takes about an hour on two cores: the example submissions with their tests that train, the same again and again.
 training: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m training
 	VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva verify --training --no-mutants
 
-# The part of it that continuous integration has time for.
-training-short: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m 'training and not long'
+# The tests for a GPU, on this machine's; writes bench/gpu.json.
+gpu: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.gpu
 
 verify: $(VENV)/.installed-dev
 	$(BIN)/viva verify
@@ -86,6 +104,10 @@ mutants: $(VENV)/.installed-dev
 # Takes minutes: examiners killed at a hundred random moments; every score must be right all the same.
 kills: $(VENV)/.installed-dev
 	$(BIN)/python tests/faults/kills.py 100
+
+# How many of a fixed sample of the engine's mutants `make test` notices, in a copy of this repository; takes an hour.
+engine-mutants: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.engine_mutants run results/engine_mutants.json
 
 # An hour over all readers of what students hand in, on one core; tests/fuzz/README.md says what is found.
 fuzz: $(FUZZ)/.installed

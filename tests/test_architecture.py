@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rows import Rows
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "src" / "viva"
@@ -63,29 +64,34 @@ def imports_of(path: Path) -> set[str]:
 
 
 FILES = sorted(p for p in ENGINE.rglob("*.py"))
+INSIDE = sorted((ENGINE / "box" / "inside").rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ENGINE)))
-def test_imports_point_downwards(path: Path) -> None:
-    here = room_of(module_name(path))
-    if here is None:
-        return
-    for imported in imports_of(path):
-        there = room_of(imported) if imported.startswith("viva.") else None
-        if there is None:
-            continue
-        if there == "box.inside" and here != "box.inside":
-            allowed = SHARED_WITH_OUTSIDE | (SERVED_BY_A_LIVE_KERNEL if here == "selfcheck" else set())
-            assert imported in allowed, f"{imported} belongs to the box alone"
-            continue
-        assert ROOMS.index(there) >= ROOMS.index(here), f"{here} must not import {imported}"
+def test_imports_point_downwards() -> None:
+    with Rows() as row:
+        for path in FILES:
+            with row(str(path.relative_to(ENGINE))):
+                here = room_of(module_name(path))
+                if here is None:
+                    continue
+                for imported in imports_of(path):
+                    there = room_of(imported) if imported.startswith("viva.") else None
+                    if there is None:
+                        continue
+                    if there == "box.inside" and here != "box.inside":
+                        allowed = SHARED_WITH_OUTSIDE | (SERVED_BY_A_LIVE_KERNEL if here == "selfcheck" else set())
+                        assert imported in allowed, f"{imported} belongs to the box alone"
+                        continue
+                    assert ROOMS.index(there) >= ROOMS.index(here), f"{here} must not import {imported}"
 
 
-@pytest.mark.parametrize("path", sorted((ENGINE / "box" / "inside").rglob("*.py")), ids=lambda p: p.name)
-def test_the_inside_of_the_box_needs_only_what_every_interpreter_has(path: Path) -> None:
-    allowed = INSIDE_MAY_USE | set(sys.stdlib_module_names)
-    strangers = {name.split(".")[0] for name in imports_of(path)} - allowed
-    assert not strangers, f"{path.name} imports {strangers}"
+def test_the_inside_of_the_box_needs_only_what_every_interpreter_has() -> None:
+    with Rows() as row:
+        for path in INSIDE:
+            with row(path.name):
+                allowed = INSIDE_MAY_USE | set(sys.stdlib_module_names)
+                strangers = {name.split(".")[0] for name in imports_of(path)} - allowed
+                assert not strangers, f"{path.name} imports {strangers}"
 
 
 def test_every_file_of_the_engine_lies_in_a_room() -> None:

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_every_known_verdict_holds() -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "viva.cli.main", "verify", "--no-mutants", "--tier", "best", "--course", str(ROOT)],

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from rows import Rows
 
 from viva.grading import Disagreement, agree_table, share_of_cells
 
@@ -88,27 +89,35 @@ FORMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("mask", [S2S, CAUSAL], ids=["sequence to sequence", "causal"])
-def test_the_right_table_in_any_form(form, mask):
-    agree_table(FORMS[form](mask), mask)
-    assert share_of_cells(FORMS[form](mask), mask) == 1
-    if form not in ("additive", "additive lists", "additive text", "infinity sign"):
-        agree_table(FORMS[form](1 - mask), mask)  # the other polarity
+def test_the_right_table_in_any_form():
+    with Rows() as row:
+        for which, mask in {"sequence to sequence": S2S, "causal": CAUSAL}.items():
+            for form in FORMS:
+                with row(which, form):
+                    agree_table(FORMS[form](mask), mask)
+                    assert share_of_cells(FORMS[form](mask), mask) == 1
+                    if form not in ("additive", "additive lists", "additive text", "infinity sign"):
+                        agree_table(FORMS[form](1 - mask), mask)  # the other polarity
 
 
-@pytest.mark.parametrize("form", [f for f in FORMS if f != "ticks"])
-def test_a_wrong_cell_costs_a_cell_in_any_form(form):
-    wrong = S2S.copy()
-    wrong[6, 2] = 1
-    with pytest.raises(Disagreement, match=r"is wrong in 1 of 81 cells \(1 %\), first in row 7.*, column 3") as raised:
-        agree_table(FORMS[form](wrong), S2S)
-    assert raised.value.share == Fraction(80, 81) == share_of_cells(FORMS[form](wrong), S2S)
+def test_a_wrong_cell_costs_a_cell_in_any_form():
+    with Rows() as row:
+        for form in [f for f in FORMS if f != "ticks"]:
+            with row(form):
+                wrong = S2S.copy()
+                wrong[6, 2] = 1
+                with pytest.raises(
+                    Disagreement, match=r"is wrong in 1 of 81 cells \(1 %\), first in row 7.*, column 3"
+                ) as raised:
+                    agree_table(FORMS[form](wrong), S2S)
+                assert raised.value.share == Fraction(80, 81) == share_of_cells(FORMS[form](wrong), S2S)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_table_of_one_mark_is_read(form):
-    agree_table(FORMS[form](NOTHING), NOTHING)
+def test_a_table_of_one_mark_is_read():
+    with Rows() as row:
+        for form in FORMS:
+            with row(form):
+                agree_table(FORMS[form](NOTHING), NOTHING)
 
 
 def test_labels_are_named_as_the_student_wrote_them():
@@ -192,41 +201,43 @@ def test_the_polarity_counts_if_the_author_says_so():
         agree_table(S2S, S2S, up_to=("transpose",))
 
 
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        ("", "is empty; expected a table"),
-        (None, "is empty; expected a table"),
-        ([], "it has no rows"),
-        (5, "write its rows below each other"),
-        (True, "write its rows below each other"),
-        ([1, 2], "write each of its rows as a list"),
-        ([[0, 1], [0]], "row 1 has 2 cells and row 2 has 1"),
-        ("0 1\n0", "row 1 has 2 cells and row 2 has 1"),
-        (lines(S2S).replace("1", "2", 1), r"row 1, column 6 holds `2`; write 0 or 1"),
-        (markdown(np.where(S2S == 1, "x", "0")).replace("x", "", 1), "is empty"),
-        (np.zeros((2, 2, 2)), r"it has the shape \(2, 2, 2\)"),
-        (np.zeros((2000, 2000)), "it has the shape"),
-        ({"a": {"x": 1}, "b": {"y": 1}}, "its rows have different columns"),
-        ({}, "no rows|has 0 rows"),
-        ({"a": "|---|"}, "has 1 row and 0 columns"),
-        ({"a": "```", "b": "0 1"}, "row 1 has 0 cells and row 2 has 2"),
-        ({"a": "10["}, "has 1 row and 0 columns"),
-        ({"a": "[.;"}, "has 1 row and 0 columns"),
-        ([{"x": 1}, "-"], "row 1 has 1 cells and row 2 has 0"),
-        (object(), "write its rows below each other"),
-        ([[object()]], "has 1 row and 1 column"),
-        ("hello", "has 1 row and 1 column; expected 9 rows and 9 columns"),
-        (CAUSAL[:3, :3], "has 3 rows and 3 columns; expected 9 rows and 9 columns"),
-        (S2S[:, :8], "has 9 rows and 8 columns"),
-    ],
-)
-def test_what_is_no_table_of_the_right_size_is_said_to_be_none(answer, says):
-    with pytest.raises(Disagreement, match=says) as raised:
-        agree_table(answer, S2S)
-    assert str(raised.value).isprintable()
-    assert not raised.value.share
-    assert share_of_cells(answer, S2S) == 0
+NO_TABLE = [
+    ("", "is empty; expected a table"),
+    (None, "is empty; expected a table"),
+    ([], "it has no rows"),
+    (5, "write its rows below each other"),
+    (True, "write its rows below each other"),
+    ([1, 2], "write each of its rows as a list"),
+    ([[0, 1], [0]], "row 1 has 2 cells and row 2 has 1"),
+    ("0 1\n0", "row 1 has 2 cells and row 2 has 1"),
+    (lines(S2S).replace("1", "2", 1), r"row 1, column 6 holds `2`; write 0 or 1"),
+    (markdown(np.where(S2S == 1, "x", "0")).replace("x", "", 1), "is empty"),
+    (np.zeros((2, 2, 2)), r"it has the shape \(2, 2, 2\)"),
+    (np.zeros((2000, 2000)), "it has the shape"),
+    ({"a": {"x": 1}, "b": {"y": 1}}, "its rows have different columns"),
+    ({}, "no rows|has 0 rows"),
+    ({"a": "|---|"}, "has 1 row and 0 columns"),
+    ({"a": "```", "b": "0 1"}, "row 1 has 0 cells and row 2 has 2"),
+    ({"a": "10["}, "has 1 row and 0 columns"),
+    ({"a": "[.;"}, "has 1 row and 0 columns"),
+    ([{"x": 1}, "-"], "row 1 has 1 cells and row 2 has 0"),
+    (object(), "write its rows below each other"),
+    ([[object()]], "has 1 row and 1 column"),
+    ("hello", "has 1 row and 1 column; expected 9 rows and 9 columns"),
+    (CAUSAL[:3, :3], "has 3 rows and 3 columns; expected 9 rows and 9 columns"),
+    (S2S[:, :8], "has 9 rows and 8 columns"),
+]
+
+
+def test_what_is_no_table_of_the_right_size_is_said_to_be_none():
+    with Rows() as row:
+        for n, (answer, says) in enumerate(NO_TABLE):
+            with row(n, says):
+                with pytest.raises(Disagreement, match=says) as raised:
+                    agree_table(answer, S2S)
+                assert str(raised.value).isprintable()
+                assert not raised.value.share
+                assert share_of_cells(answer, S2S) == 0
 
 
 def test_an_author_may_want_all_or_nothing():
@@ -242,22 +253,25 @@ def test_an_author_must_expect_a_table_of_0_and_1(expected):
         agree_table([[0, 1]], expected)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    ["0 " * 49_000, "-" * 90_000 + "x", "=" * 99_000, "[0," * 30_000, "|" * 99_000, "0," * 49_000, "[" * 90_000, "0\n" * 49_000,
-     "\t" * 99_000, " \n" * 40_000, "x" * 10_000_000, ["0 1"] * 500_000, [[0] * 3] * 300_000, {i: [0] for i in range(200_000)},
-     [["x" * 5_000_000]], [0, [0]] * 5, "[" + "0e-" * 30_000 + "]",
-     "[" + "dtype=00 " * 5_000 + "!", "[dtype=" + "0" * 90_000 + "!"],
-)  # fmt: skip
-def test_nothing_takes_long(answer):
-    start = time.process_time()
-    with pytest.raises(Disagreement) as raised:
-        agree_table(answer, S2S)
-    assert time.process_time() - start < 1.0
-    assert len(str(raised.value)) < 300
+LONG = [
+    "0 " * 49_000, "-" * 90_000 + "x", "=" * 99_000, "[0," * 30_000, "|" * 99_000, "0," * 49_000, "[" * 90_000, "0\n" * 49_000,
+    "\t" * 99_000, " \n" * 40_000, "x" * 10_000_000, ["0 1"] * 500_000, [[0] * 3] * 300_000, {i: [0] for i in range(200_000)},
+    [["x" * 5_000_000]], [0, [0]] * 5, "[" + "0e-" * 30_000 + "]",
+    "[" + "dtype=00 " * 5_000 + "!", "[dtype=" + "0" * 90_000 + "!",
+]  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None, database=None, derandomize=True)
+def test_nothing_takes_long():
+    with Rows() as row:
+        for n, answer in enumerate(LONG):
+            with row(n):
+                start = time.process_time()
+                with pytest.raises(Disagreement) as raised:
+                    agree_table(answer, S2S)
+                assert time.process_time() - start < 1.0
+                assert len(str(raised.value)) < 300
+
+
 @given(st.integers(1, 6), st.data())
 def test_the_share_is_that_of_the_cells(n, data):
     mask = np.triu(np.ones((n, n), dtype=int), 1)
@@ -278,7 +292,6 @@ def test_the_share_is_that_of_the_cells(n, data):
     assert share_of_cells(FORMS[form](1 - answer if polarity else answer), mask) == 1 - Fraction(len(flips), n * n)
 
 
-@settings(max_examples=200, deadline=None, database=None, derandomize=True)
 @given(st.text(max_size=80) | st.text("01|-,; \t\n[]xX✓einf", max_size=80))
 def test_any_text_is_read_or_refused(text):
     try:

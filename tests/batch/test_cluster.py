@@ -161,7 +161,7 @@ worker.grade = grade
 """
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_one_that_ends_its_workers_again_and_again_costs_itself_alone(course: Course, tmp_path: Path) -> None:
     """As a submission does for which the nodes have too little memory; others were under way beside it each time."""
     (tmp_path / "preload.py").write_text(ENDS_ITS_WORKER, "utf-8")
@@ -197,6 +197,7 @@ worker.grade = grade
 """
 
 
+@pytest.mark.long
 def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_path: Path) -> None:
     (tmp_path / "preload.py").write_text(FAILS.format(folder=tmp_path), "utf-8")
     jobs = [job(course, name, f"# {name}\n{RIGHT}") for name in ("fails once", "fails always", "does not")]
@@ -219,7 +220,7 @@ def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> 
     assert said == ["waiting for a worker of the cluster"]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_worker_that_comes_late_is_waited_for(course: Course) -> None:
     with cluster(0) as made, batch_on(made, course) as batch:
         later = threading.Timer(3, made.scale, (1,))
@@ -228,6 +229,7 @@ def test_a_worker_that_comes_late_is_waited_for(course: Course) -> None:
         later.join()
 
 
+@pytest.mark.long
 def test_who_stops_leaves_nothing_waiting_there(two_workers: LocalCluster, course: Course) -> None:
     jobs = [job(course, f"slow{n}", f"# {n}\n{SLOW}") for n in range(40)]
     with batch_on(two_workers, course) as batch:
@@ -241,7 +243,7 @@ def test_who_stops_leaves_nothing_waiting_there(two_workers: LocalCluster, cours
             time.sleep(0.05)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_when_the_scheduler_ends_every_job_comes_back(course: Course) -> None:
     with cluster() as made, Client(made.scheduler_address, set_as_default=False, timeout=3) as client:
         batch = ClusterBatch(Connection(client, 30.0), course, SECRET.encode(), Wanted())
@@ -265,7 +267,7 @@ worker.find_gpus = lambda environ: Gpus((), {LOOKED!r})
 """
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Path) -> None:
     """Without such a worker they are graded anyway, and what needs a GPU stays open."""
     there = course_in(tmp_path / "course")
@@ -288,7 +290,7 @@ def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Pat
         assert {str(error) for _, error in batch.run(jobs)} == {"there was no worker for 3 s"}
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_tests_of_an_existing_suite_are_known_to_workers_alone(two_workers: LocalCluster, tmp_path: Path) -> None:
     root = suite_course(tmp_path / "suite", {"test_one.py": SUITE}).course.root
     (root / "grader.yaml").write_text(f"course: tiny\nsecret: env:VIVA_SECRET\nassignments: [{NAME}]\n", "utf-8")

@@ -21,7 +21,7 @@ from viva.examine.parent import Graded
 from viva.formats.results_json import load_results
 from viva.records import Records
 
-pytestmark = [needs_t1, pytest.mark.long]
+pytestmark = [needs_t1, pytest.mark.nightly]
 SIZE: Final = 1000
 
 

@@ -10,7 +10,7 @@ from ci_action import ROOT, run_action
 from ci_log import outside, runner
 from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in, write_course
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 OURS = {"stop-commands", "error", "warning", "notice", "group", "endgroup"}
 SUBMISSIONS = ROOT / "fixtures/translation_and_masks/submissions"
 HOSTILE = """\
@@ -51,7 +51,9 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [pytest.param("partial/first_half", marks=pytest.mark.long), "hostile/prints_results"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("partial/first_half", marks=pytest.mark.nightly), "hostile/prints_results"]
+)
 def test_submissions_of_this_course(name: str, tmp_path: Path, temporary: Path) -> None:
     """The course is found in the action's own repository, the assignment in the submission."""
     workspace = tmp_path / "workspace"

@@ -58,7 +58,7 @@ def verify(shell: Shell) -> "subprocess.CompletedProcess[str]":
     return shell("viva verify --tier best")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> None:
     text = section("1. A question, from nothing to full marks")
     course = tmp_path / "my_course"

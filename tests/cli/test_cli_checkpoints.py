@@ -127,6 +127,7 @@ def checkpoints(folder: Path = KEPT) -> list[Path]:
 ONE_EPOCH = 0.000001
 
 
+@pytest.mark.long
 def test_a_budget_that_was_used_up_is_a_beginning(viva: Viva, how: Callable[..., None]) -> None:
     assert viva("grade", "ada", "-o", "whole.json").status == 0
     whole = curves(load_results(Path("whole.json")))
@@ -208,7 +209,7 @@ def test_trainings_that_nobody_asks_for_any_more_go_with_a_result_of_all_tests(t
     assert [path.stem for path in folder.iterdir()] == ["a1-cut"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_was_interrupted_goes_on(
     number: signal.Signals, start: Start, viva: Viva, how: Callable[..., None]

@@ -51,7 +51,7 @@ def whole_class(tmp_path: Path) -> Path:
     return tmp_path / "class"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_three_runs_serial_and_parallel_are_identical(viva: Viva, whole_class: Path) -> None:
     """Not only the scores: the whole results, but for the times."""
     runs = []

@@ -59,7 +59,8 @@ def children(parent: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(0, marks=pytest.mark.slow), *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 6))]
+    "seed",
+    [pytest.param(0, marks=pytest.mark.long), *(pytest.param(n, marks=pytest.mark.nightly) for n in range(1, 6))],
 )
 def test_killed_again_and_again(viva: Viva, start: Start, some_class: Path, own_course: Path, seed: int) -> None:
     draw = random.Random(seed)

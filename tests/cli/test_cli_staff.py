@@ -265,7 +265,7 @@ def run_pytest(course: Path) -> Callable[..., "subprocess.CompletedProcess[str]"
     return call
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_plain_pytest_runs_every_test_in_the_order_of_grading(
     run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
 ) -> None:
@@ -276,7 +276,7 @@ def test_plain_pytest_runs_every_test_in_the_order_of_grading(
     assert "a person marks this" in run_pytest("graders/words", "--submission", tmp_path / "ada", "-rs").stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_plain_pytest_shows_the_authors_own_lines(
     run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
 ) -> None:
@@ -291,7 +291,7 @@ def test_plain_pytest_shows_the_authors_own_lines(
     assert "the student reads: Your code raised ValueError: no." in ran.stdout and "solution.py, line" in ran.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_plain_pytest_says_what_is_wrong_with_its_options(
     run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
 ) -> None:

@@ -77,7 +77,7 @@ def test_verify_counts_what_it_left_out_and_the_points_still_add_up(viva: Viva, 
     assert ran.out.startswith("words: 4 known verdicts hold, 0 do not (isolation T") and "left out" not in ran.out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_mutants_are_never_trained(viva: Viva, training_course: Path) -> None:
     """They are stopped after seconds: a test that trains would say nothing about them."""
     tests = training_course / "graders/words/test_words.py"

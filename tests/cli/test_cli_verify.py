@@ -48,6 +48,7 @@ def test_what_holds_is_counted_and_listed_when_asked(viva: Viva, proved: Path) -
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_assignments_are_told_apart_and_in_order(viva: Viva, own_course: Path) -> None:
     """All are graded in one batch; what is broken counts for its own assignment only."""
     hand_in(own_course / FIXTURES / "accepted/wrong", KEEPS_CASE)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rows import Rows
 
 import viva
 from viva.examine.compare import examples as kept
@@ -329,28 +330,42 @@ def test_a_key_that_knows_only_the_examples_suffices():
         agree_on(lambda n: n * n + (n > 9), replayed, ready.lengths(0, 1000), examples=20)
 
 
+BUILT_ANEW = [
+    lambda: ready.token_lists("abc", 1, 4),
+    lambda: ready.reference_lists(),
+    lambda: ready.matrices(),
+    lambda: ready.probability_rows(2, (1, 3)),
+    lambda: st.lists(st.integers(0, 3)).map(lambda x: [x]),
+    lambda: st.integers(0, 3).filter(lambda n: n > 1) | st.none(),
+    lambda: st.fixed_dictionaries({"a": st.text("xy")}),
+    lambda: st.permutations([1, 2, 3]),
+    lambda: st.just(2),
+]
+
+
+DIFFERENT = [
+    (st.integers(0, 3), st.integers(0, 4)),
+    (st.just(1), st.just(True)),
+    (st.just(0.0), st.just(-0.0)),
+    (st.sampled_from("ab"), st.sampled_from("ba")),
+    (st.just(np.zeros(2)), st.just(np.zeros(3))),
+    (st.just(np.zeros(2)), st.just(np.zeros(2, dtype=np.float32))),
+    (st.just([1, 2]), st.just((1, 2))),
+    (st.just("1"), st.just(1)),
+]
+
+
 class TestFingerprints:
     """When two questions are taken for the same one."""
 
-    @pytest.mark.parametrize(
-        "make",
-        [
-            lambda: ready.token_lists("abc", 1, 4),
-            lambda: ready.reference_lists(),
-            lambda: ready.matrices(),
-            lambda: ready.probability_rows(2, (1, 3)),
-            lambda: st.lists(st.integers(0, 3)).map(lambda x: [x]),
-            lambda: st.integers(0, 3).filter(lambda n: n > 1) | st.none(),
-            lambda: st.fixed_dictionaries({"a": st.text("xy")}),
-            lambda: st.permutations([1, 2, 3]),
-            lambda: st.just(2),
-        ],
-    )
-    def test_strategies_built_anew_are_the_same_question_before_and_after_use(self, make):
-        used = make()
-        wanted = fingerprint(used)
-        kept._draw([used], 5)
-        assert fingerprint(used) == wanted == fingerprint(make())
+    def test_strategies_built_anew_are_the_same_question_before_and_after_use(self):
+        with Rows() as row:
+            for n, make in enumerate(BUILT_ANEW):
+                with row(n):
+                    used = make()
+                    wanted = fingerprint(used)
+                    kept._draw([used], 5)
+                    assert fingerprint(used) == wanted == fingerprint(make())
 
     def test_closures_count(self):
         def of(n):
@@ -359,21 +374,11 @@ class TestFingerprints:
         assert fingerprint(of(2)) == fingerprint(of(2))
         assert fingerprint(of(2)) != fingerprint(of(3))
 
-    @pytest.mark.parametrize(
-        ("one", "other"),
-        [
-            (st.integers(0, 3), st.integers(0, 4)),
-            (st.just(1), st.just(True)),
-            (st.just(0.0), st.just(-0.0)),
-            (st.sampled_from("ab"), st.sampled_from("ba")),
-            (st.just(np.zeros(2)), st.just(np.zeros(3))),
-            (st.just(np.zeros(2)), st.just(np.zeros(2, dtype=np.float32))),
-            (st.just([1, 2]), st.just((1, 2))),
-            (st.just("1"), st.just(1)),
-        ],
-    )
-    def test_different_questions_are_told_apart(self, one, other):
-        assert fingerprint(one) != fingerprint(other)
+    def test_different_questions_are_told_apart(self):
+        with Rows() as row:
+            for n, (one, other) in enumerate(DIFFERENT):
+                with row(n):
+                    assert fingerprint(one) != fingerprint(other)
 
     @pytest.mark.parametrize("value", [object(), np.random.default_rng(0), iter([1]), Counting(overlap)])
     def test_what_cannot_be_told_by_value_is_refused(self, value):
@@ -410,7 +415,7 @@ class TestFingerprints:
         assert kept._kept.cache_info().currsize == before
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_ready_strategies_give_what_they_promise(data):
     tokens = data.draw(ready.token_lists("xyz", 1, 4))

@@ -18,9 +18,7 @@ from viva.box.inside.wire import Ref
 from viva.grading import Disagreement, agree
 from viva.model.errors import GraderError
 
-QUIET = settings(
-    max_examples=300, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+QUIET = settings(suppress_health_check=list(HealthCheck))
 INF = float("inf")
 
 scalars = st.one_of(

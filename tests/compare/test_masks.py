@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from rows import Rows
 
 from viva.grading import Disagreement, agree
 
@@ -53,35 +54,38 @@ MASKS = {
 }
 
 
-@pytest.mark.parametrize("kind", MASKS)
-@pytest.mark.parametrize("theirs", CONVENTIONS)
-@pytest.mark.parametrize("ours", ["1 masked", "1 visible", "True visible", "-inf"])
-def test_the_same_mask_agrees_in_any_convention(kind, theirs, ours):
-    mask = MASKS[kind]
-    agree(CONVENTIONS[theirs](mask), CONVENTIONS[ours](mask), up_to=("polarity",))
+def test_the_same_mask_agrees_in_any_convention():
+    with Rows() as row:
+        for ours in ["1 masked", "1 visible", "True visible", "-inf"]:
+            for theirs in CONVENTIONS:
+                for kind in MASKS:
+                    with row(ours, theirs, kind):
+                        mask = MASKS[kind]
+                        agree(CONVENTIONS[theirs](mask), CONVENTIONS[ours](mask), up_to=("polarity",))
 
 
-@pytest.mark.parametrize("theirs", CONVENTIONS)
-@pytest.mark.parametrize("ours", ["1 masked", "1 visible", "-inf"])
-@pytest.mark.parametrize(
-    ("kind", "wrong"),
-    [
-        ("causal", causal(5).T),
-        ("causal", np.zeros((5, 5), dtype=int)),
-        ("causal", np.triu(np.ones((5, 5), dtype=int), 2)),
-        ("causal", sequence_to_sequence(3, 2)),
-        ("sequence to sequence", sequence_to_sequence(2, 3)),
-        ("sequence to sequence", sequence_to_sequence(3, 2).T),
-        ("sequence to sequence", causal(5)),
-        ("bidirectional", causal(4)),
-        ("a batch", np.stack([causal(3), causal(3)])),
-        ("causal", causal(4)),
-        ("causal", causal(5)[None]),
-    ],
-)
-def test_another_mask_does_not_agree_in_any_convention(kind, wrong, theirs, ours):
-    with pytest.raises(Disagreement):
-        agree(CONVENTIONS[theirs](wrong), CONVENTIONS[ours](MASKS[kind]), up_to=("polarity",))
+OTHER_MASKS = [
+    ("causal", causal(5).T),
+    ("causal", np.zeros((5, 5), dtype=int)),
+    ("causal", np.triu(np.ones((5, 5), dtype=int), 2)),
+    ("causal", sequence_to_sequence(3, 2)),
+    ("sequence to sequence", sequence_to_sequence(2, 3)),
+    ("sequence to sequence", sequence_to_sequence(3, 2).T),
+    ("sequence to sequence", causal(5)),
+    ("bidirectional", causal(4)),
+    ("a batch", np.stack([causal(3), causal(3)])),
+    ("causal", causal(4)),
+    ("causal", causal(5)[None]),
+]
+
+
+def test_another_mask_does_not_agree_in_any_convention():
+    with Rows() as row:
+        for n, (kind, wrong) in enumerate(OTHER_MASKS):
+            for ours in ["1 masked", "1 visible", "-inf"]:
+                for theirs in CONVENTIONS:
+                    with row(n, kind, ours, theirs), pytest.raises(Disagreement):
+                        agree(CONVENTIONS[theirs](wrong), CONVENTIONS[ours](MASKS[kind]), up_to=("polarity",))
 
 
 def test_the_polarity_matters_unless_declared_away():

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from rows import Rows
 
 from viva.course import load_course
 from viva.course.values import Handed
@@ -94,84 +95,86 @@ def test_a_time_in_utc(write: Write, tmp_path: Path) -> None:
     assert load_course(tmp_path).assignment("masks").due == datetime(2026, 12, 1, 23, 59, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        # keys
-        ("titel: Masks\n", [":1: titel: there is no such key; did you mean `title`?"]),
-        ("title: M\nzzz: 1\n", [":2: zzz: there is no such key; there are: title, version, submission"]),
-        ("title: M\nlimits:\n  load_s: 1\n  memory_mb: 5\n", [":4: limits.memory_mb:", "did you mean `memory_mib`?"]),
-        ("version: 2\n", [": title: this key is needed and is missing."]),
-        ("title: M\ntitle: N\n", [":2: the key `title` is written twice (first in line 1)."]),
-        # values
-        ("title: 5\n", [":1: title: found `5`, expected a text."]),
-        ("title:\n", [":1: title: found nothing, expected a text."]),
-        ("title: M\nversion: 1.5\n", [":2: version: found `1.5`, expected a whole number from 1 to 1,000,000."]),
-        ("title: M\nversion: true\n", ["version: found `true`, expected a whole number"]),
-        ("title: M\nversion: 0\n", ["version: found `0`, expected a whole number from 1"]),
-        ("title: M\nload: runn\n", [":2: load: found `runn`, expected run or definitions."]),
-        ("title: M\ndevice: cuda\n", ["device: found `cuda`, expected as_written or cpu."]),
-        ("title: M\nmin_tier: T9\n", ["min_tier: found `T9`, expected one of T0, T1, T2, T3."]),
-        ("title: M\nlimits: {load_s: 0}\n", ["limits.load_s: found `0`, expected a number of seconds, more than 0"]),
-        ('title: M\nlimits: {load_s: "60"}\n', ["limits.load_s: found `60`, expected a number of seconds"]),
-        ("title: M\nlimits: {load_s: .nan}\n", ["limits.load_s: found `.nan`, expected a number of seconds"]),
-        ("title: M\nlimits: {fork: no}\n", ["limits.fork: found `no`, expected true or false."]),
-        ("title: M\nlimits: 5\n", ["limits: found `5`, expected keys with values"]),
-        ("title: M\npoints: many\n", ["points: found `many`, expected a number of points, zero or more"]),
-        ("title: M\npoints: -1\n", ["points: found `-1`, expected a number of points, zero or more"]),
-        ("title: M\npoints: 1/0\n", ["points: found `1/0`, expected a number of points"]),
-        ("title: M\npreload: numpy\n", ["preload: found `numpy`, expected a list, such as [a, b]."]),
-        (
-            "title: M\npreload:\n  - numpy\n  - import os\n",
-            [":4: preload.1: found `import os`, expected a module's name, such as numpy, or torch?"],
-        ),
-        ("title: M\nforbid: [a, b, a]\n", ["forbid.2: found `a`, expected each element once."]),
-        (
-            "title: M\ndue: 2026-12-01T23:59:00\n",
-            ["due: found `2026-12-01T23:59:00`, expected a date and"],
-        ),
-        ("title: M\ndue: 2026-12-01\n", ["expected a date and time with a time zone"]),
-        ("title: M\ndue: tomorrow\n", ["expected a date and time with a time zone"]),
-        (
-            "title: M\nrelease: {gradescope: {timeout: 41m}}\n",
-            ["release.gradescope.timeout: found `41m`, expected a time from 2m to 40m, such as 10m."],
-        ),
-        ("title: M\nrelease: {gradescope: {timeout: 600}}\n", ["timeout: found `600`, expected a time from 2m to 40m"]),
-        ("title: M\nrelease: {gradescope: {per: 24 h}}\n", ["per: found `24 h`, expected a time from 1m to 365d"]),
-        ("title: M\nrelease: {gradescope: {attempts: 0}}\n", ["attempts: found `0`, expected a whole number from 1"]),
-        ("title: M\nrelease: {gradescope: {hiden: x}}\n", ["release.gradescope.hiden", "did you mean `hidden`?"]),
-        ("title: M\nsubmission: {notebook: null, module: null}\n", ["submission: found neither notebook nor module"]),
-        ("title: M\npython: /no/such/python\n", ["python: found `/no/such/python`, expected the path of a Python"]),
-        # files
-        ("title: M\ndata: [data/none.txt]\n", [":2: data.0: `data/none.txt` does not exist; looked in"]),
-        ("title: M\ndata: [../../grader.yaml]\n", ["data.0: `../../grader.yaml` leads out of"]),
-        ("title: M\ndata: [/etc/passwd]\n", ["data.0: `/etc/passwd` leads out of"]),
-        ("title: M\ndata: [link]\n", ["data.0: `link` leads out of"]),
-        ("title: M\ndata: [folder]\n", ["data.0: `folder` is a folder; list each file"]),
-        # YAML
-        ("title: [M\nload: run\n", [":2: this is no YAML"]),
-        ("title: M\n\tload: run\n", [":2: this is no YAML", "indent with spaces"]),
-        ("title: &a M\nload: *a\n", [":1: a text that begins with `&` must be in quotes."]),
-        ("title: !!python/object/apply:os.system [id]\n", [":1: a text that begins with `!` must be in quotes."]),
-        ("--- 1\n--- 2\n", [":2: a second document begins here"]),
-        ("just words\n", ["found `just words`, expected keys with values", "(needed: title)"]),
-        ("- a\n", ["found a list, expected keys with values"]),
-        ("", ["found nothing, expected keys with values"]),
-        ("title: \0\n", [":1: there is a character that YAML does not allow."]),
-        ("title: " + "[" * 100_000, ["nested deeper than 24 levels"]),
-    ],
-)
-def test_a_wrong_assignment_file_is_one_sentence(write: Write, tmp_path: Path, text: str, parts: list[str]) -> None:
+WRONG = [
+    # keys
+    ("titel: Masks\n", [":1: titel: there is no such key; did you mean `title`?"]),
+    ("title: M\nzzz: 1\n", [":2: zzz: there is no such key; there are: title, version, submission"]),
+    ("title: M\nlimits:\n  load_s: 1\n  memory_mb: 5\n", [":4: limits.memory_mb:", "did you mean `memory_mib`?"]),
+    ("version: 2\n", [": title: this key is needed and is missing."]),
+    ("title: M\ntitle: N\n", [":2: the key `title` is written twice (first in line 1)."]),
+    # values
+    ("title: 5\n", [":1: title: found `5`, expected a text."]),
+    ("title:\n", [":1: title: found nothing, expected a text."]),
+    ("title: M\nversion: 1.5\n", [":2: version: found `1.5`, expected a whole number from 1 to 1,000,000."]),
+    ("title: M\nversion: true\n", ["version: found `true`, expected a whole number"]),
+    ("title: M\nversion: 0\n", ["version: found `0`, expected a whole number from 1"]),
+    ("title: M\nload: runn\n", [":2: load: found `runn`, expected run or definitions."]),
+    ("title: M\ndevice: cuda\n", ["device: found `cuda`, expected as_written or cpu."]),
+    ("title: M\nmin_tier: T9\n", ["min_tier: found `T9`, expected one of T0, T1, T2, T3."]),
+    ("title: M\nlimits: {load_s: 0}\n", ["limits.load_s: found `0`, expected a number of seconds, more than 0"]),
+    ('title: M\nlimits: {load_s: "60"}\n', ["limits.load_s: found `60`, expected a number of seconds"]),
+    ("title: M\nlimits: {load_s: .nan}\n", ["limits.load_s: found `.nan`, expected a number of seconds"]),
+    ("title: M\nlimits: {fork: no}\n", ["limits.fork: found `no`, expected true or false."]),
+    ("title: M\nlimits: 5\n", ["limits: found `5`, expected keys with values"]),
+    ("title: M\npoints: many\n", ["points: found `many`, expected a number of points, zero or more"]),
+    ("title: M\npoints: -1\n", ["points: found `-1`, expected a number of points, zero or more"]),
+    ("title: M\npoints: 1/0\n", ["points: found `1/0`, expected a number of points"]),
+    ("title: M\npreload: numpy\n", ["preload: found `numpy`, expected a list, such as [a, b]."]),
+    (
+        "title: M\npreload:\n  - numpy\n  - import os\n",
+        [":4: preload.1: found `import os`, expected a module's name, such as numpy, or torch?"],
+    ),
+    ("title: M\nforbid: [a, b, a]\n", ["forbid.2: found `a`, expected each element once."]),
+    (
+        "title: M\ndue: 2026-12-01T23:59:00\n",
+        ["due: found `2026-12-01T23:59:00`, expected a date and"],
+    ),
+    ("title: M\ndue: 2026-12-01\n", ["expected a date and time with a time zone"]),
+    ("title: M\ndue: tomorrow\n", ["expected a date and time with a time zone"]),
+    (
+        "title: M\nrelease: {gradescope: {timeout: 41m}}\n",
+        ["release.gradescope.timeout: found `41m`, expected a time from 2m to 40m, such as 10m."],
+    ),
+    ("title: M\nrelease: {gradescope: {timeout: 600}}\n", ["timeout: found `600`, expected a time from 2m to 40m"]),
+    ("title: M\nrelease: {gradescope: {per: 24 h}}\n", ["per: found `24 h`, expected a time from 1m to 365d"]),
+    ("title: M\nrelease: {gradescope: {attempts: 0}}\n", ["attempts: found `0`, expected a whole number from 1"]),
+    ("title: M\nrelease: {gradescope: {hiden: x}}\n", ["release.gradescope.hiden", "did you mean `hidden`?"]),
+    ("title: M\nsubmission: {notebook: null, module: null}\n", ["submission: found neither notebook nor module"]),
+    ("title: M\npython: /no/such/python\n", ["python: found `/no/such/python`, expected the path of a Python"]),
+    # files
+    ("title: M\ndata: [data/none.txt]\n", [":2: data.0: `data/none.txt` does not exist; looked in"]),
+    ("title: M\ndata: [../../grader.yaml]\n", ["data.0: `../../grader.yaml` leads out of"]),
+    ("title: M\ndata: [/etc/passwd]\n", ["data.0: `/etc/passwd` leads out of"]),
+    ("title: M\ndata: [link]\n", ["data.0: `link` leads out of"]),
+    ("title: M\ndata: [folder]\n", ["data.0: `folder` is a folder; list each file"]),
+    # YAML
+    ("title: [M\nload: run\n", [":2: this is no YAML"]),
+    ("title: M\n\tload: run\n", [":2: this is no YAML", "indent with spaces"]),
+    ("title: &a M\nload: *a\n", [":1: a text that begins with `&` must be in quotes."]),
+    ("title: !!python/object/apply:os.system [id]\n", [":1: a text that begins with `!` must be in quotes."]),
+    ("--- 1\n--- 2\n", [":2: a second document begins here"]),
+    ("just words\n", ["found `just words`, expected keys with values", "(needed: title)"]),
+    ("- a\n", ["found a list, expected keys with values"]),
+    ("", ["found nothing, expected keys with values"]),
+    ("title: \0\n", [":1: there is a character that YAML does not allow."]),
+    ("title: " + "[" * 100_000, ["nested deeper than 24 levels"]),
+]
+
+
+def test_a_wrong_assignment_file_is_one_sentence(write: Write, tmp_path: Path) -> None:
     (tmp_path / "assignments/masks/link").symlink_to("/etc/passwd")
     (tmp_path / "assignments/masks/folder").mkdir()
-    path = write("assignments/masks/assignment.yaml", text)
-    with pytest.raises(CourseError) as caught:
-        load_course(tmp_path).assignment("masks")
-    sentence = str(caught.value)
-    assert sentence.startswith(str(path))
-    assert sentence[-1] in ".?)" and "\n" not in sentence
-    for part in parts:
-        assert part in sentence
+    with Rows() as row:
+        for n, (text, parts) in enumerate(WRONG):
+            with row(n, parts[0]):
+                path = write("assignments/masks/assignment.yaml", text)
+                with pytest.raises(CourseError) as caught:
+                    load_course(tmp_path).assignment("masks")
+                sentence = str(caught.value)
+                assert sentence.startswith(str(path))
+                assert sentence[-1] in ".?)" and "\n" not in sentence
+                for part in parts:
+                    assert part in sentence
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from rows import Rows
 
 from viva.course import Assignment, load_course
 from viva.course.policy import Amount, Attempts, Decision, Exceptions, Policy, Rate, Rounding, Span, Step
@@ -92,39 +93,41 @@ def test_days_after_a_deadline_in_a_zone_know_its_clocks(write: Write, tmp_path:
     assert (due + timedelta(days=1)).utcoffset() == timedelta(hours=1) != due.utcoffset()
 
 
-@pytest.mark.parametrize(
-    ("policy", "said"),
-    [
-        ("{grade: 15m}", ["assignment.yaml:4", "policy.grade", "did you mean `grace`?"]),
-        ("{grace: 15}", ["policy.grace: found `15`", "such as 90m, 24h or 2d"]),
-        ("{grace: 99999d}", ["policy.grace", "such as 90m"]),
-        ("{late: 10%}", ["policy.late", "steps, such as [{until: 24h, minus: 10%}]"]),
-        ("{late: []}", ["policy.late", "steps, such as"]),
-        ("{late: [10%]}", ["policy.late.0", "needed: minus"]),
-        ("{late: [{until: 24h}]}", ["policy.late.0.minus: this key is needed"]),
-        ("{late: [{until: 24h, minus: 110%}]}", ["policy.late.0.minus: found `110%`", "10% (of what was earned)"]),
-        ("{late: [{until: 24h, minus: -5}]}", ["policy.late.0.minus: found `-5`"]),
-        ("{late: [{until: 24h, minus: .nan}]}", ["policy.late.0.minus"]),
-        ("{late: [{until: 2d, minus: 10%}, {until: 24h, minus: 20%}]}", ["policy.late.1", "in the order of time"]),
-        ("{late: [{minus: 10%}, {until: 24h, minus: 20%}]}", ["policy.late.1", "only the last may lack `until`"]),
-        ("{late: [{until: 1d, minus: 10%}, {minus: 5%}]}", ["policy.late.1", "no smaller penalty"]),
-        ("{late: [{until: 1d, minus: 10%}, {minus: 5}]}", ["policy.late.1", "of the same kind"]),
-        ("{late: {per: 1d, minus: 10%, flor: 5%}}", ["policy.late.flor", "did you mean `floor`?"]),
-        ("{closes: 2026-11-30T00:00:00Z}", ["policy.closes: this is before the deadline"]),
-        ("{closes: tomorrow}", ["policy.closes", "such as 7d", "time zone"]),
-        ("{attempts: {which: first}}", ["policy.attempts.which: found `first`, expected last or best"]),
-        ("{attempts: {count: 0}}", ["policy.attempts.count"]),
-        ("{nothing: null}", ["policy.nothing", "blank or zero"]),
-        ("{rounding: {to: 0}}", ["policy.rounding.to", "such as 0.01"]),
-        ("{rounding: {to: 0.00001}}", ["policy.rounding.to"]),
-        ("[late]", ["policy", "keys with values"]),
-    ],
-)
-def test_a_wrong_policy_is_one_sentence(write: Write, tmp_path: Path, policy: str, said: list[str]) -> None:
-    with pytest.raises(CourseError) as raised:
-        masks(write, tmp_path, f"{DUE}policy: {policy}\n")
-    assert all(words in str(raised.value) for words in said), raised.value
-    assert "\n" not in str(raised.value)
+WRONG = [
+    ("{grade: 15m}", ["assignment.yaml:4", "policy.grade", "did you mean `grace`?"]),
+    ("{grace: 15}", ["policy.grace: found `15`", "such as 90m, 24h or 2d"]),
+    ("{grace: 99999d}", ["policy.grace", "such as 90m"]),
+    ("{late: 10%}", ["policy.late", "steps, such as [{until: 24h, minus: 10%}]"]),
+    ("{late: []}", ["policy.late", "steps, such as"]),
+    ("{late: [10%]}", ["policy.late.0", "needed: minus"]),
+    ("{late: [{until: 24h}]}", ["policy.late.0.minus: this key is needed"]),
+    ("{late: [{until: 24h, minus: 110%}]}", ["policy.late.0.minus: found `110%`", "10% (of what was earned)"]),
+    ("{late: [{until: 24h, minus: -5}]}", ["policy.late.0.minus: found `-5`"]),
+    ("{late: [{until: 24h, minus: .nan}]}", ["policy.late.0.minus"]),
+    ("{late: [{until: 2d, minus: 10%}, {until: 24h, minus: 20%}]}", ["policy.late.1", "in the order of time"]),
+    ("{late: [{minus: 10%}, {until: 24h, minus: 20%}]}", ["policy.late.1", "only the last may lack `until`"]),
+    ("{late: [{until: 1d, minus: 10%}, {minus: 5%}]}", ["policy.late.1", "no smaller penalty"]),
+    ("{late: [{until: 1d, minus: 10%}, {minus: 5}]}", ["policy.late.1", "of the same kind"]),
+    ("{late: {per: 1d, minus: 10%, flor: 5%}}", ["policy.late.flor", "did you mean `floor`?"]),
+    ("{closes: 2026-11-30T00:00:00Z}", ["policy.closes: this is before the deadline"]),
+    ("{closes: tomorrow}", ["policy.closes", "such as 7d", "time zone"]),
+    ("{attempts: {which: first}}", ["policy.attempts.which: found `first`, expected last or best"]),
+    ("{attempts: {count: 0}}", ["policy.attempts.count"]),
+    ("{nothing: null}", ["policy.nothing", "blank or zero"]),
+    ("{rounding: {to: 0}}", ["policy.rounding.to", "such as 0.01"]),
+    ("{rounding: {to: 0.00001}}", ["policy.rounding.to"]),
+    ("[late]", ["policy", "keys with values"]),
+]
+
+
+def test_a_wrong_policy_is_one_sentence(write: Write, tmp_path: Path) -> None:
+    with Rows() as row:
+        for policy, said in WRONG:
+            with row(policy):
+                with pytest.raises(CourseError) as raised:
+                    masks(write, tmp_path, f"{DUE}policy: {policy}\n")
+                assert all(words in str(raised.value) for words in said), raised.value
+                assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("policy", ["{grace: 1h}", "{late: [{minus: 10%}]}", "{closes: 7d}"])

@@ -93,6 +93,7 @@ def test_each_deformation_says_what_it_is() -> None:
         assert one.sentence.endswith(".") and len(one.sentence) > 15, one.name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_deformation_applies_somewhere(assignment: str) -> None:
     course = load_course(ROOT)
@@ -104,6 +105,7 @@ def test_every_deformation_applies_somewhere(assignment: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_many_at_once(tmp_path: Path) -> None:
     """What one student alone may have done to a right answer; the quick one of these tests."""
     course, assignment = load_course(ROOT), ASSIGNMENTS[0]
@@ -121,7 +123,7 @@ def test_many_at_once(tmp_path: Path) -> None:
     assert score.earned == score.points - score.still_open, lost(score)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_deformations_of_some_fixtures(assignment: str, quick_course: Course, tmp_path: Path) -> None:
     """One deformation of one fixture for each assignment, from all over the list."""
@@ -135,7 +137,7 @@ def test_deformations_of_some_fixtures(assignment: str, quick_course: Course, tm
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_deformation_of_every_fixture(assignment: str, quick_course: Course, tmp_path: Path) -> None:
     course = load_course(ROOT)

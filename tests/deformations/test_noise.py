@@ -32,7 +32,7 @@ def missed(score: Score) -> set[str]:
     return {e.test_id.split("::")[-1] for e in score.entries if not e.status.is_open and e.status is not Status.PASSED}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("assignment", QUICK)
 def test_noise_never_changes_a_verdict(assignment: str, tmp_path: Path) -> None:
     """One fixture of each, the kinds of noise taking turns."""
@@ -41,7 +41,7 @@ def test_noise_never_changes_a_verdict(assignment: str, tmp_path: Path) -> None:
     assert not (wrong := lost_by_noise(assignment, kinds, tmp_path)), "\n".join(wrong)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
 def test_no_noise_changes_any_verdict(assignment: str, tmp_path: Path) -> None:
     wrong = lost_by_noise(assignment, dict.fromkeys(NOISES, accepted(assignment)), tmp_path)
@@ -60,7 +60,7 @@ def lost_by_noise(assignment: str, kinds: dict[str, list[Path]], folder: Path) -
     return [f"{name}: {lost(score)}" for name, score in scores.items() if not missed(score) <= set(NOT_ASKED)]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
 def test_noise_of_a_percent_is_seen(assignment: str, tmp_path: Path) -> None:
     """The noise does reach what is compared: made large, it costs points."""

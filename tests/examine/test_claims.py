@@ -98,7 +98,7 @@ def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
 NOTEBOOK = b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "source": "x = 1"}]}'
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(PLAIN, st.just(StudentRaised("E", "[Errno 28]"))), min_size=1, max_size=8))
 def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies: list[Any]) -> None:
     turn = iter(range(10**6))

@@ -70,7 +70,7 @@ def graded_on(
     examined.process.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["module", "notebook"])
 def test_a_model_on_an_accelerator(graded_on: tuple[str, Examined], form: str) -> None:
     device, examined = graded_on

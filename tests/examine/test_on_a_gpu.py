@@ -145,7 +145,7 @@ def test_only_tests_for_a_gpu_see_one(examined: Examined, gpus: Gpus) -> None:
     assert examined.score(student(gpus), "test_before").gpu is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_that_is_not_given_back_defers_the_next_test(
     examined: Examined, gpus: Gpus, machine: Machine, bus: str
 ) -> None:

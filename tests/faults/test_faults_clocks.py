@@ -51,7 +51,7 @@ def _reads_wall_clock(node: ast.AST) -> bool:
     return module in ("time", "datetime", "date")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @linux_only
 def test_a_clock_that_leaps_at_each_look_changes_no_verdict_and_no_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

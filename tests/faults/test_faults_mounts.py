@@ -10,7 +10,7 @@ from faulty import RIGHT_POINTS, correct_or_said, grade, linux_only, own_mounts,
 from viva.box.outside.launch import START
 from viva.cli.options import UNSAFE
 
-pytestmark = [linux_only, pytest.mark.slow]
+pytestmark = [linux_only, pytest.mark.long]
 HERE = Path("result.json")
 INSIDE = START.parent
 EMPTY = "mkdir -p empty && mount --bind -o ro empty"

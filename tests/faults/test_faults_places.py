@@ -25,7 +25,7 @@ from faulty import (
     wait_until,
 )
 
-pytestmark = [linux_only, pytest.mark.slow]
+pytestmark = [linux_only, pytest.mark.long]
 ODD = "ein Kurs 🎓 'of' \"two\" $HOME; né"
 
 

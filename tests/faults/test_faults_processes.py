@@ -25,7 +25,7 @@ from kills import kill
 
 from viva.batch.attempts import ENDED
 
-pytestmark = linux_only
+pytestmark = [linux_only, pytest.mark.long]
 Victim = Callable[[int], int]
 VICTIMS: dict[str, Victim] = {
     "examiner": lambda parent: examiners(parent)[0],
@@ -34,7 +34,6 @@ VICTIMS: dict[str, Victim] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("victim", VICTIMS)
 def test_one_that_is_killed_while_it_grades_costs_nothing(victim: str) -> None:
     """The program of the student was told that it had ended while it was asked, and the test was lost."""
@@ -50,7 +49,6 @@ def test_one_that_is_killed_while_it_grades_costs_nothing(victim: str) -> None:
     assert without_warning(said) == f"viva: pausing: {ENDED}; a fresh one graded this from the start\n"
 
 
-@pytest.mark.slow
 def test_killed_once_more_the_submission_stays_open_and_the_others_are_graded() -> None:
     hand_in(Path("a"), PAUSING)
     process = start("a", "class/ada", "-o", "graded", "--workers", "1")
@@ -70,7 +68,6 @@ def test_killed_once_more_the_submission_stays_open_and_the_others_are_graded() 
     assert result(Path("graded/class/ada/results.json")).score == RIGHT_POINTS
 
 
-@pytest.mark.slow
 def test_an_examiner_that_is_killed_at_any_moment() -> None:
     """Three here; `make kills` kills a hundred."""
     assert kill(3, seed=1) >= 3

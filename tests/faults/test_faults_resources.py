@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from faulty import correct_or_said, grade, linux_only
 
-pytestmark = [linux_only, pytest.mark.slow]
+pytestmark = [linux_only, pytest.mark.long]
 HERE = Path("result.json")
 
 
 @pytest.mark.parametrize(
     "descriptors",
-    [8, 21, 25, 29, 40, *(pytest.param(number, marks=pytest.mark.long) for number in (18, 23, 27, 28, 30, 31, 32))],
+    [8, 21, 25, 29, 40, *(pytest.param(number, marks=pytest.mark.nightly) for number in (18, 23, 27, 28, 30, 31, 32))],
 )
 def test_too_few_descriptors(descriptors: int) -> None:
     """Nothing waits for the answer of a thread that has ended (the limits of the course and of a box are 60 s)."""

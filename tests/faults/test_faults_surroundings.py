@@ -9,7 +9,7 @@ import pytest
 from cli_course import SECRET, hand_in
 from faulty import RIGHT_POINTS, correct_or_said, grade, linux_only, result
 
-pytestmark = [linux_only, pytest.mark.slow]
+pytestmark = [linux_only, pytest.mark.long]
 HERE = Path("result.json")
 NAMES = ["Łukasz Żółć", "Żukasz Łółć", "李明", "Zoë 🎓"]
 C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

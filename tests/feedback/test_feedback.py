@@ -42,7 +42,7 @@ def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> N
     assert not inexact
 
 
-@pytest.mark.long  # grades some 150 wrong submissions
+@pytest.mark.nightly  # grades some 150 wrong submissions
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_messages_are_sentences_and_hidden_ones_tell_nothing(assignment: str) -> None:
     course = load_course(ROOT)

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.formats import results_json
@@ -71,7 +71,6 @@ def entries(draw: st.DrawFn) -> Entry:
     )  # fmt: skip
 
 
-@settings(max_examples=150)
 @given(st.lists(entries(), max_size=12), st.text(max_size=30), st.booleans(), st.floats(0, 1e4))
 def test_every_score_becomes_a_valid_file_that_adds_up(
     given: list[Entry], note: str, staff: bool, wall_s: float

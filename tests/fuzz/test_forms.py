@@ -14,9 +14,7 @@ from tests.fuzz.target import run
 from tests.fuzz.targets import load
 from tests.fuzz.targets.archive import NAMES, tarred, zipped
 
-FORMED = settings(
-    deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck), max_examples=150
-)
+FORMED = settings(suppress_health_check=list(HealthCheck))
 ARCHIVE, FORMULA, ANSWERS, CLAIMS, RESULTS = map(load, ("archive", "formula", "answers", "claims", "results"))
 
 parts = st.sampled_from(

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from tests.fuzz.target import Target, run
 from tests.fuzz.targets import NAMES, load
 
-QUICK = settings(
-    deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck), max_examples=100
-)
+QUICK = settings(suppress_health_check=list(HealthCheck))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.examine import checkpoints
@@ -85,7 +85,6 @@ def assert_as_if_uninterrupted(toy: Toy, epochs: training.Epochs, whole: tuple[T
     assert toy.rng.bit_generator.state == whole[0].rng.bit_generator.state
 
 
-@settings(max_examples=40, deadline=None)
 @given(cuts=st.lists(st.integers(1, EPOCHS), max_size=3))
 def test_cut_anywhere_and_continued_it_ends_as_if_uninterrupted(
     cuts: list[int], whole: tuple[Toy, training.Epochs], tmp_path_factory: pytest.TempPathFactory

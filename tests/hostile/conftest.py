@@ -33,10 +33,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _marks(tier: Tier, program: Program, quick: Tier) -> list[pytest.MarkDecorator]:
-    """Only long runs see other tiers than the best one, and quick ones nothing that waits for limits to be reached."""
+    """Say when a program meets a tier.
+
+    `make test` runs the quick families in the best tier; continuous integration also the slow families there, and the
+    quick ones in the other tiers; the rest is for the night.
+    """
+    slow = program.path.parent.name in SLOW
     if tier != quick:
-        return [pytest.mark.long]
-    return [pytest.mark.slow] if program.path.parent.name in SLOW else []
+        return [pytest.mark.nightly if slow else pytest.mark.long]
+    return [pytest.mark.long] if slow else []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -135,6 +135,7 @@ def the_next_student_gets_full_marks(trial: Trial, tier: Tier) -> None:
     assert score.isolation.tier == str(tier)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [pytest.param(p, id=p.name) for p in ALL if p.control == "one process"])
 def test_the_attack_is_real(program: Program, tmp_path: Path) -> None:
     """An autograder that imports the submission gives these programs marks, or shows them its secrets."""

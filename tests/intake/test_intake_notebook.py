@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import Rows
 
 from viva.intake.notebook import Notebook, NotebookError, read_notebook
 
@@ -37,45 +38,47 @@ def test_cells_are_numbered_as_jupyter_numbers_them() -> None:
     assert [c.source for c in read.prose] == ["# Hi"]
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        # what is missing or of the wrong type does not matter
-        (json.dumps({"cells": [{"cell_type": "code", "source": "x"}]}).encode(), ["x"]),
-        (json.dumps({"cells": [{"source": "x"}]}).encode(), ["x"]),
-        (notebook(cell(metadata=[1, 2], id=5), cell(id=5), metadata="no"), ["x = 1", "x = 1"]),
-        (notebook(cell(outputs="wrong", execution_count="a")), ["x = 1"]),
-        (notebook(cell(source=["a", 5, None, "b"])), ["ab"]),
-        (notebook(cell(source=7), cell(source=None), cell(source={"a": 1})), []),
-        (notebook("no cell", None, 5, [], cell()), ["x = 1"]),
-        (notebook(cell("widget", "w"), cell(5, "w")), []),  # type: ignore[arg-type]
-        (notebook(cell(), nbformat="four"), ["x = 1"]),
-        # format 3
-        (
-            json.dumps(
-                {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["a = 1\n", "b"]}]}]}
-            ).encode(),
-            ["a = 1\nb"],
-        ),
-        (
-            json.dumps({"worksheets": [5, {"cells": 5}, {"cells": [{"cell_type": "code", "input": "a"}]}]}).encode(),
-            ["a"],
-        ),
-        # encodings
-        (b"\xef\xbb\xbf" + notebook(cell()), ["x = 1"]),
-        (notebook(cell()).decode().encode("utf-16"), ["x = 1"]),
-        (b'{"cells": [{"cell_type": "code", "source": "caf\xe9"}]}', ["café"]),
-        # values that JSON should not have
-        (b'{"cells": [{"cell_type": "code", "source": "x", "execution_count": NaN}]}', ["x"]),
-        (b'{"cells": [{"cell_type": "code", "source": "x", "execution_count": ' + b"9" * 100_000 + b"}]}", ["x"]),
-        (b'{"cells": [{"cell_type": "code", "source": "a\\ud800b"}]}', ["a\ufffdb"]),
-        (b'{"cells": [{"cell_type": "code", "source": ["\\ud83d", "\\ude00"]}]}', ["\U0001f600"]),
-        (b'{"cells": [], "cells": [{"cell_type": "code", "source": "last"}]}', ["last"]),
-        (notebook(), []),
-    ],
-)
-def test_read_all_the_same(data: bytes, expected: list[str]) -> None:
-    assert sources(data) == expected
+READ = [
+    # what is missing or of the wrong type does not matter
+    (json.dumps({"cells": [{"cell_type": "code", "source": "x"}]}).encode(), ["x"]),
+    (json.dumps({"cells": [{"source": "x"}]}).encode(), ["x"]),
+    (notebook(cell(metadata=[1, 2], id=5), cell(id=5), metadata="no"), ["x = 1", "x = 1"]),
+    (notebook(cell(outputs="wrong", execution_count="a")), ["x = 1"]),
+    (notebook(cell(source=["a", 5, None, "b"])), ["ab"]),
+    (notebook(cell(source=7), cell(source=None), cell(source={"a": 1})), []),
+    (notebook("no cell", None, 5, [], cell()), ["x = 1"]),
+    (notebook(cell("widget", "w"), cell(5, "w")), []),  # type: ignore[arg-type]
+    (notebook(cell(), nbformat="four"), ["x = 1"]),
+    # format 3
+    (
+        json.dumps(
+            {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["a = 1\n", "b"]}]}]}
+        ).encode(),
+        ["a = 1\nb"],
+    ),
+    (
+        json.dumps({"worksheets": [5, {"cells": 5}, {"cells": [{"cell_type": "code", "input": "a"}]}]}).encode(),
+        ["a"],
+    ),
+    # encodings
+    (b"\xef\xbb\xbf" + notebook(cell()), ["x = 1"]),
+    (notebook(cell()).decode().encode("utf-16"), ["x = 1"]),
+    (b'{"cells": [{"cell_type": "code", "source": "caf\xe9"}]}', ["café"]),
+    # values that JSON should not have
+    (b'{"cells": [{"cell_type": "code", "source": "x", "execution_count": NaN}]}', ["x"]),
+    (b'{"cells": [{"cell_type": "code", "source": "x", "execution_count": ' + b"9" * 100_000 + b"}]}", ["x"]),
+    (b'{"cells": [{"cell_type": "code", "source": "a\\ud800b"}]}', ["a\ufffdb"]),
+    (b'{"cells": [{"cell_type": "code", "source": ["\\ud83d", "\\ude00"]}]}', ["\U0001f600"]),
+    (b'{"cells": [], "cells": [{"cell_type": "code", "source": "last"}]}', ["last"]),
+    (notebook(), []),
+]
+
+
+def test_read_all_the_same() -> None:
+    with Rows() as row:
+        for n, (data, expected) in enumerate(READ):
+            with row(n):
+                assert sources(data) == expected
 
 
 def test_headings_of_format_3_are_prose() -> None:
@@ -93,41 +96,43 @@ def test_cells_of_an_unknown_kind_are_told() -> None:
 TRUNCATED = notebook(*[cell(source=f"line {i}\n" * 3) for i in range(5)])
 
 
-@pytest.mark.parametrize(
-    ("data", "part"),
-    [
-        (b"", "the notebook is empty (0 bytes)"),
-        (b"  \n", "the notebook is empty (3 bytes)"),
-        (TRUNCATED[: len(TRUNCATED) // 2], "the notebook breaks off in line 1, so the file is not complete"),
-        (json.dumps({"cells": [cell()]}, indent=1).encode()[:-4], "the notebook breaks off in line"),
-        (b'{"cells": [}', "the notebook is damaged in line 1"),
-        (b"print('hello')\n", "the file is no notebook (it does not begin as one)"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is no notebook"),
-        (bytes(range(256)) * 10, "the file is no notebook"),
-        (b"<html><body>Sign in</body></html>", "the file is a web page and no notebook"),
-        (b"PK\x03\x04" + bytes(50), "the file is an archive and no notebook"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS"),
-        (b'{\n "cells": [\n<<<<<<< HEAD\n 1\n=======\n 2\n>>>>>>> x\n]}', "an unresolved Git conflict in line 3"),
-        (b"[1, 2]", "the file is no notebook (it holds a list)"),
-        (b"5", "the file is no notebook (it holds a single value)"),
-        (b"{}", "the file is no notebook (it has no list of cells)"),
-        (b'{"cells": {}}', "the file is no notebook (it has no list of cells)"),
-        (b'{"cells":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the notebook is nested too deeply"),
-        (b'{"a":' * 100_000, "the notebook is nested too deeply"),
-        (b'{"cells": [' + b"[]," * 600_000 + b"[]]}", "the notebook holds far too many values"),
-        (b'{"cells": [' + b"0," * 6_000_000 + b"0]}", "the notebook holds far too many values"),
-        (notebook(*[cell()] * 10_001), "the notebook has more than 10,000 cells"),
-        (notebook(cell(source="x" * (9 << 20))), "the cells hold more than 8 MiB of text"),
-        (b" " * (65 << 20) + b"{}", "the notebook is larger than 64 MiB"),
-    ],
-)
-def test_what_cannot_be_read_is_one_phrase(data: bytes, part: str) -> None:
-    started = time.thread_time()
-    with pytest.raises(NotebookError) as caught:
-        read_notebook(data)
-    assert part in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert time.thread_time() - started < 3
+UNREADABLE = [
+    (b"", "the notebook is empty (0 bytes)"),
+    (b"  \n", "the notebook is empty (3 bytes)"),
+    (TRUNCATED[: len(TRUNCATED) // 2], "the notebook breaks off in line 1, so the file is not complete"),
+    (json.dumps({"cells": [cell()]}, indent=1).encode()[:-4], "the notebook breaks off in line"),
+    (b'{"cells": [}', "the notebook is damaged in line 1"),
+    (b"print('hello')\n", "the file is no notebook (it does not begin as one)"),
+    (b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is no notebook"),
+    (bytes(range(256)) * 10, "the file is no notebook"),
+    (b"<html><body>Sign in</body></html>", "the file is a web page and no notebook"),
+    (b"PK\x03\x04" + bytes(50), "the file is an archive and no notebook"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS"),
+    (b'{\n "cells": [\n<<<<<<< HEAD\n 1\n=======\n 2\n>>>>>>> x\n]}', "an unresolved Git conflict in line 3"),
+    (b"[1, 2]", "the file is no notebook (it holds a list)"),
+    (b"5", "the file is no notebook (it holds a single value)"),
+    (b"{}", "the file is no notebook (it has no list of cells)"),
+    (b'{"cells": {}}', "the file is no notebook (it has no list of cells)"),
+    (b'{"cells":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the notebook is nested too deeply"),
+    (b'{"a":' * 100_000, "the notebook is nested too deeply"),
+    (b'{"cells": [' + b"[]," * 600_000 + b"[]]}", "the notebook holds far too many values"),
+    (b'{"cells": [' + b"0," * 6_000_000 + b"0]}", "the notebook holds far too many values"),
+    (notebook(*[cell()] * 10_001), "the notebook has more than 10,000 cells"),
+    (notebook(cell(source="x" * (9 << 20))), "the cells hold more than 8 MiB of text"),
+    (b" " * (65 << 20) + b"{}", "the notebook is larger than 64 MiB"),
+]
+
+
+def test_what_cannot_be_read_is_one_phrase() -> None:
+    with Rows() as row:
+        for n, (data, part) in enumerate(UNREADABLE):
+            with row(n, part):
+                started = time.thread_time()
+                with pytest.raises(NotebookError) as caught:
+                    read_notebook(data)
+                assert part in str(caught.value)
+                assert "\n" not in str(caught.value)
+                assert time.thread_time() - started < 3
 
 
 KEYS = ["cells", "worksheets", "cell_type", "source", "input", "level", "metadata"]

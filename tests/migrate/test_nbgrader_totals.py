@@ -34,7 +34,7 @@ def test_points_are_those_that_nbgrader_gave(old: ImportedCourse, name: str) -> 
     assert (won["essay"], won["task"]) == (0, 0)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(environment.missing()), reason="nbgrader is not installed in .venv/others")
 def test_the_record_is_what_nbgrader_gives_today(tmp_path: Path) -> None:
     theirs = graded_by_nbgrader(tmp_path)

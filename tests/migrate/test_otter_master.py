@@ -74,7 +74,7 @@ def test_the_author_s_solution_earns_everything(tmp_path: Path, form: str) -> No
         assert starter.earned == 0
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(environment.missing()), reason="otter-grader is not installed in .venv/others")
 @pytest.mark.parametrize("form", FORMS)
 def test_tests_and_totals_are_those_of_otter_assign(tmp_path: Path, form: str) -> None:

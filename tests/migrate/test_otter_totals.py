@@ -28,7 +28,7 @@ def test_points_are_those_that_otter_gave(old: ImportedCourse, name: str) -> Non
     assert [won[question] for question in POINTS] == list(RECORDED[name])
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(environment.missing()), reason="otter-grader is not installed in .venv/others")
 @pytest.mark.parametrize("name", CLASS)
 def test_the_record_is_what_otter_gives_today(tmp_path: Path, name: str) -> None:
@@ -36,7 +36,7 @@ def test_the_record_is_what_otter_gives_today(tmp_path: Path, name: str) -> None
     assert tuple(theirs[question] for question in POINTS) == RECORDED[name]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(environment.missing()), reason="otter-grader is not installed in .venv/others")
 def test_a_module_and_a_seed_variable_give_what_otter_gives(tmp_path: Path) -> None:
     tests = {

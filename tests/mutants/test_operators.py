@@ -4,6 +4,7 @@ import ast
 
 import pytest
 from broken import made_of, mutants, submission
+from rows import Rows
 
 from viva.verify.mutants import library
 from viva.verify.mutants.make import OPERATORS
@@ -69,13 +70,15 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "body", "becomes"), CASES)
-def test_each_operator_makes_its_mistake(operator: str, body: str, becomes: str) -> None:
-    lines = "".join(f"    {line}\n" for line in body.split("\n"))
-    found = made_of(f"def f(x, y, b, scale, mask, k):\n{lines}", "f")
-    assert becomes in {line for lines in found.values() for line in lines}, found
-    if operator not in found:  # another one, which comes first, makes the same change
-        assert operator in ("term_dropped", "argument_changed", "arguments_swapped")
+def test_each_operator_makes_its_mistake() -> None:
+    with Rows() as row:
+        for operator, body, becomes in CASES:
+            with row(operator, body):
+                lines = "".join(f"    {line}\n" for line in body.split("\n"))
+                found = made_of(f"def f(x, y, b, scale, mask, k):\n{lines}", "f")
+                assert becomes in {line for lines in found.values() for line in lines}, found
+                if operator not in found:  # another one, which comes first, makes the same change
+                    assert operator in ("term_dropped", "argument_changed", "arguments_swapped")
 
 
 def test_every_operator_has_a_sentence_and_a_case() -> None:

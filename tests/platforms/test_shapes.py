@@ -40,14 +40,14 @@ def viva(shape: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_module_is_checked_to_the_same_verdicts(shape: str, course: Path, tmp_path: Path) -> None:
     ran = viva(shape, "check", hand_in(tmp_path / "mine"), "--course", course)
     assert (ran.returncode, ran.stderr) == (0, "") and "7 of 8 points, 1 still open" in ran.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_notebook_is_checked_and_its_mistake_shown(shape: str, course: Path, tmp_path: Path) -> None:
     mine = hand_in_notebook(tmp_path / "notebook", *RIGHT.replace("+= number", "+= nmber").split("\n\n\n"))
@@ -57,7 +57,7 @@ def test_a_notebook_is_checked_and_its_mistake_shown(shape: str, course: Path, t
     assert "5 of 8 points" in said and "cell 2, line 4, in total result += nmber" in said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("source", [HANGS, HANGS_IN_C], ids=["loop", "in C"])
 def test_what_hangs_costs_itself_alone(shape: str, source: str, course: Path, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_what_hangs_costs_itself_alone(shape: str, source: str, course: Path, tm
     assert "3 of 8 points" in ran.stdout and "time" in ran.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_file_that_windows_cannot_store_costs_itself_alone(shape: str, course: Path, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine")
@@ -76,7 +76,7 @@ def test_a_file_that_windows_cannot_store_costs_itself_alone(shape: str, course:
     assert ("aux is the name of a device" in " ".join(ran.stdout.split())) is (shape == "windows")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_archive_is_the_same_wherever_it_was_packed(course: Path, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine", more="x = 1")
     (mine / ".git").mkdir()
@@ -89,7 +89,7 @@ def test_an_archive_is_the_same_wherever_it_was_packed(course: Path, tmp_path: P
     assert zipfile.ZipFile(packed[0]).namelist() == ["more.py", "solution.py"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_doctor_offers_t0_alone_and_grade_refuses_more(shape: str, course: Path, tmp_path: Path) -> None:
     said = viva(shape, "doctor")
@@ -101,7 +101,7 @@ def test_the_doctor_offers_t0_alone_and_grade_refuses_more(shape: str, course: P
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_result_says_which_walls_were_missing(shape: str, course: Path, tmp_path: Path) -> None:
     ran = viva(shape, "check", hand_in(tmp_path / "mine"), "--course", course, "-o", tmp_path / "results.json")
@@ -112,7 +112,7 @@ def test_a_result_says_which_walls_were_missing(shape: str, course: Path, tmp_pa
     assert ("limits on processor time" in text) is (shape == "windows")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nothing_outlives_a_command_that_is_killed(shape: str, course: Path, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine", HANGS_IN_C)
@@ -147,7 +147,7 @@ SLEEPS = "nap or Slow"
 """A limit that a thread keeps does not reach into a call that sleeps: such a box is ended, and here nobody ends it."""
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_engine_s_own_tests_pass_in_it(shape: str, tmp_path: Path) -> None:
     folders = [str(ROOT / "tests" / name) for name in ("platforms", "box/inside")]

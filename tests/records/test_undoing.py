@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from prose import ALAN, GRACE, WHY, place, said
 
@@ -131,7 +131,6 @@ PLACES = st.sets(st.sampled_from([place("00"), place("01"), place("02")]), min_s
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None, database=None, derandomize=True)
 @given(st.lists(st.tuples(PLACES, POINTS), max_size=6))
 def test_each_step_back_is_the_state_before_it(kept: Records, actions: list[tuple[set[Place], int]]) -> None:
     assignment = f"alone {next(FRESH)}"
@@ -205,7 +204,6 @@ STEPS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, database=None, derandomize=True)
 @given(STEPS)
 def test_several_markers_take_back_what_a_simple_model_does(
     kept: Records, steps: list[tuple[Reason, tuple[set[Place], int | None, str] | None]]

@@ -140,7 +140,7 @@ def test_the_first_table_lists_the_files() -> None:
     assert Counter(listed) == Counter(list(modules()))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("assignment", QUESTIONS)
 def test_the_tests_and_their_points_are_those_of_the_graders(assignment: str) -> None:
     found = entries(assignment)
@@ -155,7 +155,7 @@ def test_the_tests_and_their_points_are_those_of_the_graders(assignment: str) ->
     assert {name for row in rows(assignment) for name in row.mentioned} <= set(found)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("assignment", QUESTIONS)
 def test_the_points_add_up(assignment: str) -> None:
     for row in rows(assignment):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from rows import Rows
 
 from viva.course import load_course
 from viva.course.rubric import Question, earned
@@ -43,9 +44,6 @@ def questions(assignment: str) -> tuple[Question, ...]:
 
 
 EVERY = [(name, question) for name in PROSE for question in questions(name)]
-every_question = pytest.mark.parametrize(
-    ("assignment", "question"), EVERY, ids=[f"{name}-{question.number}" for name, question in EVERY]
-)
 
 
 @cache
@@ -75,33 +73,46 @@ def test_every_question_in_words_has_a_rubric_and_nothing_else_has(assignment: s
     assert list(dict.fromkeys(PROSE[assignment].values())) == numbers
 
 
-@every_question
-def test_a_marker_needs_nothing_else(assignment: str, question: Question) -> None:
-    assert 60 <= len(question.model.split()) <= 200
-    assert 2 <= len(question.items) <= 6 and 2 <= len(question.misconceptions) <= 5
-    assert question.references
-    assert all(len(item.text.split()) <= 40 for item in question.items), "an item is decided in seconds"
-    assert all(10 <= len(m.comment.split()) <= 60 for m in question.misconceptions)
-    assert len({m.comment for m in question.misconceptions}) == len(question.misconceptions)
+def test_a_marker_needs_nothing_else() -> None:
+    with Rows() as row:
+        for assignment, question in EVERY:
+            with row(assignment, question.number):
+                assert 60 <= len(question.model.split()) <= 200
+                assert 2 <= len(question.items) <= 6 and 2 <= len(question.misconceptions) <= 5
+                assert question.references
+                assert all(len(item.text.split()) <= 40 for item in question.items), "an item is decided in seconds"
+                assert all(10 <= len(m.comment.split()) <= 60 for m in question.misconceptions)
+                assert len({m.comment for m in question.misconceptions}) == len(question.misconceptions)
 
 
-@every_question
-def test_the_best_and_the_worst_choice_are_the_bounds(assignment: str, question: Question) -> None:
-    won: list[str] = []
-    for group, items in question.grouped(item for item in question.items if item.points > 0):
-        best = max(items, key=lambda item: item.points)
-        won += [best.id] if group.exclusive else [item.id for item in items]
-    assert earned(question, won) == question.points > 0 == earned(question, [])
-    assert all(Fraction(0) <= earned(question, [item.id]) < question.points or len(won) == 1 for item in question.items)
+def test_the_best_and_the_worst_choice_are_the_bounds() -> None:
+    with Rows() as row:
+        for assignment, question in EVERY:
+            with row(assignment, question.number):
+                won: list[str] = []
+                for group, items in question.grouped(item for item in question.items if item.points > 0):
+                    best = max(items, key=lambda item: item.points)
+                    won += [best.id] if group.exclusive else [item.id for item in items]
+                assert earned(question, won) == question.points > 0 == earned(question, [])
+                assert all(
+                    Fraction(0) <= earned(question, [item.id]) < question.points or len(won) == 1
+                    for item in question.items
+                )
 
 
-@every_question
-def test_evidence_names_tests_of_the_graders_that_are_no_prose(assignment: str, question: Question) -> None:
-    there = functions(assignment)
-    assert [name for name in question.evidence if name not in there] == []
-    assert [name for name in question.evidence if there[name][1] is not None] == []
-    of_the_question = [name for name, (number, rubric) in there.items() if number == question.number and not rubric]
-    assert bool(question.evidence) >= bool(of_the_question), "a test of the same question is shown beside the prose"
+def test_evidence_names_tests_of_the_graders_that_are_no_prose() -> None:
+    with Rows() as row:
+        for assignment, question in EVERY:
+            with row(assignment, question.number):
+                there = functions(assignment)
+                assert [name for name in question.evidence if name not in there] == []
+                assert [name for name in question.evidence if there[name][1] is not None] == []
+                of_the_question = [
+                    name for name, (number, rubric) in there.items() if number == question.number and not rubric
+                ]
+                assert bool(question.evidence) >= bool(of_the_question), (
+                    "a test of the same question is shown beside the prose"
+                )
 
 
 @pytest.mark.parametrize("assignment", PROSE)
@@ -114,7 +125,11 @@ def test_what_is_said_of_errata_stands_there(assignment: str) -> None:
     assert named and [name for name in named if name not in known] == []
 
 
-@every_question
-def test_comments_speak_to_students_and_not_of_what_they_do_not_have(assignment: str, question: Question) -> None:
-    for misconception in question.misconceptions:
-        assert not re.search(r"errata|rubric|hidden test|answer key", misconception.comment), misconception.comment
+def test_comments_speak_to_students_and_not_of_what_they_do_not_have() -> None:
+    with Rows() as row:
+        for assignment, question in EVERY:
+            with row(assignment, question.number):
+                for misconception in question.misconceptions:
+                    assert not re.search(r"errata|rubric|hidden test|answer key", misconception.comment), (
+                        misconception.comment
+                    )

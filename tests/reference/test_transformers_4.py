@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_accepted_submissions_lose_nothing_with_transformers_4(root: Path) -> None:
     course = load_course(root)
     assignment = course.assignment(NAME)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from gradescope_files import RIGHT, Platform, checked, write_course
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.release.gradescope import plain
@@ -87,7 +87,6 @@ def test_the_note_says_when_the_next_is_graded() -> None:
 
 
 @given(st.lists(st.integers(1, 200), max_size=12), st.integers(1, 4))
-@settings(deadline=None)
 def test_never_more_in_a_window_than_allowed_and_none_refused_without_cause(hours: list[int], attempts: int) -> None:
     """Every submission of a history is decided in turn, each with those before it, as the platform does."""
     times = sorted(NOW + timedelta(hours=hour) for hour in hours)
@@ -129,7 +128,6 @@ ANYTHING = st.recursive(
 
 
 @given(ANYTHING)
-@settings(deadline=None, max_examples=300)
 def test_results_of_any_content_come_back_valid(given_back: Any) -> None:
     metadata = Metadata.of(given_back)
     assert all(isinstance(previous, Previous) for previous in metadata.previous)

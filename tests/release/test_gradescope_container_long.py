@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import runc
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["with Landlock", "without"])

@@ -37,6 +37,7 @@ def test_a_right_submission(platform: Platform) -> None:
     assert ran.results["stdout_visibility"] == "hidden"
 
 
+@pytest.mark.long
 @needs_isolation
 def test_a_rerun_gives_the_same_marks_and_words(platform: Platform) -> None:
     wrong = RIGHT.replace("sum(numbers)", "sum(numbers) + len(numbers) % 2")
@@ -116,7 +117,7 @@ def test_a_polite_end_keeps_what_is_known(platform: Platform) -> None:
 
 
 @needs_isolation
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_at_any_moment_what_lies_there_is_valid(platform: Platform) -> None:
     """From the first write on; moments over the whole time that a run takes."""
     chance = random.Random(4)

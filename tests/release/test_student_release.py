@@ -74,6 +74,7 @@ def test_nothing_that_only_graders_may_know_is_in_it(folder: Path, secret: str) 
             assert not any(secret in text for text in decoded(path.name, path.read_bytes())), path
 
 
+@pytest.mark.long
 def test_what_runs_on_a_push_runs_here(folder: Path, tmp_path: Path) -> None:
     (folder / "solution.py").write_text(RIGHT, "utf-8")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -96,14 +97,14 @@ def test_a_notebook_beside_the_released_course_asks_it(folder: Path) -> None:
     assert "The sum of some numbers" in done.stdout and "hidden tests (4 points)" in done.stdout, done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_answers_by_hand_are_released_where_the_author_says_so(tmp_path: Path) -> None:
     told = released(write_course(tmp_path, settings="release: {answers: true}\n"), tmp_path / "out")
     assert "3" in [entry.number for entry in told.tests]
     assert checked(tmp_path / "out", RIGHT)["3"].startswith("passed")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_test_that_asks_the_key_about_the_student_is_refused_or_withheld(tmp_path: Path) -> None:
     asks = {"agree(student.low(np.array(SHOWN)), found.low)": "agree(student.low([1]), key.low([student.tag]))"}
     course = write_course(tmp_path, **asks)
@@ -123,6 +124,7 @@ def test_a_test_that_asks_the_key_about_the_student_is_refused_or_withheld(tmp_p
 LINE = "accumulated_by_the_reference = sum(int(number) for number in numbers)"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -19,7 +19,7 @@ TELLING = 50
 """Characters of a line of code that no two authors write alike."""
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", COURSE.assignments)
 def test_it_is_released_and_tells_nothing(name: str, tmp_path: Path) -> None:
     assignment = COURSE.assignment(name)

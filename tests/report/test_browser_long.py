@@ -18,7 +18,7 @@ from viva.report import feedback
 from viva.report.build import write_report
 from viva.report.prose import rendered, written
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 SCHEMES = ["light", "dark"]
 
 

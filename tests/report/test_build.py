@@ -75,7 +75,7 @@ def test_pairs_are_said_to_be_no_verdict(tmp_path: Path) -> None:
     assert 'href="similarity.html"' in (tmp_path / "out/report.html").read_text("utf-8")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_page_of_two_thousand_is_small_enough_to_open(tmp_path: Path) -> None:
     write_report(large_class(2000), assignment(), tmp_path)
     assert (tmp_path / "report.html").stat().st_size < 3_000_000

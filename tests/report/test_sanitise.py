@@ -2,10 +2,10 @@
 
 from html.parser import HTMLParser
 
-import pytest
 from hostile_notebooks import PAYLOADS
 from hypothesis import given
 from hypothesis import strategies as draw
+from rows import Rows
 
 from viva.report.sanitise import sanitised
 
@@ -44,9 +44,11 @@ def harmless(html: str) -> None:
         assert "svg" not in attributes.get("src", "")
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_nothing_that_acts_is_left(payload: str) -> None:
-    harmless(sanitised(payload))
+def test_nothing_that_acts_is_left() -> None:
+    with Rows() as row:
+        for payload in PAYLOADS:
+            with row(payload[:60]):
+                harmless(sanitised(payload))
 
 
 @given(draw.lists(draw.sampled_from([*PAYLOADS, "<", ">", '"', "'", "</p>", "<p", "x", "&lt;", "<h1>", "</h1>"])))

@@ -155,7 +155,7 @@ def test_code_after_a_line_that_cannot_be_read_is_compared() -> None:
     assert pairs([prints("a", "    x = 1\n  y = 2\n" + PROGRAM), prints("b", PROGRAM)])[0].share > 0.9
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_pair_among_two_thousand_is_found() -> None:
     others = [prints(str(i), program(i, 60)) for i in range(1999)]
     found = pairs([*others, prints("copy", program(7, 60).replace("v", "w"))])

@@ -94,12 +94,13 @@ def test_no_text_is_a_session(text: str) -> None:
     assert ours.session(f"{ours.cookie}={payload}.{text}") is None
 
 
-@given(st.data())
-def test_a_cookie_with_one_character_changed_left_out_or_added_is_refused(data: st.DataObject) -> None:
+@given(st.integers(0, 10_000), st.integers(1, len(COOKIE) - 1))
+def test_a_cookie_with_one_character_changed_left_out_or_added_is_refused(place: int, shift: int) -> None:
+    """The cookie is another one each time, so nothing that is drawn may depend on it."""
     ours = access()
     name, _, value = cookies(ours).partition("=")
-    at = data.draw(st.integers(0, len(value) - 1))
-    other = data.draw(st.sampled_from(COOKIE).filter(lambda c: c != value[at]))
+    at = place % len(value)
+    other = COOKIE[(COOKIE.index(value[at]) + shift) % len(COOKIE)]
     left_out = value[:at] + value[at + 1 :]
     for forged in (value[:at] + other + value[at + 1 :], left_out, value[: at + 1] + other + value[at + 1 :]):
         assert ours.session(f"{name}={forged}") is None, forged

@@ -10,7 +10,7 @@ from served import PASSWORD, Review, served
 
 from viva.review.web import browser as opening
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 OTHER = "review.example"
 """A name of this machine that a browser does not know to be one."""
 RESOLVED = f"--host-resolver-rules=MAP {OTHER} 127.0.0.1"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.review.agreement import Weights, agreement, cohen_kappa
@@ -67,13 +67,11 @@ def oracle(rated: Pairs, weights: str) -> Fraction | None:
     return 1 - (seen / len(rated)) / (chance / len(rated) ** 2)
 
 
-@settings(deadline=None)
 @given(pairs, weightings)
 def test_as_the_oracle_has_it(rated: Pairs, weights: Weights) -> None:
     assert cohen_kappa(rated, weights) == oracle(rated, weights)
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_with_squares_it_is_the_concordance_correlation(rated: Pairs) -> None:
     """Lin 1989, with variances over n: twice the covariance, over both variances and the squared gap of the means."""
@@ -87,7 +85,6 @@ def test_with_squares_it_is_the_concordance_correlation(rated: Pairs) -> None:
     assert kappa == 2 * covariance / (spread + (mean_x - mean_y) ** 2)
 
 
-@settings(deadline=None)
 @given(pairs, weightings, points, st.sampled_from([F(1, 4), F(2, 3), F(7)]))
 def test_neither_order_nor_scale_nor_who_was_first_matters(
     rated: Pairs, weights: Weights, shift: Fraction, scale: Fraction
@@ -100,7 +97,6 @@ def test_neither_order_nor_scale_nor_who_was_first_matters(
     assert cohen_kappa(rated * 3, weights) == kappa
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_without_weights_the_names_of_the_ratings_do_not_matter(rated: Pairs) -> None:
     names = {rating: F(7 * i % 101) for i, rating in enumerate(sorted({x for pair in rated for x in pair}))}

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.formats import gates
@@ -36,7 +36,6 @@ def test_a_mark_goes_before_what_would_be_taken_for_something_else(text: str, wr
     assert text_of(written) == text
 
 
-@settings(deadline=None)
 @given(TRICKY)
 def test_what_was_written_comes_back(text: str) -> None:
     shown = gates.terminal(text)
@@ -48,7 +47,6 @@ def test_what_was_written_comes_back(text: str) -> None:
     assert not first.lstrip(" \u00a0").startswith(("=", "+", "-", "@", "\t", "＝"))
 
 
-@settings(deadline=None)
 @given(TRICKY)
 def test_also_without_the_mark_which_some_spreadsheets_take_away(text: str) -> None:
     shown = gates.terminal(text)

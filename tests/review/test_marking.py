@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.course.rubric import Group, Item, Question
@@ -90,7 +90,6 @@ def test_a_comment_is_shown_as_it_was_written_and_nothing_in_it_acts() -> None:
     assert tidied("\x1b[31mred\x1b[0m \u202etxet\0") == "red txet\ufffd"
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_a_comment_that_was_tidied_stays(text: str) -> None:
     assert tidied(tidied(text)) == tidied(text)

@@ -17,7 +17,7 @@ from viva.course.rubric import earned
 from viva.model.review import FIRST, SECOND, Review
 from viva.records import Records, reviews
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 QUESTION = "2.1"
 
 

@@ -13,7 +13,7 @@ from viva.intake import open_submission
 from viva.records import Records
 from viva.records.store import Reason
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 QUESTION = "2.1"
 HTMX = [
     "<div hx-get='/table' hx-trigger='load' hx-target='body'>x</div>",

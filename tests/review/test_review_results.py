@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.cli.main import cli
@@ -158,7 +158,6 @@ def graded(draw: st.DrawFn) -> Results:
     return one() if draw(st.booleans()) else merge(one(), one()).results
 
 
-@settings(deadline=None)
 @given(graded(), marks, marks)
 def test_joining_is_idempotent_and_leaves_no_trace(
     before: Results, first: Mapping[str, Standing], second: Mapping[str, Standing]
@@ -171,7 +170,6 @@ def test_joining_is_idempotent_and_leaves_no_trace(
     assert to_bytes(merge(one, one).results) == to_bytes(one)
 
 
-@settings(deadline=None)
 @given(graded(), marks)
 def test_totals_are_those_of_a_score_with_the_same_marks(before: Results, given: Mapping[str, Standing]) -> None:
     """Made anew by the code that writes results in the first place."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.course.rubric import Group, Item, Question, Rubric
@@ -271,7 +271,6 @@ judgements = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(judgements, st.text(max_size=60))
 def test_any_judgement_comes_back_as_it_was(judgement: Judgement, text: str) -> None:
     asked = {ADA: answer(ADA, text)}
@@ -283,7 +282,6 @@ def test_any_judgement_comes_back_as_it_was(judgement: Judgement, text: str) -> 
     assert back == ([] if judgement == Judgement(points=F(4)) else [ReadMark(Place(*ADA), judgement, None)])
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_no_bytes_do_harm(data: bytes) -> None:
     with pytest.raises(UsageError):
@@ -295,7 +293,6 @@ HOSTILE = st.text(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(COLUMNS), HOSTILE, min_size=1), st.binary(max_size=20))
 def test_no_cell_does_harm(change: dict[str, str], after: bytes) -> None:
     rows = written()

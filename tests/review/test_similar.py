@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.review.similar import groups
@@ -145,7 +145,6 @@ def brute_force(texts: list[str]) -> list[list[int]]:
     return sorted((g for g in leaders.values() if len(g) > 1), key=lambda g: (-len(g), g[0]))
 
 
-@settings(deadline=None)
 @given(st.one_of(variants(), st.lists(answers, max_size=12)))
 def test_as_brute_force_has_it(texts: list[str]) -> None:
     assert groups(texts) == brute_force(texts)
@@ -165,7 +164,6 @@ def test_as_brute_force_has_it_in_a_class_that_shares_a_template() -> None:
     assert found == brute_force(texts) and len(found) > 20
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(alphabet="ab12<>≤=+-*'’.!()_^²½√ \nnot不\u200b\u0301", max_size=12), max_size=12))
 def test_whatever_is_written_groups_are_alike_and_disjoint(texts: list[str]) -> None:
     found = groups(texts)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from desks import ADA, ALAN, GRACE, QUESTION, class_of, desk_of, say
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model.errors import UsageError
@@ -126,7 +126,6 @@ def test_the_neighbours_of_an_answer(desk: Desk) -> None:
     assert desk.beside(answers[0], -1) is None and desk.beside(answers[-1], 1) is None
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.integers(0, 9),
     st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["look", "mark", "jump"])), max_size=60),
@@ -169,7 +168,6 @@ def test_every_answer_is_marked_once_however_two_markers_take_turns(
         assert len(rows) == size and all(row.judgement.done for row in rows)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 8), max_size=6), st.lists(st.integers(0, 8), max_size=3), st.integers(1, 9))
 def test_who_repeats_next_and_mark_reaches_everything_once(
     records: Records, others: list[int], held: list[int], size: int

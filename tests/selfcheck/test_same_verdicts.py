@@ -20,7 +20,7 @@ def verdicts(entries: tuple[Entry, ...]) -> dict[str, tuple[str, Any]]:
     return {entry.test_id: (str(entry.status), entry.earned) for entry in entries}
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")  # of the student's cells
 @pytest.mark.parametrize(
     "work",

@@ -431,6 +431,7 @@ def suite(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     examined.process.close()
 
 
+@pytest.mark.long
 def test_totals_are_those_of_the_original_runner(suite: tuple[Suite, Examined], tmp_path: Path) -> None:
     """Test by test where it has an entry, and in sum."""
     given, examined = suite

@@ -25,7 +25,7 @@ LEARNED, LARGEST = 5.0, 1e-5
 """Of 300 words 64 occur: log 300 = 5.70 and log 64 = 4.16."""
 
 
-SHORT = {"accepted/torch_module": pytest.mark.long, "accepted/notebook_out_of_order": pytest.mark.long}
+SHORT = {"accepted/torch_module": pytest.mark.nightly, "accepted/notebook_out_of_order": pytest.mark.nightly}
 """One that knows nothing of devices, and one that names the graphics card everywhere."""
 
 
@@ -39,7 +39,7 @@ def test_right_programs_agree_with_themselves_and_learn(name: str) -> None:
     assert len(trained.tokens_per_s) == 2 and min(trained.tokens_per_s) > 0
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_step_that_does_nothing_leaves_the_loss() -> None:
     with opened("wrong/no_step") as (student, submission, inside):
         trained = grader.learned(student, submission, inside, SMALL, "cpu", seed=1)
@@ -108,7 +108,7 @@ def test_what_is_changed_in_place_stays_where_it_is() -> None:
     assert changed.device.type == "meta"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_without_a_gpu_the_tests_are_open_and_say_so() -> None:
     course = load_course(ROOT)
     assignment = course.assignment("transfer_learning")

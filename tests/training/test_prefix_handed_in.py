@@ -95,7 +95,7 @@ def test_what_nobody_trained_is_made_again() -> None:
     assert again == (SUBMISSIONS / make_prefixes.NOT_TRAINED / FILE).read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*ACCEPTED, "key"])
 def test_right_files_get_their_points(examiner: ExaminerProcess, name: str) -> None:
     course = load_course(ROOT)
@@ -104,7 +104,7 @@ def test_right_files_get_their_points(examiner: ExaminerProcess, name: str) -> N
     assert found.status is Status.PASSED and found.earned == 2, found.message
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", REFUSED)
 def test_others_do_not_and_say_why(examiner: ExaminerProcess, name: str) -> None:
     found = entry(examiner, submission(name))
@@ -147,7 +147,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_file_is_refused_in_a_sentence(examiner: ExaminerProcess, what: str) -> None:
     data, words = BROKEN[what]
@@ -156,7 +156,7 @@ def test_a_broken_file_is_refused_in_a_sentence(examiner: ExaminerProcess, what:
     assert found.message.startswith(FILE) and "\n" not in found.message
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wrappers_are_taken_off_and_what_else_is_in_the_file_is_left_out(examiner: ExaminerProcess) -> None:
     """As from a model that was trained on several cards, or that freezes nothing."""
     arrays = {f"module.{name}": array for name, array in load(RIGHT).items()}

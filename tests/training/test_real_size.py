@@ -78,7 +78,7 @@ def test_who_does_not_learn_is_told_the_loss(one: Asked) -> None:
         learn(*one)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("one", ["accepted/plain_loops"], indirect=True)
 def test_logits_that_depend_on_the_device_are_seen(one: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     submission, inside, rng = one
@@ -103,7 +103,7 @@ def test_logits_that_depend_on_the_device_are_seen(one: Asked, monkeypatch: pyte
         grader.check_agreement(submission, Other(), rng, "full", SMALL, LENGTH, "cpu", PREFIX_LENGTH)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("one", ["accepted/plain_loops"], indirect=True)
 def test_the_weights_depend_on_sizes_and_seed_alone(one: Asked) -> None:
     submission, inside, rng = one

@@ -60,7 +60,7 @@ def verdicts(scores: list[Score]) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.training
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(("assignment", "name"), ACCEPTED)
 def test_a_short_verdict_is_the_same_twenty_times(assignment: str, name: str) -> None:
     with examiner(assignment) as one:
@@ -71,7 +71,7 @@ def test_a_short_verdict_is_the_same_twenty_times(assignment: str, name: str) ->
 
 
 @pytest.mark.training
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(("assignment", "name"), ACCEPTED)
 def test_the_whole_verdict_is_the_same_three_times(
     assignment: str, name: str, training_tests: dict[str, list[str]]

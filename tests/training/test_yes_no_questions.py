@@ -109,7 +109,7 @@ def names() -> Iterator[tuple[SubmissionView, Names, Names]]:
     zygote.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_training_past_its_time_is_graded_on_the_epochs_that_it_reached(names: Any) -> None:
     """`train` runs all epochs in one call; no `except` of its own may hold up the loader that ends it."""
     submission, _, inside = names

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from rows import Rows
 from values import same
 
 from viva.box.inside import wire
@@ -184,9 +185,11 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
-@pytest.mark.parametrize(("make", "expected"), RETURNED, ids=[str(i) for i in range(len(RETURNED))])
-def test_what_stands_for_plain_data_arrives_as_plain_data(make: Callable[[], Any], expected: Any) -> None:
-    assert same(answered(make()), expected)
+def test_what_stands_for_plain_data_arrives_as_plain_data() -> None:
+    with Rows() as row:
+        for n, (make, expected) in enumerate(RETURNED):
+            with row(n):
+                assert same(answered(make()), expected)
 
 
 class LyingFloat(float):
@@ -378,11 +381,13 @@ OPAQUE: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", OPAQUE, ids=[f"{type(v).__name__}-{i}" for i, v in enumerate(OPAQUE)])
-def test_what_has_no_plain_form_stays_in_the_box(value: Any) -> None:
-    kept = Kept()
-    assert type(answered(value, kept)) is wire.Ref
-    assert kept.objects[0] is value
+def test_what_has_no_plain_form_stays_in_the_box() -> None:
+    with Rows() as row:
+        for n, value in enumerate(OPAQUE):
+            with row(n, type(value).__name__):
+                kept = Kept()
+                assert type(answered(value, kept)) is wire.Ref
+                assert kept.objects[0] is value
 
 
 def test_a_part_without_plain_form_stays_alone() -> None:

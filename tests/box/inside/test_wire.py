@@ -14,9 +14,10 @@ from typing import Any
 import msgpack
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from rows import Rows
 from values import same
 
 from viva.box.inside import wire
@@ -81,9 +82,11 @@ KNOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", KNOWN, ids=[f"{type(v).__name__}-{i}" for i, v in enumerate(KNOWN)])
-def test_values_arrive_as_they_were(value: Any) -> None:
-    assert same(across(value), value)
+def test_values_arrive_as_they_were() -> None:
+    with Rows() as row:
+        for n, value in enumerate(KNOWN):
+            with row(n, type(value).__name__):
+                assert same(across(value), value)
 
 
 def test_values_arrive_over_a_socket() -> None:
@@ -150,7 +153,6 @@ def in_native_order(value: Any) -> Any:
     return {k: in_native_order(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-@settings(max_examples=300, deadline=None)
 @given(plain_values)
 def test_any_plain_value_arrives_as_it_was(value: Any) -> None:
     assert same(across(value), in_native_order(value))
@@ -174,7 +176,6 @@ def decode_or_refuse(text: bytes, buffers: list[Any]) -> None:
     assert parts_are_plain(value)
 
 
-@settings(max_examples=1000, deadline=None)
 @given(st.binary(max_size=200))
 def test_random_bytes_are_harmless(text: bytes) -> None:
     decode_or_refuse(text, [])
@@ -189,14 +190,12 @@ garbage = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=1000, deadline=None)
 @given(garbage, st.lists(st.binary(max_size=64), max_size=3))
 def test_structured_garbage_is_harmless(value: Any, buffers: list[bytes]) -> None:
     text = msgpack.packb(value, unicode_errors="surrogatepass")
     decode_or_refuse(text, [np.frombuffer(bytearray(b), np.uint8) for b in buffers])
 
 
-@settings(max_examples=500, deadline=None)
 @given(plain_values, st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4))
 def test_damaged_messages_are_harmless(value: Any, changes: list[tuple[int, int]]) -> None:
     encoder = Encoder()
@@ -268,10 +267,11 @@ def test_keys_that_honest_answers_have_may_share_a_hash() -> None:
     assert across(keys) == keys
 
 
-@pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED)
-def test_what_the_decoder_refuses(value: Any) -> None:
-    with pytest.raises(wire.WireError):
-        Decoder([]).value(msgpack.packb(value))
+def test_what_the_decoder_refuses() -> None:
+    with Rows() as row:
+        for name, value in REFUSED.items():
+            with row(name), pytest.raises(wire.WireError):
+                Decoder([]).value(msgpack.packb(value))
 
 
 @pytest.mark.parametrize(

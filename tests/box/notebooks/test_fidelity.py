@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 from fidelity_cells import CELLS
+from rows import Rows
 from stock_kernel import outputs_of
 
 from viva.box.inside.notebook import needs_shell
@@ -16,7 +17,7 @@ from viva.box.outside.detect import detect_tiers
 from viva.box.outside.zygote import Zygote
 from viva.model import Limits
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 pytest.importorskip("ipykernel", reason="the stock kernel is what we compare with")
 pytest.importorskip("nbclient")
 
@@ -160,21 +161,27 @@ def compare(name: str, stock: Outputs, ours: Outputs) -> None:
         pytest.fail(f"the stock kernel shows {str(expected)[:2000]}\nand ours {str(shown)[:2000]}")
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_a_cell_shows_what_it_shows_in_a_stock_kernel(name: str, whole: dict[str, tuple[Outputs, Outputs]]) -> None:
-    compare(name, *whole[name])
+def test_a_cell_shows_what_it_shows_in_a_stock_kernel(whole: dict[str, tuple[Outputs, Outputs]]) -> None:
+    with Rows() as row:
+        for name in CELLS:
+            with row(name):
+                compare(name, *whole[name])
 
 
-@pytest.mark.parametrize("name", ORDINARY)
-def test_so_does_a_cell_that_is_run_without_ipython(name: str, ordinary: dict[str, tuple[Outputs, Outputs]]) -> None:
-    compare(name, *ordinary[name])
+def test_so_does_a_cell_that_is_run_without_ipython(ordinary: dict[str, tuple[Outputs, Outputs]]) -> None:
+    with Rows() as row:
+        for name in ORDINARY:
+            with row(name):
+                compare(name, *ordinary[name])
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_a_kernel_in_the_box_is_a_stock_kernel(name: str, by_kernel: dict[str, tuple[Outputs, Outputs]]) -> None:
-    stock, ours = (normal(outputs, by_chance=name in BY_CHANCE) for outputs in by_kernel[name])
-    if ours != stock:
-        pytest.fail(f"the stock kernel shows {str(stock)[:2000]}\nand ours {str(ours)[:2000]}")
+def test_a_kernel_in_the_box_is_a_stock_kernel(by_kernel: dict[str, tuple[Outputs, Outputs]]) -> None:
+    with Rows() as row:
+        for name in CELLS:
+            with row(name):
+                stock, ours = (normal(outputs, by_chance=name in BY_CHANCE) for outputs in by_kernel[name])
+                if ours != stock:
+                    pytest.fail(f"the stock kernel shows {str(stock)[:2000]}\nand ours {str(ours)[:2000]}")
 
 
 def test_the_lists_name_cells_that_there_are() -> None:

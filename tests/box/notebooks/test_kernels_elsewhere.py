@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
 HERE = Path(__file__).parent

@@ -25,7 +25,7 @@ ACCEPTED = "fixtures/translation_and_masks/submissions/accepted/numpy_vectorised
 COMPUTED_POINTS = "85"
 PLAIN_SECRET = "the secret of a course that is only a test"
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(autouse=True)

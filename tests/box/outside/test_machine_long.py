@@ -22,7 +22,7 @@ WITHOUT_LANDLOCK = "lsm=lockdown,yama,apparmor,bpf"
 LONGEST_S = 2400.0
 
 pytestmark = [
-    pytest.mark.long,
+    pytest.mark.nightly,
     pytest.mark.skipif(virtual_machine.missing() is not None, reason=virtual_machine.missing() or ""),
 ]
 

@@ -38,7 +38,7 @@ def run_as(kind: str, *command: str, **environment: str) -> str:
 
 
 @needs_root
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "tier", "paths", "least"), HOSTS, ids=[host[0] for host in HOSTS])
 def test_every_promise_holds_there_too(kind: str, tier: str, paths: list[Path], least: int) -> None:
     printed = run_as(kind, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, paths), VIVA_TEST_TIER=tier)

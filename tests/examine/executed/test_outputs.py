@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.examine.executed.outputs import CUT, MOST_OF_CELL, checked, size_of
@@ -136,7 +136,6 @@ def test_a_cell_has_a_limit_of_its_own() -> None:
     assert found[-1] == NOTE and MOST_OF_CELL - 100_200 < size <= MOST_OF_CELL
 
 
-@settings(max_examples=300)
 @given(CLAIMS, st.integers(0, 5000))
 def test_whatever_is_claimed_becomes_json_within_its_limit(claimed: list[Any], most: int) -> None:
     found, size = checked(claimed, 1, most)

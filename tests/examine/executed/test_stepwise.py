@@ -53,7 +53,7 @@ def test_what_came_before_the_end_is_kept(examiner: ExaminerProcess, ends: str) 
     assert "ended the Python process" in graded.score.notes[0] and statuses(graded.score) == {"test_one": "error"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cell_that_cannot_be_interrupted_ends_it_too(examiner: ExaminerProcess) -> None:
     hangs = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\nwhile True: pass"
     graded = examiner.grade(handed_in(notebook(*BEFORE, hangs, *AFTER)), Wanted(notebook=True))

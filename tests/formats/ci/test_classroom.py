@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.formats.ci.classroom import MOST_CHARACTERS, MOST_PARTS, classroom, notices
@@ -62,7 +62,6 @@ def test_all_right_passes_and_an_exception_is_an_error() -> None:
     assert {test["status"] for test in file["tests"]} == {"pass", "error"} and file["status"] == "fail"
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.fractions(0, 90, max_denominator=12), st.fractions(0, 1, max_denominator=7)), max_size=30))
 def test_both_totals_agree_and_lie_near_the_truth(tests: list[tuple[Fraction, Fraction]]) -> None:
     def status(part: Fraction) -> Status:
@@ -95,7 +94,6 @@ def test_nothing_of_hidden_tests_is_there() -> None:
     assert SECRET not in told and HIDDEN not in told and "A hidden test" not in told and "for staff" not in told
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_any_text_gives_a_valid_result(text: str) -> None:
     check(report_of(spoiled(one_of_each(), text)))

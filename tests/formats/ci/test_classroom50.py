@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.formats.ci.classroom50 import MOST_BYTES, Identity, classroom50
@@ -73,7 +73,6 @@ def test_points_become_hundredths_and_open_points_are_left_out() -> None:
     st.lists(st.tuples(st.fractions(0, 20, max_denominator=60), st.fractions(0, 1, max_denominator=7)), max_size=20),
     st.sampled_from([1, 10, 100]),
 )
-@settings(deadline=None)
 def test_whole_numbers_add_up_and_the_maximum_is_the_same_for_everybody(
     tests: list[tuple[Fraction, Fraction]], scale: int
 ) -> None:
@@ -137,7 +136,6 @@ def test_nothing_of_hidden_tests_is_there() -> None:
     assert SECRET not in everything and HIDDEN in everything
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_any_text_gives_a_valid_file(text: str) -> None:
     written(report_of(spoiled(one_of_each(), text)))

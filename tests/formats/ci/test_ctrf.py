@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import jsonschema
 from ci_results import HIDDEN, SECRET, TEXTS, one_of_each, spoiled
-from hypothesis import given, settings
+from hypothesis import given
 
 from viva.formats.ci.ctrf import ctrf
 from viva.formats.ci.report import report_of
@@ -90,7 +90,6 @@ def test_nothing_of_hidden_tests_is_there() -> None:
     assert SECRET not in data and HIDDEN not in data and "A hidden test" not in data and "for staff" not in data
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_any_text_gives_a_valid_file(text: str) -> None:
     check(ctrf([report_of(spoiled(one_of_each(), text))] * 2, stopped_ms=0))

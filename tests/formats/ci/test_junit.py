@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 from ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from hypothesis import given, settings
+from hypothesis import given
 
 from viva.formats.ci.junit import MOST_BYTES, junit
 from viva.formats.ci.report import report_of
@@ -87,7 +87,6 @@ def test_nothing_of_hidden_tests_is_there() -> None:
     assert SECRET not in data and HIDDEN not in data and "A hidden test" not in data and "for staff" not in data
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_no_text_leaves_its_place(text: str) -> None:
     honest = check(junit([report_of(one_of_each())]))

@@ -3,7 +3,7 @@
 import re
 
 from ci_results import TEXTS, entry, one_of_each, report, spoiled
-from hypothesis import given, settings
+from hypothesis import given
 
 from viva.formats.ci.outputs import outputs
 from viva.formats.ci.report import report_of
@@ -33,7 +33,6 @@ def test_totals() -> None:
     assert values(outputs(report_of(one_of_each())))["state"] == "grader-error"
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_no_text_adds_a_line_or_a_value(text: str) -> None:
     shown = report_of(spoiled(one_of_each(), text))

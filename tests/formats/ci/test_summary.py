@@ -5,7 +5,7 @@ import re
 import pytest
 from ci_log import outside
 from ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from hypothesis import given, settings
+from hypothesis import given
 
 from viva.formats.ci.report import report_of
 from viva.formats.ci.summary import MOST_BYTES, summary
@@ -35,7 +35,6 @@ def test_several_submissions_begin_with_a_table_of_all() -> None:
     )
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_text_stays_in_its_block(text: str) -> None:
     honest = outside(summary([report_of(one_of_each())]).decode())
@@ -45,7 +44,6 @@ def test_text_stays_in_its_block(text: str) -> None:
     assert rows[0] == rows[1] and sum(line.startswith("#") for line in lines) <= 3
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_names_open_no_tag_no_row_and_no_heading(text: str) -> None:
     honest = outside(summary([report_of(one_of_each())]).decode())

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from ci_log import runner
 from ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from hypothesis import given, settings
+from hypothesis import given
 
 from viva.formats.ci.report import report_of
 from viva.formats.ci.workflow import Place, annotations, command, place_of, stopped
@@ -52,7 +52,6 @@ def test_tokens_differ_from_call_to_call() -> None:
     assert len({stopped("x").splitlines()[0] for _ in range(20)}) == 20
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_no_text_of_a_student_becomes_a_command(text: str) -> None:
     honest = Counter(kind for kind, _, _ in runner(annotations([report_of(one_of_each())])))

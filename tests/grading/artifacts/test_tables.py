@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import Rows
 
 from viva.grading.artifacts.cells import Classes, read_cell
 from viva.grading.artifacts.handed_in import read_predictions
@@ -26,40 +27,42 @@ def read(text: str | bytes, classes: Any = NAMES, n: int = 5, ids: Any = None) -
     return read_predictions(data, n, Classes.of(classes), ids).tolist()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1\n0\n0\n1\n1\n",
-        "1\r\n0\r\n0\r\n1\r\n1",
-        "1\r0\r0\r1\r1\r",
-        "\ufeff1\n0\n0\n1\n1\n\n\n",
-        "prediction\n1\n0\n0\n1\n1\n",
-        "0\n1\n0\n0\n1\n1\n",  # pandas, columns without names
-        ",0\n0,1\n1,0\n2,0\n3,1\n4,1\n",  # and with its index
-        "id,prediction\n0,1\n1,0\n2,0\n3,1\n4,1\n",
-        "id,prediction\n4,1\n2,0\n0,1\n3,1\n1,0\n",
-        "id,prediction\n5,1\n3,0\n1,1\n4,1\n2,0\n",
-        "4,1\n2,0\n0,1\n3,1\n1,0\n",
-        "prediction,id\n1,4\n0,2\n1,0\n1,3\n0,1\n",
-        "id,label,prediction\n0,0,1\n1,0,0\n2,0,0\n3,0,1\n4,0,1\n",  # the label is what was right
-        "id;prediction\n0;1,0\n1;0,0\n2;0,0\n3;1,0\n4;1,0\n",
-        "id\tprediction\n0\t1\n1\t0\n2\t0\n3\t1\n4\t1\n",
-        "# id prediction\n0 1\n1 0\n2 0\n3 1\n4 1\n",
-        "1.0\n0.0\n0.0\n1.0\n1.0\n",
-        "1.000000000000000000e+00\n0.000000000000000000e+00\n0e0\n1e0\n1e0\n",
-        "positive\nnegative\nNegative\n POSITIVE\npositive\n",
-        "sentiment\npositive\nnegative\nnegative\npositive\npositive\n",
-        "True\nFalse\nFalse\nTrue\nTrue\n",
-        "tensor(1)\ntensor(0)\ntensor(0)\ntensor(1)\ntensor(1)\n",
-        "\"tensor(1, device='cuda:0')\"\ntensor([0])\n[0]\nnp.int64(1)\n[1]\n",
-        'text,prediction\n"a, b\nc",1\n"x ""y""",0\nz,0\nz,1\nz,1\n',
-        "row,probability_of_both,pred\na,.5,1\nb,.5,0\nc,.5,0\nd,.5,1\ne,.5,1\n",
-        "index,prediction\n0,1\n1,0\n2,0\n0,1\n1,1\n",  # two frames joined: the index counts each by itself
-        "id,prediction\nff3,1\n0a1,0\n77c,0\n12d,1\nab0,1\n",
-    ],
-)
-def test_csv_of_classes(text: str) -> None:
-    assert read(text) == RIGHT
+CSV_OF_CLASSES = [
+    "1\n0\n0\n1\n1\n",
+    "1\r\n0\r\n0\r\n1\r\n1",
+    "1\r0\r0\r1\r1\r",
+    "\ufeff1\n0\n0\n1\n1\n\n\n",
+    "prediction\n1\n0\n0\n1\n1\n",
+    "0\n1\n0\n0\n1\n1\n",  # pandas, columns without names
+    ",0\n0,1\n1,0\n2,0\n3,1\n4,1\n",  # and with its index
+    "id,prediction\n0,1\n1,0\n2,0\n3,1\n4,1\n",
+    "id,prediction\n4,1\n2,0\n0,1\n3,1\n1,0\n",
+    "id,prediction\n5,1\n3,0\n1,1\n4,1\n2,0\n",
+    "4,1\n2,0\n0,1\n3,1\n1,0\n",
+    "prediction,id\n1,4\n0,2\n1,0\n1,3\n0,1\n",
+    "id,label,prediction\n0,0,1\n1,0,0\n2,0,0\n3,0,1\n4,0,1\n",  # the label is what was right
+    "id;prediction\n0;1,0\n1;0,0\n2;0,0\n3;1,0\n4;1,0\n",
+    "id\tprediction\n0\t1\n1\t0\n2\t0\n3\t1\n4\t1\n",
+    "# id prediction\n0 1\n1 0\n2 0\n3 1\n4 1\n",
+    "1.0\n0.0\n0.0\n1.0\n1.0\n",
+    "1.000000000000000000e+00\n0.000000000000000000e+00\n0e0\n1e0\n1e0\n",
+    "positive\nnegative\nNegative\n POSITIVE\npositive\n",
+    "sentiment\npositive\nnegative\nnegative\npositive\npositive\n",
+    "True\nFalse\nFalse\nTrue\nTrue\n",
+    "tensor(1)\ntensor(0)\ntensor(0)\ntensor(1)\ntensor(1)\n",
+    "\"tensor(1, device='cuda:0')\"\ntensor([0])\n[0]\nnp.int64(1)\n[1]\n",
+    'text,prediction\n"a, b\nc",1\n"x ""y""",0\nz,0\nz,1\nz,1\n',
+    "row,probability_of_both,pred\na,.5,1\nb,.5,0\nc,.5,0\nd,.5,1\ne,.5,1\n",
+    "index,prediction\n0,1\n1,0\n2,0\n0,1\n1,1\n",  # two frames joined: the index counts each by itself
+    "id,prediction\nff3,1\n0a1,0\n77c,0\n12d,1\nab0,1\n",
+]
+
+
+def test_csv_of_classes() -> None:
+    with Rows() as row:
+        for text in CSV_OF_CLASSES:
+            with row(text):
+                assert read(text) == RIGHT
 
 
 @pytest.mark.parametrize(
@@ -83,26 +86,28 @@ def test_csv_of_scores(text: str) -> None:
     assert read(text) == SCORES
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        RIGHT,
-        [[1], [0], [0], [1], [1]],
-        [True, False, False, True, True],
-        ["positive", "negative", "negative", "positive", "positive"],
-        {"predictions": RIGHT},
-        {"labels": [0] * 5, "predictions": RIGHT, "accuracy": 1.0},
-        {"0": 1, "1": 0, "2": 0, "3": 1, "4": 1},
-        {"4": 1, "1": 0, "2": 0, "3": 1, "0": 1},
-        [{"id": i, "prediction": p} for i, p in enumerate(RIGHT)],
-        [{"prediction": p, "id": i} for i, p in reversed(list(enumerate(RIGHT)))],
-        {"prediction": {str(i): p for i, p in enumerate(RIGHT)}},  # DataFrame.to_json
-        {"text": {str(i): "x" for i in range(5)}, "label": {str(i): p for i, p in enumerate(RIGHT)}},
-    ],
-)
-@pytest.mark.parametrize("indent", [None, 2])
-def test_json_of_classes(value: Any, indent: int | None) -> None:
-    assert read(json.dumps(value, indent=indent)) == RIGHT
+JSON_OF_CLASSES = [
+    RIGHT,
+    [[1], [0], [0], [1], [1]],
+    [True, False, False, True, True],
+    ["positive", "negative", "negative", "positive", "positive"],
+    {"predictions": RIGHT},
+    {"labels": [0] * 5, "predictions": RIGHT, "accuracy": 1.0},
+    {"0": 1, "1": 0, "2": 0, "3": 1, "4": 1},
+    {"4": 1, "1": 0, "2": 0, "3": 1, "0": 1},
+    [{"id": i, "prediction": p} for i, p in enumerate(RIGHT)],
+    [{"prediction": p, "id": i} for i, p in reversed(list(enumerate(RIGHT)))],
+    {"prediction": {str(i): p for i, p in enumerate(RIGHT)}},  # DataFrame.to_json
+    {"text": {str(i): "x" for i in range(5)}, "label": {str(i): p for i, p in enumerate(RIGHT)}},
+]
+
+
+def test_json_of_classes() -> None:
+    with Rows() as row:
+        for indent in [None, 2]:
+            for value in JSON_OF_CLASSES:
+                with row(indent, value):
+                    assert read(json.dumps(value, indent=indent)) == RIGHT
 
 
 @pytest.mark.parametrize(
@@ -142,42 +147,43 @@ def test_names_win_over_numbers() -> None:
     assert read("True\nFalse\nFalse\nTrue\nTrue", ("True", "False")) == [0, 1, 1, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "is empty"),
-        (" \n\t\n", "is empty"),
-        ("1\n0\n0\n1\n", "holds 4 predictions; expected 5, one for each row"),
-        ("prediction\n1\n0\n0\n1\n", "holds 4 predictions below its header; expected 5"),
-        ("1\n0\n" * 4, "holds 8 predictions; expected 5"),
-        ("[1, 0, 0, 1]", "holds 4 predictions; expected 5"),
-        ('{"predictions": [1, 0]}', "holds 2 predictions; expected 5"),
-        ("1\n0\n2\n1\n1\n", r"in row 3 says '2'; expected a class from 0 to 1 or its name \('negative', 'positive'\)"),
-        ("1\n0\nneutral\n1\n1\n", "in row 3 says 'neutral'; expected a class"),
-        ("1\n0\n0.7\n1\n1\n", "in row 3 says 0.7; expected a class from 0 to 1 .*, or a score for each class"),
-        ("1\n0\nnan\n1\n1\n", "in row 3 says nan"),
-        ("1\n0\n\n1\n1\n", "holds 4 predictions"),
-        ("id,prediction\n0,1\n1,0\n2,\n3,1\n4,1\n", "in row 3 says ''"),
-        ("id,prediction\n0,1\n1,0\n1,0\n3,1\n4,1\n", "no row with the id 2"),
-        ("0.5,0.5\n" * 4 + "nan,1", "in row 5 says 'nan'; expected a score"),
-        ("1,0,0\n" * 5, "has 3 columns without names; expected one of predictions, or 2 of scores"),
-        ("1,0\n" * 4 + "0,0", "no names that tell them apart"),
-        ("a,b\n" + "1,0\n" * 5, "has the columns 'a', 'b': call the one with your answers `prediction`"),
-        ("id,prediction\n0,1\n1,0,7\n2,0\n3,1\n4,1\n", "has 3 columns in row 2; expected 2"),
-        ("[1, 0, 0, 1", "is no JSON .* at line 1, column 12"),
-        ('{"a": 1, "a": 0}', "holds 'a' twice"),
-        ("[" + "1" * 5000 + ", 1, 1, 1, 1]", "a number of thousands of digits"),
-        ("[1" + "0" * 400 + ", 1, 1, 1, 1]", "in row 1 says a whole number of about 401 digits"),
-        ("1e400\n1\n1\n1\n1", "in row 1 says inf"),
-        ("[[1, 2], [1], [1, 2], [1, 2], [1, 2]]", "lists of scores of different lengths"),
-        ("[" + ", ".join(["[[1, 2], [3, 4]]"] * 5) + "]", r"in row 1 says \[1, 2\]; expected a score"),
-        ("[" * 100_000, "nested too deeply|far more than"),
-        ('{"x": null}', "holds 1 predictions"),
-    ],
-)
-def test_what_cannot_be_used_says_why(text: str, says: str) -> None:
-    with pytest.raises(Unusable, match=says):
-        read(text)
+UNUSABLE = [
+    ("", "is empty"),
+    (" \n\t\n", "is empty"),
+    ("1\n0\n0\n1\n", "holds 4 predictions; expected 5, one for each row"),
+    ("prediction\n1\n0\n0\n1\n", "holds 4 predictions below its header; expected 5"),
+    ("1\n0\n" * 4, "holds 8 predictions; expected 5"),
+    ("[1, 0, 0, 1]", "holds 4 predictions; expected 5"),
+    ('{"predictions": [1, 0]}', "holds 2 predictions; expected 5"),
+    ("1\n0\n2\n1\n1\n", r"in row 3 says '2'; expected a class from 0 to 1 or its name \('negative', 'positive'\)"),
+    ("1\n0\nneutral\n1\n1\n", "in row 3 says 'neutral'; expected a class"),
+    ("1\n0\n0.7\n1\n1\n", "in row 3 says 0.7; expected a class from 0 to 1 .*, or a score for each class"),
+    ("1\n0\nnan\n1\n1\n", "in row 3 says nan"),
+    ("1\n0\n\n1\n1\n", "holds 4 predictions"),
+    ("id,prediction\n0,1\n1,0\n2,\n3,1\n4,1\n", "in row 3 says ''"),
+    ("id,prediction\n0,1\n1,0\n1,0\n3,1\n4,1\n", "no row with the id 2"),
+    ("0.5,0.5\n" * 4 + "nan,1", "in row 5 says 'nan'; expected a score"),
+    ("1,0,0\n" * 5, "has 3 columns without names; expected one of predictions, or 2 of scores"),
+    ("1,0\n" * 4 + "0,0", "no names that tell them apart"),
+    ("a,b\n" + "1,0\n" * 5, "has the columns 'a', 'b': call the one with your answers `prediction`"),
+    ("id,prediction\n0,1\n1,0,7\n2,0\n3,1\n4,1\n", "has 3 columns in row 2; expected 2"),
+    ("[1, 0, 0, 1", "is no JSON .* at line 1, column 12"),
+    ('{"a": 1, "a": 0}', "holds 'a' twice"),
+    ("[" + "1" * 5000 + ", 1, 1, 1, 1]", "a number of thousands of digits"),
+    ("[1" + "0" * 400 + ", 1, 1, 1, 1]", "in row 1 says a whole number of about 401 digits"),
+    ("1e400\n1\n1\n1\n1", "in row 1 says inf"),
+    ("[[1, 2], [1], [1, 2], [1, 2], [1, 2]]", "lists of scores of different lengths"),
+    ("[" + ", ".join(["[[1, 2], [3, 4]]"] * 5) + "]", r"in row 1 says \[1, 2\]; expected a score"),
+    ("[" * 100_000, "nested too deeply|far more than"),
+    ('{"x": null}', "holds 1 predictions"),
+]
+
+
+def test_what_cannot_be_used_says_why() -> None:
+    with Rows() as row:
+        for n, (text, says) in enumerate(UNUSABLE):
+            with row(n, says), pytest.raises(Unusable, match=says):
+                read(text)
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ LINES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(LINES | st.text(max_size=20), max_size=12).map("\n".join))
 def test_any_metadata_is_read_or_listed(read: Read, metadata: str) -> None:
     found = read({"submission_metadata.yml": metadata.encode("utf-8", "replace"), "submission_1/x.py": CODE})

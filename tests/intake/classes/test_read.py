@@ -128,7 +128,7 @@ NAMES = (
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.lists(NAMES, min_size=1, max_size=3).map("/".join), st.just(CODE), max_size=6))
 def test_whatever_files_are_called(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
     """Each class is read or refused in a sentence; every delivery is there, apart from the others, and inside."""

@@ -165,7 +165,7 @@ CELLS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=200)
     | st.lists(st.lists(CELLS, max_size=7), max_size=6).map(

@@ -129,7 +129,7 @@ def test_a_program_is_started_in_a_folder_of_its_own(tmp_path: Path) -> None:
     assert not Path(folder).exists() and not (tmp_path / "plot.png").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_reference_can_be_started() -> None:
     assert online.run([*online.command(None, "m", []), "--help"]) == 0
 

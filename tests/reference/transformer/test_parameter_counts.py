@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy
+from rows import Rows
 from torch import nn
 
 from reference.transformer.language_model import Model
@@ -31,18 +32,22 @@ def random_configurations() -> list[tuple[int, int, int, int, int, int]]:
     return found
 
 
-@pytest.mark.parametrize("configuration", random_configurations())
-def test_counts_what_torch_allocates(configuration: tuple[int, int, int, int, int, int]) -> None:
-    V, d, layers, heads, d_ff, n_out = configuration
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(d, heads, d_ff), layers, enable_nested_tensor=False)
-    modules = nn.ModuleList([nn.Embedding(V, d), encoder, nn.Linear(d, n_out)])
-    assert count_parameters(*configuration) == trainable(modules)
-    without = sum(
-        parameter.numel()
-        for name, parameter in modules.named_parameters()
-        if "norm" in name or not name.endswith("bias")
-    )
-    assert count_parameters(*configuration, bias=False) == without
+def test_counts_what_torch_allocates() -> None:
+    with Rows() as row:
+        for configuration in random_configurations():
+            with row(configuration):
+                V, d, layers, heads, d_ff, n_out = configuration
+                encoder = nn.TransformerEncoder(
+                    nn.TransformerEncoderLayer(d, heads, d_ff), layers, enable_nested_tensor=False
+                )
+                modules = nn.ModuleList([nn.Embedding(V, d), encoder, nn.Linear(d, n_out)])
+                assert count_parameters(*configuration) == trainable(modules)
+                without = sum(
+                    parameter.numel()
+                    for name, parameter in modules.named_parameters()
+                    if "norm" in name or not name.endswith("bias")
+                )
+                assert count_parameters(*configuration, bias=False) == without
 
 
 def test_each_part_is_what_its_module_allocates() -> None:

@@ -1,0 +1,28 @@
+"""What every test session has: one profile of hypothesis, and examiners that tests share."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+from shared_examiners import Parked, shared
+
+# What a test draws is the same in every run and on every machine; `make nightly` searches at random instead.
+settings.register_profile("same", max_examples=50, derandomize=True, deadline=None, database=None)
+settings.register_profile("random", max_examples=500, derandomize=False, deadline=None, database=None, print_blob=True)
+settings.load_profile(os.environ.get("VIVA_HYPOTHESIS", "same"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_examiners() -> Iterator[Parked]:
+    """Examiners that tests share."""
+    with shared() as parked:
+        yield parked
+
+
+@pytest.fixture
+def own_examiners(shared_examiners: Parked) -> Iterator[None]:
+    """No sharing, for a test that looks at the examiners themselves."""
+    shared_examiners.sharing = False
+    yield
+    shared_examiners.sharing = True

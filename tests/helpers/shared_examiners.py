@@ -1,0 +1,133 @@
+"""Examiners that outlive the command that started them, so that tests which grade with one course share one.
+
+Starting an examiner and its fork server costs as much as grading a hundred small submissions. One that has answered
+all it was asked is parked when it is closed, and serves whoever next asks for the same: a course with the same files,
+also a copy of it, the same limits, isolation level, secret and environment. Grading promises that nothing stays from
+one submission to the next, so sharing changes no verdict. An examiner that was killed, hung or failed is never parked.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from viva.examine.parent import ExaminerProcess, Graded, environment
+
+REPOSITORY: Final = Path(__file__).parents[2]
+MOST: Final = 3
+"""Examiners that are parked at once: each takes the memory of its libraries."""
+
+
+class Parked:
+    """The examiners that nobody uses at the moment, the longest unused first."""
+
+    def __init__(self) -> None:
+        self.sharing = True
+        """Whether examiners are parked and taken; False while a test looks after examiners of its own."""
+        self._idle: OrderedDict[str, dict[str, Any]] = OrderedDict()
+
+    def take(self, key: str) -> dict[str, Any] | None:
+        """Return the state of an examiner that runs and fits, if there is one."""
+        state = self._idle.pop(key, None)
+        if state is None:
+            return None
+        if (
+            state["_process"].poll() is None
+            and Path(state["_start"]["course"]).is_dir()
+            and key_of(state["_start"]) == key
+        ):
+            return state
+        _end(state)
+        return None
+
+    def park(self, key: str, state: dict[str, Any]) -> None:
+        """Keep an examiner; the one that was unused for longest goes when there are too many."""
+        self.end(key)
+        self._idle[key] = state
+        while len(self._idle) > MOST:
+            self.end(next(iter(self._idle)))
+
+    def end(self, key: str) -> None:
+        """End one examiner, if it is there."""
+        if (state := self._idle.pop(key, None)) is not None:
+            _end(state)
+
+    def end_all(self) -> None:
+        """End all."""
+        for key in list(self._idle):
+            self.end(key)
+
+
+STATE: Final = ("_process", "_sock", "_log", "_start", "tests", "left_out")
+WRITTEN: Final = ("*.pyc", "*.db", "*.db-*", "*.lock")
+"""What commands write into a course, and no examiner reads."""
+
+
+def _end(state: dict[str, Any]) -> None:
+    one = ExaminerProcess.__new__(ExaminerProcess)
+    vars(one).update(state)
+    _close(one)
+
+
+_open, _close, _grade = ExaminerProcess.open, ExaminerProcess.close, ExaminerProcess.grade
+
+
+def _is_written(path: Path) -> bool:
+    return any(path.match(pattern) for pattern in WRITTEN)
+
+
+def key_of(start: dict[str, Any]) -> str:
+    """Return what two examiners must have in common to stand in for each other."""
+    root = Path(start["course"])
+    asked = {name: value for name, value in start.items() if name != "course"}
+    files = [p for p in sorted(root.rglob("*")) if p.is_file() and not _is_written(p)] if root != REPOSITORY else []
+    texts = [(str(p.relative_to(root)), p.read_bytes()) for p in files]
+    same = root if root == REPOSITORY else ""
+    return hashlib.sha256(repr((sorted(asked.items()), environment(), same, texts)).encode()).hexdigest()
+
+
+@contextmanager
+def shared() -> Iterator[Parked]:
+    """Share examiners while this is open."""
+    parked = Parked()
+
+    def open_(self: ExaminerProcess) -> None:
+        if self._sock is not None or type(self) is not ExaminerProcess or self._stopped or not parked.sharing:
+            return _open(self)
+        key = key_of(self._start)
+        if (state := parked.take(key)) is not None:
+            vars(self).update(state)
+        else:
+            _open(self)
+        self.__dict__["_shared_key"] = key
+        return None
+
+    def grade(self: ExaminerProcess, *args: Any, **kwargs: Any) -> Graded:
+        self.open()
+        key = self.__dict__.pop("_shared_key", None)  # until it has answered, nobody else may have it
+        graded = _grade(self, *args, **kwargs)
+        if graded.finished and key is not None:
+            self.__dict__["_shared_key"] = key
+        return graded
+
+    def close(self: ExaminerProcess, *, kill: bool = False) -> None:
+        key = self.__dict__.pop("_shared_key", None)
+        usable = self._sock is not None and self._process is not None and self._process.poll() is None
+        if key is None or kill or self._stopped or not usable or not Path(self._start["course"]).is_dir():
+            return _close(self, kill=kill)
+        parked.park(key, {name: getattr(self, name) for name in STATE})
+        self._process = self._sock = self._log = None
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ExaminerProcess, "open", open_)
+        patch.setattr(ExaminerProcess, "grade", grade)
+        patch.setattr(ExaminerProcess, "close", close)
+        try:
+            yield parked
+        finally:
+            parked.end_all()
