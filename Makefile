@@ -18,10 +18,10 @@ PRINT_LIBRARIES := import sysconfig; print(sysconfig.get_path("purelib"))
 unexport PYTHONDONTWRITEBYTECODE
 # Grading itself never reads the environment; the demonstration needs some course secret for its random draws.
 DEMO_SECRET := the demonstration's secret, known to everybody
-# Three processes of pytest on two cores, because many tests wait; a file stays in one, because its tests share fork
+# Four processes of pytest on two cores, because many tests wait; a file stays in one, because its tests share fork
 # servers and results. As they are found: by number of tests, as is usual, the files with few long tests would come last,
 # and one process would wait for the others.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 # Tests of pure functions: they need no process but their own.
 QUICK := tests/test_architecture.py tests/answers tests/compare tests/course tests/formats tests/intake tests/marks
 SUBMISSIONS := fixtures/translation_and_masks/submissions

@@ -34,7 +34,7 @@ from viva.model import Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import NONE_HERE
 
-pytestmark = [needs_t1, pytest.mark.slow]
+pytestmark = [needs_t1, pytest.mark.long]
 SUITE = (
     DECORATORS
     + """

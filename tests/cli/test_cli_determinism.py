@@ -71,6 +71,7 @@ def test_alone_and_among_others_is_the_same(viva: Viva, whole_class: Path) -> No
     assert graded(Path("alone"))["counts_calls"] == graded(Path("together"))["counts_calls"]
 
 
+@pytest.mark.long
 def test_another_secret_and_another_version_draw_other_questions(
     viva: Viva, own_course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

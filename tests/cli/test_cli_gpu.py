@@ -105,6 +105,7 @@ def test_a_pass_on_a_gpu_completes_an_earlier_one(viva: Viva, gpu_course: Path, 
     assert json.loads(base.read_text("utf-8"))["extra_data"]["gpu"]["name"] == "NVIDIA L4"
 
 
+@pytest.mark.long
 def test_check_and_verify_leave_the_gpu_alone(viva: Viva, gpu_course: Path, machine: Machine) -> None:
     machine.add(BUS, 0)
     assert "7 of 11 points, 4 still open" in viva("check", hand_in(gpu_course.parent / "mine")).out

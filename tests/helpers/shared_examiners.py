@@ -18,7 +18,7 @@ import pytest
 from viva.examine.parent import ExaminerProcess, Graded, environment
 
 REPOSITORY: Final = Path(__file__).parents[2]
-MOST: Final = 3
+MOST: Final = 5
 """Examiners that are parked at once: each takes the memory of its libraries."""
 
 

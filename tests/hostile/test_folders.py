@@ -247,7 +247,7 @@ def test_folders_are_graded_as_what_they_are(tmp_path: Path, course: Path) -> No
 
 
 @needs_walls
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("build", STARTED_INSIDE, ids=lambda build: build.__name__)
 def test_grading_may_be_started_inside_the_folder(
     tmp_path: Path, course: Path, build: Callable[[Folder], None]

@@ -162,7 +162,7 @@ def _at_once(work: Callable[[str, str, int], None], url: str, folder: Path) -> l
     return seen
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_markers_at_once_and_a_reader_who_misses_nothing(url: str, tmp_path: Path) -> None:
     seen = _at_once(_mark, url, tmp_path)
     actions = [row.action for row in seen]
@@ -170,6 +170,6 @@ def test_two_markers_at_once_and_a_reader_who_misses_nothing(url: str, tmp_path:
     assert len(set(actions)) == 90, "each group stands together, and once"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_markers_at_once_never_write_over_each_other(url: str, tmp_path: Path) -> None:
     assert [row.judgement.earned for row in _at_once(_count, url, tmp_path)] == list(range(1, 61))

@@ -113,6 +113,7 @@ def _write(url: str, folder: str, writer: int) -> None:
             keep(records, f"own {writer} {n}", identity=f"own {writer} {n}")
 
 
+@pytest.mark.long
 def test_several_graders_write_at_once(url: str, tmp_path: Path) -> None:
     """Also its tables are made once, whoever comes first."""
     context = multiprocessing.get_context("spawn")

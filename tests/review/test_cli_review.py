@@ -97,7 +97,7 @@ def test_one_line_opens_the_pages_and_ctrl_c_ends_them(start: Any) -> None:
     assert program.end() == STOPPED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_programs_ends_it_alike(start: Any, number: int) -> None:
     program = start("results")
@@ -158,7 +158,7 @@ def test_what_is_under_way_comes_to_its_end(start: Any) -> None:
     assert program.ended() == STOPPED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_open_page_outlives_a_restart(start: Any) -> None:
     first = start("results")
     path, browser = first.opens()
@@ -177,7 +177,7 @@ def test_an_open_page_outlives_a_restart(start: Any) -> None:
     assert browser.ask("GET", "/").status == 403
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_who_marks_now_is_never_who_marked_before(start: Any) -> None:
     first = start("results", "--by", "Ada")
     path, browser = first.opens()
@@ -198,7 +198,7 @@ def test_a_second_run_says_where_the_first_one_is(start: Any) -> None:
     assert browser.ask("GET", path).status == 303
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stranger_at_the_port_of_the_last_time_gets_no_key_that_is_still_good(start: Any) -> None:
     first = start("results")
     path, browser = first.opens()

@@ -126,6 +126,7 @@ def test_a_large_model_is_not_copied() -> None:
         checkpoints.snapshot(net, torch.optim.SGD(net.parameters(), 0.1))
 
 
+@pytest.mark.long
 def test_half_precision_comes_back_as_it_was() -> None:
     net = nn.Linear(3, 3).to(torch.bfloat16)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)

@@ -114,6 +114,7 @@ def test_what_layers_draw_depends_on_the_seed_alone() -> None:
     assert len(set(drawn(1))) == 5 and np.random.default_rng is before
 
 
+@pytest.mark.long
 def test_an_epoch_is_what_autograd_through_the_whole_network_does() -> None:
     """The layers see unit vectors alone; by the chain rule that changes nothing."""
     tuning = LoRATuning(Layer, grader.encoder(), grader.training_rows(), RUN)

@@ -57,6 +57,7 @@ def test_what_does_not_fit(questions: list[Question], entries: list[Entry], said
     assert all(part in complaint for part, complaint in zip(said, found, strict=True))
 
 
+@pytest.mark.long
 def test_a_question_that_one_known_submission_reaches_is_asked() -> None:
     """A key without an answer in words, and a submission that has one."""
     unanswered = entry("test_why", "1", Status.FAILED, points=2)

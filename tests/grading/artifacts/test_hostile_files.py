@@ -238,7 +238,7 @@ TEXTS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_that_are_too_much(name: str) -> None:
     data = TEXTS[name]
