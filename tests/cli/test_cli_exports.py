@@ -10,6 +10,8 @@ from cli_run import Viva
 from viva.formats.results_json import load_results
 from viva.records import Records
 
+pytestmark = pytest.mark.long
+
 ROSTER = """\
 id,name,email,canvas
 S1,Ada Lovelace,ada@x.org,1001

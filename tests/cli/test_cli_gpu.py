@@ -15,6 +15,8 @@ from gpu_samples import Machine
 from viva.box.outside import gpus
 from viva.box.outside.gpus import find_gpus
 
+pytestmark = pytest.mark.long
+
 ON_GPU = '''
 
 @number("3.1")

@@ -21,6 +21,8 @@ from viva.model.errors import CourseError, UsageError
 from viva.release.leaks import decoded
 from viva.release.student import ANSWERS, HIDDEN, Release, Told
 
+pytestmark = pytest.mark.long
+
 
 def released(course: Course, folder: Path) -> Told:
     return Release(course, course.assignment("sums"), Tier.T0, SECRET).to(folder)

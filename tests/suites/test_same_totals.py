@@ -8,6 +8,8 @@ import pytest
 from examined import Examined
 from suite_course import DECORATORS, original, suite_course
 
+pytestmark = pytest.mark.long
+
 CALCULATOR = """
 class CalculatorException(Exception):
     pass

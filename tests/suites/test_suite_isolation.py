@@ -15,6 +15,8 @@ from suite_course import DECORATORS, by_test, suite_course
 from viva.examine.suites.shared import MIXED, SHARED
 from viva.model import Score, Tier
 
+pytestmark = pytest.mark.long
+
 ANSWER = f"nightingale-{secrets.token_hex(8)}"
 HIDDEN = f"nightingale-{secrets.token_hex(8)}"
 LIMITS = "limits: {load_s: 2, call_s: 2, test_s: 1, submission_s: 40, memory_mib: 256, disk_mib: 8, output_kib: 64}\n"
@@ -107,13 +109,11 @@ def at(question: str, does: str, before: str = "") -> str:
         ),
     ],
 )
-@pytest.mark.slow
 def test_what_one_test_does_costs_only_itself(examined: Examined, does: str, status: str) -> None:
     assert statuses(examined.score(at("b", does))) == ALL | {"test_b": status}
 
 
 @pytest.mark.parametrize("does", ["while True: pass", "import os; os._exit(0)"])
-@pytest.mark.slow
 def test_a_class_that_is_never_set_up_costs_its_tests(examined: Examined, does: str) -> None:
     status = "timeout" if "while" in does else "error"
     expected = ALL | {"test_c": status, "test_d": status}
@@ -121,7 +121,6 @@ def test_a_class_that_is_never_set_up_costs_its_tests(examined: Examined, does: 
 
 
 @pytest.mark.parametrize("does", ["while True: pass", "import os; os._exit(0)", "raise ValueError"])
-@pytest.mark.slow
 def test_a_class_that_is_never_torn_down_costs_nothing(examined: Examined, does: str) -> None:
     assert statuses(examined.score(at("torn down", does))) == ALL
 
@@ -136,7 +135,6 @@ def test_a_class_that_is_never_torn_down_costs_nothing(examined: Examined, does:
         ("def (", "error", "SyntaxError"),
     ],
 )
-@pytest.mark.slow
 def test_what_cannot_be_imported(examined: Examined, at_import: str, status: str, said: str) -> None:
     score = examined.score(f"{at_import}\n{RIGHT}")
     assert set(statuses(score).values()) == {status}
@@ -315,7 +313,6 @@ def test_every_result_says_that_verdicts_are_claims(examined: Examined) -> None:
     assert score.signature["suite"] == "unittest"
 
 
-@pytest.mark.slow
 def test_hidden_tests_that_share_a_file_with_visible_ones(tmp_path: Path) -> None:
     """They cannot be kept from the submission, and every result says so; nor can a file that others import."""
     mixed = TESTS["test_hidden.py"] + "\n    def test_g(self): pass\n"

@@ -74,6 +74,7 @@ def bits(net: Net) -> list[bytes]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("cut", range(EPOCHS + 1))
 @pytest.mark.parametrize("forgets_gradients", [True, False])
