@@ -14,7 +14,6 @@ from live_course import LIVE
 pytest.importorskip("ipykernel", reason="the stock kernel")
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
