@@ -153,7 +153,7 @@ def test_the_engine_s_own_tests_pass_in_it(shape: str, tmp_path: Path) -> None:
     folders = [str(ROOT / "tests" / name) for name in ("platforms", "box/inside")]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(folders)}
     options = ["-p", "no:cacheprovider", "-p", "fresh_workers", "-q", "--basetemp", str(tmp_path / "base")]
-    chosen = ["-m", "not slow and not long", "-k", f"not ({OF_POSIX} or {SLEEPS})"]
+    chosen = ["-m", "not slow and not long and not nightly", "-k", f"not ({OF_POSIX} or {SLEEPS})"]
     files = [f"tests/{name}" for name in ENGINE[shape]]
     ran = subprocess.run(
         [sys.executable, str(SHAPE), shape, "-m", "pytest", *options, *chosen, *files],

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
 
+from viva.report import similarity
 from viva.report.similarity import (
     FEWEST_COMMON,
     WINDOW_TOKENS,
     K,
     W,
     every_run,
-    fingerprints,
     pairs,
     prints_of,
 )
@@ -61,6 +61,12 @@ def program(seed: int, size: int = 60) -> str:
 
 
 tokens = draw.integers(0, 3)
+
+
+def fingerprints(kinds: list[int]) -> dict[int, int]:
+    """Return what winnowing selects of a stream of tokens: the place of each first token, and the hash of its run."""
+    hashes = similarity._hashes(kinds)
+    return {int(place): int(hashes[place]) for place in similarity._selected(hashes)}
 
 
 @given(

@@ -70,16 +70,6 @@ class Pair:
     passages: tuple[Passage, ...]
 
 
-def fingerprints(kinds: Sequence[int]) -> dict[int, int]:
-    """The fingerprints of a stream of tokens: hash and where its run begins, at each place that winnowing selects.
-
-    Returns:
-        Place of the first token to hash, in the order of the places.
-    """
-    hashes = _hashes(kinds)
-    return {int(place): int(hashes[place]) for place in _selected(hashes)}
-
-
 def prints_of(
     name: str, who: frozenset[str], sources: Sequence[Source], starter: npt.NDArray[np.uint64] | None = None
 ) -> Prints:
