@@ -6,8 +6,8 @@ drawn once and kept, so that two states of the suite meet the same mutants. `pyt
 read viva from there; without TREE, it makes one. A tree is changed while it runs.
 
 First, each mutant meets the tests nearest to its module, until one fails (`bench.mutant_server`). Then all survivors
-are put into one tree together and meet the whole suite; each test that fails is traced to its mutant by halving the set,
-until the suite is green. A mutant counts as killed only if a test fails, or does not end, with that mutant alone.
+are put into one tree together and meet the whole suite. Each test that fails is traced to its mutant by halving the
+set, until the suite is green. A mutant counts as killed only if a test fails, or does not end, with that mutant alone.
 """
 
 import ast
