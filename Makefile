@@ -23,7 +23,7 @@ DEMO_SECRET := the demonstration's secret, known to everybody
 # and one process would wait for the others.
 PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 # Tests of pure functions: they need no process but their own.
-QUICK := tests/test_architecture.py tests/answers tests/compare tests/course tests/formats tests/intake tests/marks
+QUICK := tests/test_architecture.py tests/compare tests/config tests/formats tests/submissions tests/gradebook
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
 .PHONY: demo check types quick test long nightly training gpu verify mutants kills bench bench-flat bench-review \
@@ -75,7 +75,7 @@ quick: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q -m 'not slow and not long and not nightly and not training' $(QUICK)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m compileall -q src/viva/box/inside
+	$(BIN)/python -m compileall -q src/viva/sandbox/guest
 	$(PYTEST) -m 'not long and not nightly and not training'
 
 long: $(VENV)/.installed-dev

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.measure import BIN, Cost, run
-from viva.course import load_course
+from viva.config import load_course
 
 COURSE = Path(__file__).parents[1]
 SECRET = {"VIVA_SECRET": "the measurements need no secret"}

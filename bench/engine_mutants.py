@@ -33,13 +33,13 @@ HERE: Final = Path(__file__).parent
 SAMPLE: Final = HERE / "engine_mutants.json"
 SEED: Final = 20261122
 SHARES: Final = {
-    "examine/compare": 60,
+    "compare": 60,
     "grading": 40,
     "examine": 70,
     "formats": 50,
     "records": 40,
     "intake": 40,
-    "box/inside/wire.py": 20,
+    "sandbox/guest/transport/wire.py": 20,
 }
 """How many mutants of which packages of src/viva, as they were named when the sample was drawn."""
 FAMILIES: Final = re.compile(

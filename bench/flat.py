@@ -16,10 +16,11 @@ from bench.measure import accounted
 from bench.small_course import name_of, write
 from bench.snapshot import chain, rollup_mib
 from bench.soak import yardstick_s
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
+from viva.config import load_course
 from viva.model import Tier
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.submissions import open_submission
 
 FOLDER = Path(__file__).parent
 STEP = 20

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.thresholds import ROOT
-from viva.box.outside.detect import detect_tiers
-from viva.cli.options import choose_gpus
-from viva.course import Assignment, Course, load_course
-from viva.examine.parent import ExaminerProcess, Wanted
+from viva.cli.shared.options import choose_gpus
+from viva.config import Assignment, Course, load_course
+from viva.formats.atomic_write import write_atomically
 from viva.formats.results_json import Results, TestResult, results_of
-from viva.formats.write import write_atomically
-from viva.intake import open_submission
 from viva.model import Tier
 from viva.model.errors import VivaError
 from viva.model.gpu import Gpus
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.sandbox.host.levels.detect_levels import detect_tiers
+from viva.submissions import open_submission
 
 TARGET: Final = ROOT / "bench" / "gpu.json"
 SECRET: Final = b"the measurements need no secret"

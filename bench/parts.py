@@ -14,10 +14,10 @@ from bench.against import viva
 from bench.measure import BIN, accounted, run
 from bench.small_course import name_of, source_of, write
 from bench.snapshot import rollup_mib
-from viva.box.outside import processes
-from viva.box.outside.box import Box
-from viva.box.outside.zygote import Zygote
 from viva.model import Limits, Tier
+from viva.sandbox.host.box import Box
+from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.limits import processes
 
 _ASK_S = 60.0
 _CALLS = 13

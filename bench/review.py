@@ -21,14 +21,14 @@ from fractions import Fraction
 from pathlib import Path
 
 from bench.measure import BIN
-from viva.course import load_course
-from viva.course.rubric import Rubric
-from viva.course.rubric_file import load_rubric
+from viva.config import load_course
+from viva.config.rubric import Rubric
+from viva.config.rubric_file import load_rubric
 from viva.model import Case, Delivery, Entry, Isolation, Score, Status, Student
-from viva.model.review import Judgement, Place
-from viva.records import Records, reviews
+from viva.model.hand_grading import Judgement, Place
+from viva.records import Records, hand_grading
 from viva.records.store import Reason
-from viva.review.marking import judge
+from viva.review.rubric_points import judge
 
 ROOT = Path(__file__).parents[1]
 NAME = "translation_and_masks"
@@ -75,7 +75,7 @@ def _class(url: str, folder: Path, count: int) -> list[str]:
                 chosen = [item.id for item in question.items[: number % 2 + 1] if not item.group]
                 judgement = judge(question, chosen, Fraction(0), f"Comment {number % 40}.", True, question.points)
                 said.append((Place(hash_, question.number), judgement))
-            reviews.append(records, NAME, f"bench {question.number}", said, Reason("Grace"))
+            hand_grading.append(records, NAME, f"bench {question.number}", said, Reason("Grace"))
     return hashes
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from viva.box.inside.control import OURS
-from viva.box.outside import processes
-from viva.box.outside.uids import FIRST_UID
+from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.host.limits import processes
+from viva.sandbox.host.limits.uids import FIRST_UID
 
 _UIDS = range(FIRST_UID, FIRST_UID + 1200)
 PLACES = (Path("/tmp"), Path("/dev/shm"), Path("/run"))

@@ -21,12 +21,13 @@ from typing import Any, Final, NamedTuple
 from bench import snapshot
 from bench.measure import accounted
 from bench.snapshot import Snapshot
-from viva.box.inside.lockdown import kernel
-from viva.box.outside import processes
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
+from viva.config import load_course
 from viva.model import Score, Submission, Tier
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.sandbox.guest.lockdown import kernel_calls
+from viva.sandbox.host.limits import processes
+from viva.submissions import open_submission
 
 HOSTILE_TESTS: Final = Path(__file__).parents[1] / "tests" / "hostile"
 RESULT: Final = Path(__file__).with_name("soak.json")
@@ -77,7 +78,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=5000, help="submissions")
     parser.add_argument("-o", "--output", type=Path, default=RESULT, help="where the figures go")
     options = parser.parse_args()
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # so that what anything leaves behind is our descendant
+    kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 1)  # so that what anything leaves behind is our descendant
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     try:
         soak = Soak(folder)

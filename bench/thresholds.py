@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from viva.formats.write import write_atomically
+from viva.formats.atomic_write import write_atomically
 from viva.grading import training
 
 RIGHT_SEEDS: Final = 20

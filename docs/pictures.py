@@ -20,13 +20,13 @@ import yaml
 from PIL import Image
 from review_server import chromium, opened, served
 
-from viva.course import load_course
+from viva.config import load_course
 from viva.formats.results_json import load_results
-from viva.model.review import FIRST, SECOND
+from viva.model.hand_grading import FIRST, SECOND
 from viva.records import Records
-from viva.records.reviews import rows
-from viva.review.desk import Desk, Marker
-from viva.review.opening import desk_of_folder
+from viva.records.hand_grading import decision_rows
+from viva.review.open_queue import desk_of_folder
+from viva.review.queue import Desk, Marker
 
 ROOT = Path(__file__).parents[1]
 NAME = "translation_and_masks"
@@ -89,7 +89,7 @@ def mark(results: Path) -> None:
     with (
         Records.open("sqlite:///review.db", results) as records,
         desk_of_folder(course, results, results.parent, NAME, records) as desk,
-        mock.patch.object(rows, "now", side_effect=_clock()),
+        mock.patch.object(decision_rows, "now", side_effect=_clock()),
     ):
         desk.wait()
         said = {answer["students"][0]: answer for answer in _class()}

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md's arrows: a room imports only rooms below it, and the box imports nothing of viva."""
+"""ARCHITECTURE.md's arrows: a package imports only packages below it, and the box imports nothing of viva."""
 
 import ast
 import sys
@@ -9,33 +9,37 @@ from rows import Rows
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "src" / "viva"
-# From top to bottom; a room may import itself and the rooms after it.
-ROOMS = [
+# From top to bottom; a package may import itself and the packages after it.
+PACKAGES = [
     "cli",
-    "release",
-    "selfcheck",
-    "migrate",
     "review",
     "report",
+    "release",
+    "selfcheck",
     "verify",
-    "batch",
+    "pipeline",
     "records",
-    "marks",
+    "gradebook",
+    "adapters",
+    "examiner",
+    "replay",
     "grading",
-    "examine",
-    "box.outside",
-    "intake",
-    "course",
+    "compare",
+    "proxies",
+    "sandbox.host",
+    "submissions",
     "formats",
-    "box.inside",
+    "config",
     "model",
+    "sandbox.guest",
 ]
 # The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker, to the fork
 # server, and to a process that cannot inherit a connection.
-SHARED_WITH_OUTSIDE = {f"viva.box.inside.{name}" for name in ("wire", "control", "loopback")}
+SHARED_WITH_OUTSIDE = {f"viva.sandbox.guest.transport.{name}" for name in ("wire", "control", "loopback")}
 # A live notebook is asked in its own process: there the kernel does what the box's worker does.
 SERVED_BY_A_LIVE_KERNEL = {
-    f"viva.box.inside.{name}" for name in ("alarm", "files", "seeding", "sources", "spaces", "worker")
+    *(f"viva.sandbox.guest.process.{name}" for name in ("alarm", "seeding", "worker")),
+    *(f"viva.sandbox.guest.loading.{name}" for name in ("workdir_files", "sources", "namespaces")),
 }
 INSIDE_MAY_USE = {
     *("numpy", "msgpack", "torch", "IPython", "traitlets", "matplotlib", "matplotlib_inline"),
@@ -43,9 +47,9 @@ INSIDE_MAY_USE = {
 }
 
 
-def room_of(module: str) -> str | None:
+def package_of(module: str) -> str | None:
     name = module.removeprefix("viva.")
-    return next((room for room in ROOMS if name == room or name.startswith(room + ".")), None)
+    return next((package for package in PACKAGES if name == package or name.startswith(package + ".")), None)
 
 
 def module_name(path: Path) -> str:
@@ -64,25 +68,25 @@ def imports_of(path: Path) -> set[str]:
 
 
 FILES = sorted(p for p in ENGINE.rglob("*.py"))
-INSIDE = sorted((ENGINE / "box" / "inside").rglob("*.py"))
+INSIDE = sorted((ENGINE / "sandbox" / "guest").rglob("*.py"))
 
 
 def test_imports_point_downwards() -> None:
     with Rows() as row:
         for path in FILES:
             with row(str(path.relative_to(ENGINE))):
-                here = room_of(module_name(path))
+                here = package_of(module_name(path))
                 if here is None:
                     continue
                 for imported in imports_of(path):
-                    there = room_of(imported) if imported.startswith("viva.") else None
+                    there = package_of(imported) if imported.startswith("viva.") else None
                     if there is None:
                         continue
-                    if there == "box.inside" and here != "box.inside":
+                    if there == "sandbox.guest" and here != "sandbox.guest":
                         allowed = SHARED_WITH_OUTSIDE | (SERVED_BY_A_LIVE_KERNEL if here == "selfcheck" else set())
                         assert imported in allowed, f"{imported} belongs to the box alone"
                         continue
-                    assert ROOMS.index(there) >= ROOMS.index(here), f"{here} must not import {imported}"
+                    assert PACKAGES.index(there) >= PACKAGES.index(here), f"{here} must not import {imported}"
 
 
 def test_the_inside_of_the_box_needs_only_what_every_interpreter_has() -> None:
@@ -94,14 +98,14 @@ def test_the_inside_of_the_box_needs_only_what_every_interpreter_has() -> None:
                 assert not strangers, f"{path.name} imports {strangers}"
 
 
-def test_every_file_of_the_engine_lies_in_a_room() -> None:
-    homeless = [str(p.relative_to(ENGINE)) for p in FILES if room_of(module_name(p)) is None]
-    assert homeless == ["__init__.py", "box/__init__.py"]
+def test_every_file_of_the_engine_lies_in_a_package() -> None:
+    homeless = [str(p.relative_to(ENGINE)) for p in FILES if package_of(module_name(p)) is None]
+    assert homeless == ["__init__.py", "sandbox/__init__.py"]
 
 
-def test_the_architecture_page_names_every_room() -> None:
+def test_the_architecture_page_names_every_package() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    missing = [room for room in ROOMS if f"`{room.replace('.', '/')}/`" not in page]
+    missing = [package for package in PACKAGES if f"`{package.replace('.', '/')}/`" not in page]
     assert not missing
 
 

@@ -6,17 +6,8 @@ from fractions import Fraction
 import pytest
 from gradescope_utils.autograder_utils import decorators as theirs
 
-from viva.examine.signals import NeedsReview
-from viva.grading import (
-    hide_errors,
-    leaderboard,
-    needs_review,
-    number,
-    partial_credit,
-    tags,
-    visibility,
-    weight,
-)
+from viva.grading import hide_errors, leaderboard, needs_review, number, partial_credit, tags, visibility, weight
+from viva.grading.signals import NeedsReview
 
 
 def question(student: object) -> object:

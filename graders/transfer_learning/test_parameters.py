@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viva.examine.answers.number_text import read_number
-from viva.examine.answers.unreadable import Unreadable
+from viva.compare.answers.number_text import read_number
+from viva.compare.answers.unreadable import Unreadable
 from viva.grading import agree, agree_formula, agree_number, agree_on, number, visibility, weight
 
 D, N_LAYERS, N_HEADS, N_CLASSES = 200, 4, 2, 2

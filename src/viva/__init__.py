@@ -6,7 +6,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from viva.selfcheck.live import check as check
+    from viva.selfcheck.live_check import check as check
 
 __version__ = "0.1.0"
 
@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> object:
     """`viva.check` is imported when it is asked for: every process of the engine imports this file."""
     if name == "check":
-        from viva.selfcheck.live import check
+        from viva.selfcheck.live_check import check
 
         return check
     raise AttributeError(f"module 'viva' has no attribute {name!r}")

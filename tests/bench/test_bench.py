@@ -16,7 +16,7 @@ from bench.measure import COUNTS_BOXES, Cost, run
 from bench.small_course import TESTS, WRONG, source_of, total_of
 from bench.snapshot import Snapshot
 from bench.tools import NotGraded, _check
-from viva.box.inside.control import OURS
+from viva.sandbox.guest.transport.control import OURS
 
 ROOT = Path(__file__).parents[2]
 BURN = "import time\nwhile time.process_time() < 0.3: pass"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viva.cli.options import UNSAFE
+from viva.cli.shared.options import UNSAFE
 
 Viva = Callable[..., "Ran"]
 Process = tuple[int, str]

@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 import viva.grading
-from viva.course.rubric import earned
-from viva.course.rubric_file import load_rubric
-from viva.examine import plugin
+from viva.config.rubric import earned
+from viva.config.rubric_file import load_rubric
+from viva.examiner import plugin
 from viva.model import Status
 from viva.model.score import VISIBILITIES
-from viva.verify.expected import EXPECTED, VERDICTS
+from viva.verify.expected_verdicts import EXPECTED, VERDICTS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
 SUBMISSIONS = "fixtures/first_steps/submissions"

@@ -165,11 +165,11 @@ def test_a_student_reads_the_same_sentence(viva: Viva, tmp_path: Path) -> None:
 def test_a_submission_that_goes_away_while_the_class_is_graded(viva: Viva, tmp_path: Path) -> None:
     """Large classes are read when their turn comes; one that has gone by then is told, the others are graded."""
     folders = [hand_in(tmp_path / f"s{index}") for index in range(3)]
-    from viva.cli import listing
+    from viva.cli.shared import listing
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(listing, "KEEP_BYTES_BELOW", 0)
-        patched.setattr("viva.cli.options.recognise", _removing(folders[1]))
+        patched.setattr("viva.cli.shared.options.recognise", _removing(folders[1]))
         ran = viva("grade", *folders, "-o", "graded", "--workers", "1")
     assert ran.status == 2
     assert "s1" in ran.sentence() and "cannot be read any more" in ran.sentence()
@@ -177,7 +177,7 @@ def test_a_submission_that_goes_away_while_the_class_is_graded(viva: Viva, tmp_p
 
 
 def _removing(folder: Path) -> Callable[..., object]:
-    from viva.course import recognise
+    from viva.config import recognise
 
     def recognised(course: object, submission: object) -> object:
         if submission.name == str(folder):  # type: ignore[attr-defined]

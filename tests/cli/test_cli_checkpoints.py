@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from cli_run import Viva
 
-from viva.box.outside.detect import detect_tiers
-from viva.cli.checkpoints import folder_of, tidy
-from viva.examine.parent import Graded
 from viva.formats.results_json import Results, load_results
 from viva.model import Score, Tier
+from viva.model.grade_request import Graded
+from viva.pipeline.checkpoint_folder import folder_of, tidy
+from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="boxes of a tier above T0"),

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from cli_run import Viva
 
-from viva.batch.local import Job
-from viva.cli.curves import write_curves
-from viva.cli.progress import Progress
-from viva.course import load_course
+from viva.cli.shared.progress import Progress
+from viva.config import load_course
 from viva.model import Score, Tier
+from viva.pipeline.curve_files import write_curves
+from viva.pipeline.local_pool import Job
 
 TESTS = '''\
 import pytest
@@ -110,7 +110,7 @@ def test_a_log_gets_a_line_now_and_then(
     trains: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr("viva.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("viva.cli.shared.progress.time.monotonic", lambda: now[0])
     job = Job(Path("ada"), "ada", load_course(trains).assignment("words"))
     with Progress([job], None, Tier.T0) as progress:
         for now[0] in (100.0, 101.0, 104.9, 105.1):

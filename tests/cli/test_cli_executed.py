@@ -8,7 +8,7 @@ import pytest
 from cli_course import RIGHT, hand_in, hand_in_notebook
 from cli_run import Viva
 
-from viva.formats.executed import FILE
+from viva.formats.executed_file import FILE
 
 WORK = ("print('put' + '-out')", RIGHT, "word_counts('a b a')")
 

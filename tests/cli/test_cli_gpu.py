@@ -12,8 +12,8 @@ from cli_course import RIGHT, TESTS, hand_in
 from cli_run import Viva
 from gpu_samples import Machine
 
-from viva.box.outside import gpus
-from viva.box.outside.gpus import find_gpus
+from viva.sandbox.host.gpu import gpus
+from viva.sandbox.host.gpu.gpus import find_gpus
 
 pytestmark = pytest.mark.long
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from cli_run import Viva
 
-from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
+from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 BEST = next(report.tier for report in detect_tiers() if report.available)
 

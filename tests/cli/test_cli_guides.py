@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from viva.cli.main import run
-from viva.examine.answers import agree_choice, agree_formula, agree_number, agree_table
+from viva.compare.answers import agree_choice, agree_formula, agree_number, agree_table
+from viva.config.strict_yaml import read_yaml
 from viva.formats import results_json
 from viva.formats.results_json import json_schema, load_results, results_of
-from viva.formats.strict_yaml import read_yaml
-from viva.intake import content, open_submission
-from viva.intake.answers import read_answers
 from viva.model import Case, Entry, Score, Status
-from viva.model.review import NOT_MARKED_YET
+from viva.model.hand_grading import NOT_MARKED_YET
+from viva.submissions import content_checks, open_submission
+from viva.submissions.answers_file import read_answers
 
 ROOT = Path(__file__).parents[2]
 STUDENT = (ROOT / "docs" / "student-guide.md").read_text("utf-8")
@@ -113,7 +113,7 @@ def test_every_status_is_explained_by_the_symbol_and_word_that_are_shown() -> No
 def test_the_limits_that_the_guide_states_are_those_of_intake() -> None:
     defaults = open_submission.__kwdefaults__
     assert f"At most {defaults['max_mib']} MiB and {defaults['max_files']:,} files" in STUDENT
-    assert content.MOST_NOTEBOOKS == 4 and "More than four notebooks" in STUDENT
+    assert content_checks.MOST_NOTEBOOKS == 4 and "More than four notebooks" in STUDENT
 
 
 def test_the_commands_of_the_guide_exist(capsys: pytest.CaptureFixture[str]) -> None:

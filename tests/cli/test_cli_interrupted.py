@@ -44,7 +44,7 @@ def examiners(process: "subprocess.Popen[str]") -> list[int]:
     return [
         pid
         for pid, _ in below(process.pid)
-        if b"viva.examine.child" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"viva.pipeline.process.main" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     ]
 
 

@@ -8,8 +8,8 @@ import pytest
 from cli_course import ASSIGNMENT, KEEPS_CASE, KEY, RIGHT, TESTS
 from cli_run import Viva
 
-from viva.cli.marked import assignment_meant
-from viva.course import load_course
+from viva.cli.shared.class_scores import assignment_meant
+from viva.config import load_course
 from viva.model.errors import UsageError
 
 GRADEBOOK = (

@@ -10,13 +10,13 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva
 
-from viva.cli.keeping import marks_beside
+from viva.cli.shared.keeping import marks_beside
+from viva.formats.hand_graded_results import joined
 from viva.formats.results_json import load_results, to_bytes
-from viva.model.review import Judgement, Place
+from viva.model.hand_grading import Judgement, Place
 from viva.records import Records
-from viva.records.reviews import append
+from viva.records.hand_grading import append
 from viva.records.store import Reason
-from viva.review.results import joined
 
 MARK = Judgement(("why",), Fraction(0), "Which words?", True, Fraction(1, 2), Fraction(1), "Half.")
 

@@ -8,7 +8,7 @@ import pytest
 from cli_course import hand_in
 from cli_run import Viva
 
-from viva.verify.mutants import library
+from viva.verify.mutants import general_mistakes
 
 KEY = "def scaled(numbers, factor=2):\n    return [factor * number for number in numbers if number > 0]\n"
 TESTS = '''\
@@ -99,7 +99,7 @@ def test_what_is_missing_is_said(viva: Viva, course: Path, monkeypatch: pytest.M
     ask(course, COMPLETE)
     ran = viva("verify", "-o", "report")
     assert ran.status == 1 and ran.sentence() == "viva: -o is for the report of --mutants; say both, or neither."
-    monkeypatch.setattr(library, "installed", lambda: False)
+    monkeypatch.setattr(general_mistakes, "installed", lambda: False)
     ran = viva("verify", "--mutants")
     assert ran.status == 0 and ran.err == (
         "viva: cosmic-ray is not installed; only the field's own mistakes are made.\n"

@@ -11,8 +11,8 @@ import pytest
 from cli_course import KEEPS_CASE, hand_in
 from cli_run import Viva, program, without_warning
 
+from viva.formats.atomic_write import write_atomically
 from viva.formats.results_json import json_schema, load_results
-from viva.formats.write import write_atomically
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_a_disk_that_fails_at_the_last_moment_is_no_success(
             raise UsageError(f"{path} cannot be written: the disk is full; what was there before is unchanged.")
         write_atomically(path, data, durable=durable)
 
-    monkeypatch.setattr("viva.cli.progress.write_atomically", fail_at_the_end)
+    monkeypatch.setattr("viva.cli.shared.progress.write_atomically", fail_at_the_end)
     ran = viva("grade", "class", "-o", "graded")
     assert ran.status == 1 and "the disk is full" in ran.err and "written" not in ran.out
     for path in Path("graded").rglob("results.json"):

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.batch.local import Job
-from viva.cli.progress import Progress
+from viva.cli.shared.progress import Progress
 from viva.formats.results_json import to_json
 from viva.model import Case, Entry, Score, Status, Tier
+from viva.pipeline.local_pool import Job
 
 CASE = Case("", Status.GRADER_ERROR, Fraction(0), Fraction(4), "Not marked yet.")
 PENDING = (Entry("test_a.py::test_a", "A.", "1", "hidden", Status.GRADER_ERROR, Fraction(0), Fraction(4), (CASE,)),)

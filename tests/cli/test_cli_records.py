@@ -11,9 +11,9 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva
 
-from viva.model.review import Judgement, Place
+from viva.model.hand_grading import Judgement, Place
 from viva.records import Records
-from viva.records.reviews import append, undo
+from viva.records.hand_grading import append, undo
 from viva.records.store import Reason
 
 
@@ -35,7 +35,7 @@ def some_class(keeping: Path, tmp_path: Path) -> Path:
 def without_sqlalchemy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the extra is not installed."""
     for name in list(sys.modules):
-        if name.startswith(("sqlalchemy", "viva.records", "viva.batch.keeper", "viva.batch.regrade")):
+        if name.startswith(("sqlalchemy", "viva.records", "viva.pipeline.score_cache", "viva.pipeline.regrading")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
 

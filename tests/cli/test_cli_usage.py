@@ -7,9 +7,9 @@ import pytest
 from cli_course import hand_in
 from cli_run import Viva
 
-from viva.box.outside.detect import detect_tiers
 from viva.cli.main import COMMANDS, run
 from viva.model import Tier
+from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 COMMAND_LINES = [
     ("grade", [], ["Missing argument", "PATH", "`viva grade --help`"]),

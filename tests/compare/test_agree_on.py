@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from rows import Rows
 
 import viva
-from viva.examine.compare import examples as kept
-from viva.examine.compare import search
-from viva.examine.compare.fingerprint import Unrecognised, fingerprint
+from viva.compare.counterexamples import examples as kept
+from viva.compare.counterexamples import search
+from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
 from viva.grading import Disagreement, agree_on
 from viva.grading import strategies as ready
 from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, Lacking, StudentRaised

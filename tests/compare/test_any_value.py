@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from viva.box.inside.wire import Ref
 from viva.grading import Disagreement, agree
 from viva.model.errors import GraderError
+from viva.sandbox.guest.transport.wire import Ref
 
 QUIET = settings(suppress_health_check=list(HealthCheck))
 INF = float("inf")

@@ -12,8 +12,8 @@ import pytest
 import torch
 from rows import Rows
 
-from viva.box.inside.wire import Ref
 from viva.grading import Disagreement, agree
+from viva.sandbox.guest.transport.wire import Ref
 
 INF = float("inf")
 NAN = float("nan")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from viva.box.inside.wire import Ref
-from viva.examine.handles import Handle, Remote
 from viva.grading import Disagreement, agree
 from viva.model.errors import BoxDied
+from viva.proxies.proxies import Handle, Remote
+from viva.sandbox.guest.transport.wire import Ref
 
 
 class Door:

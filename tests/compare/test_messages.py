@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from rows import Rows
 
-from viva.box.inside.wire import Ref
 from viva.grading import Disagreement, agree
+from viva.sandbox.guest.transport.wire import Ref
 
 INF = float("inf")
 NAN = float("nan")

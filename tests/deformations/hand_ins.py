@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from viva.course import Assignment
+from viva.config import Assignment
 
 Files = dict[str, bytes]
 

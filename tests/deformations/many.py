@@ -5,11 +5,11 @@ from pathlib import Path
 from examined import best_tier
 from hand_ins import HandIn
 
-from viva.batch.local import Batch, Job
-from viva.course import Course
-from viva.examine.parent import Wanted
-from viva.intake import open_submission
+from viva.config import Course
 from viva.model import Score, Status
+from viva.model.grade_request import Wanted
+from viva.pipeline.local_pool import Batch, Job
+from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
 

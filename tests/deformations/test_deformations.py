@@ -19,7 +19,7 @@ from deformations import ALL, Deformation
 from hand_ins import HandIn, hand_in
 from many import ROOT, accepted, graded, lost
 
-from viva.course import Course, load_course
+from viva.config import Course, load_course
 
 ASSIGNMENTS = load_course(ROOT).assignments
 LOAD_S = 3

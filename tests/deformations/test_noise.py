@@ -8,7 +8,7 @@ from hand_ins import HandIn, hand_in
 from many import ROOT, accepted, graded, lost
 from noise import THROUGH_FLOAT32, in_other_order, noisy, relative
 
-from viva.course import load_course
+from viva.config import load_course
 from viva.model import Score, Status
 
 NOISES: dict[str, Callable[[HandIn], HandIn]] = {

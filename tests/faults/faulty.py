@@ -16,9 +16,9 @@ import pytest
 from cli_course import ASSIGNMENT, KEEPS_CASE, RIGHT, hand_in, write_course
 from cli_run import Process, Ran, below, program, still_there, without_warning
 
-from viva.box.inside.lockdown import kernel
-from viva.box.outside.leftovers import sweep_files
 from viva.formats.results_json import Results, load_results
+from viva.sandbox.guest.lockdown import kernel_calls
+from viva.sandbox.host.leftovers import sweep_files
 
 LIMITS = "limits: {load_s: 3, call_s: 1, test_s: 3, submission_s: 30}"
 PATIENT = "limits: {load_s: 60, call_s: 60, test_s: 60, submission_s: 240}"
@@ -130,7 +130,7 @@ def correct_or_said(ran: Ran, path: Path) -> None:
 
 def examiners(parent: int) -> list[int]:
     """The processes below `parent` that are examiners."""
-    return [pid for pid, _ in below(parent) if "viva.examine.child" in _command_line(pid)]
+    return [pid for pid, _ in below(parent) if "viva.pipeline.process.main" in _command_line(pid)]
 
 
 def fork_servers(parent: int) -> list[int]:
@@ -161,7 +161,9 @@ def nothing_left(scratch: Path, *, but_for_the_next: bool = False) -> Iterator[N
         but_for_the_next: what an examiner left that was killed before it had anybody to tidy up after it may stay, if
             it is what the next one removes when it is a minute old.
     """
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)  # what loses its parent becomes ours, so that it can be seen
+    kernel_calls.prctl(
+        kernel_calls.PR_SET_CHILD_SUBREAPER, 1
+    )  # what loses its parent becomes ours, so that it can be seen
     before = below(os.getpid())
     try:
         yield
@@ -174,7 +176,7 @@ def nothing_left(scratch: Path, *, but_for_the_next: bool = False) -> Iterator[N
             _tidy_as_the_next(scratch)
         assert sorted(path.name for path in scratch.iterdir()) == []
     finally:
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 0)
+        kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 0)
         for pid, _ in below(os.getpid()) - before:
             os.waitpid(pid, os.WNOHANG)
 

@@ -12,19 +12,19 @@ from cli_course import RIGHT, hand_in
 from cli_run import best_tier
 from faulty import COMMAND_S, RIGHT_POINTS, WRONG_POINTS, linux_only, patient_course, result
 
-from viva.box.inside.control import OURS
-from viva.box.outside import leftovers
+from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.host import leftovers
 
 SOURCE = Path(leftovers.__file__).parents[2]
 WALL_CLOCKS = {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime", "now", "utcnow", "today"}
 ALLOWED = {
-    "box/outside/leftovers.py",  # a file's age is on the wall clock; what is in use is held by a lock, whatever its age
+    "sandbox/host/leftovers.py",  # a file's age is on the wall clock; a lock holds what is in use
     "cli/check.py",  # `--watch` shows people when it checked
     "cli/export.py",  # Classroom 50 wants to know when
-    "cli/marks.py",  # whether a deadline has passed for somebody who has handed in nothing yet
+    "cli/grades.py",  # whether a deadline has passed for somebody who has handed in nothing yet
     "records/store.py",  # when a score was kept; which is the latest is told by its number
     "review/web/access.py",  # a session ends after hours, in another process than began it; no mark depends on it
-    "review/web/remembered.py",  # as does the key of the pages
+    "review/web/session_store.py",  # as does the key of the pages
 }
 ENDLESS = RIGHT.replace("result = 0", "while True: pass")
 RIGHT_WHERE_IT_LEAPS = RIGHT.replace(

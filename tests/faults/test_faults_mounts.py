@@ -7,8 +7,8 @@ import pytest
 from cli_run import Ran
 from faulty import RIGHT_POINTS, correct_or_said, grade, linux_only, own_mounts, patient_course, result, statuses
 
-from viva.box.outside.launch import START
-from viva.cli.options import UNSAFE
+from viva.cli.shared.options import UNSAFE
+from viva.sandbox.host.launch import START
 
 pytestmark = [linux_only, pytest.mark.long]
 HERE = Path("result.json")

@@ -23,7 +23,7 @@ from faulty import (
 )
 from kills import kill
 
-from viva.batch.attempts import ENDED
+from viva.pipeline.retry import ENDED
 
 pytestmark = [linux_only, pytest.mark.long]
 Victim = Callable[[int], int]

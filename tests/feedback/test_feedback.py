@@ -8,11 +8,11 @@ import pytest
 import yaml
 from examined import best_tier
 
-from viva.batch.local import Batch, Job
-from viva.course import load_course
-from viva.examine.parent import Wanted
+from viva.config import load_course
 from viva.model import Entry, Status
-from viva.verify.expected import known_submissions
+from viva.model.grade_request import Wanted
+from viva.pipeline.local_pool import Batch, Job
+from viva.verify.expected_verdicts import known_submissions
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = load_course(ROOT).assignments

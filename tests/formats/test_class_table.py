@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from viva.formats.class_table import HEADER, ClassView
-from viva.model.delivery import Delivery, Student
+from viva.model.attempt import Delivery, Student
 
 ADA, NOA = Student("1", "Ada Lovelace", "ada@x.edu", "A"), Student("2", "נועה לוי")
 DELIVERIES = (

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from viva.formats.curves import class_picture, class_table, picture_of, table_of
+from viva.formats.curve_chart import class_picture, class_table, picture_of, table_of
 from viva.model import Score
 from viva.model.score import Curve
 
@@ -78,7 +78,7 @@ def test_a_curve_that_was_stopped_and_one_of_a_single_epoch_are_drawn() -> None:
 def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
     here = picture_of(score(curve("gap", 0.1, 0.2, e1=0.2)))
     program = (
-        "import sys; from viva.formats.curves import picture_of; from viva.model import Score;"
+        "import sys; from viva.formats.curve_chart import picture_of; from viva.model import Score;"
         "from viva.model.score import Curve;"
         "c = Curve('test_it.py::test_it_learns', 'gap', (0.1, 0.2), ((1, 0.2),));"
         "sys.stdout.buffer.write(picture_of(Score('class/alice', '0' * 64, 'transfer', 1, (), curves=(c,))))"
@@ -91,8 +91,9 @@ def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
 
 def test_nothing_of_the_picture_is_imported_without_a_curve() -> None:
     program = (
-        "import sys; from pathlib import Path; from viva.cli.curves import write_curves; from viva.model import Score;"
+        "import sys; from pathlib import Path; from viva.pipeline.curve_files import write_curves;"
+        "from viva.model import Score;"
         "write_curves(Path('results.json'), Score('a', '0', 'b', 1, ()));"
-        "sys.exit('matplotlib' in sys.modules or 'viva.formats.curves' in sys.modules)"
+        "sys.exit('matplotlib' in sys.modules or 'viva.formats.curve_chart' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

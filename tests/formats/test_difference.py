@@ -7,8 +7,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from viva.formats.decimal_points import signed
 from viva.formats.difference import by_change, difference, summary, to_csv
-from viva.formats.points import signed
 from viva.formats.results_json import Results, results_of
 from viva.model import Case, Entry, Score, Status
 

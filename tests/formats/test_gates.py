@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import Rows
 
-from viva.formats import gates
+from viva.formats import escaping
 
 HOSTILE = st.text(
     alphabet=st.one_of(
@@ -33,7 +33,14 @@ def is_harmless(text: str) -> bool:
 
 @given(HOSTILE)
 def test_no_control_character_no_direction_no_surrogate_gets_through(text: str) -> None:
-    for gate in (gates.terminal, gates.html, gates.xml, gates.markdown, gates.markdown_block, gates.csv_cell):
+    for gate in (
+        escaping.terminal,
+        escaping.html,
+        escaping.xml,
+        escaping.markdown,
+        escaping.markdown_block,
+        escaping.csv_cell,
+    ):
         assert is_harmless(gate(text))
         gate(text).encode("utf-8")
 
@@ -42,7 +49,7 @@ def test_no_control_character_no_direction_no_surrogate_gets_through(text: str) 
     st.text(alphabet=st.characters(exclude_categories=("Cc", "Cs", "Cf", "Mn", "Me", "Zl", "Zp", "Cn")), max_size=200)
 )
 def test_honest_text_stays_as_it_is(text: str) -> None:
-    assert gates.terminal(text) == text
+    assert escaping.terminal(text) == text
 
 
 SHOWN = [
@@ -76,18 +83,18 @@ def test_terminal() -> None:
     with Rows() as row:
         for text, shown in SHOWN:
             with row(text):
-                assert gates.terminal(text) == shown
+                assert escaping.terminal(text) == shown
 
 
 def test_long_text_is_cut_and_says_so() -> None:
-    assert gates.terminal("x" * 9000) == "x" * 8000 + "… (1,000 more characters)"
-    cut = gates.terminal("line\n" * 1000)
+    assert escaping.terminal("x" * 9000) == "x" * 8000 + "… (1,000 more characters)"
+    cut = escaping.terminal("line\n" * 1000)
     assert cut.count("\n") == 199
     assert cut.endswith("… (4,001 more characters)")
 
 
 def test_one_line() -> None:
-    assert gates.line("  a\n\tb\x1b[1m  c ") == "a b c"
+    assert escaping.line("  a\n\tb\x1b[1m  c ") == "a b c"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +102,7 @@ def test_one_line() -> None:
 )
 def test_no_text_makes_a_gate_slow(text: str) -> None:
     started = time.thread_time()
-    gates.terminal(text)
+    escaping.terminal(text)
     assert time.thread_time() - started < 2
 
 
@@ -115,27 +122,27 @@ class Collector(html.parser.HTMLParser):
 @given(HOSTILE)
 def test_html_stays_text_in_elements_and_attributes(text: str) -> None:
     page = Collector()
-    page.feed(f'<p title="{gates.html(text)}">{gates.html(text)}</p>')
+    page.feed(f'<p title="{escaping.html(text)}">{escaping.html(text)}</p>')
     page.close()
     assert [tag for tag, _ in page.tags] == ["p"]
-    assert page.tags[0][1] == [("title", gates.terminal(text))]
-    assert page.text == gates.terminal(text)
+    assert page.tags[0][1] == [("title", escaping.terminal(text))]
+    assert page.text == escaping.terminal(text)
 
 
 @given(HOSTILE)
 def test_xml_can_be_read_back(text: str) -> None:
-    root = ElementTree.fromstring(f'<a b="{gates.xml(text)}">{gates.xml(text)}</a>')
-    assert (root.text or "") == gates.terminal(text)
+    root = ElementTree.fromstring(f'<a b="{escaping.xml(text)}">{escaping.xml(text)}</a>')
+    assert (root.text or "") == escaping.terminal(text)
     element = ElementTree.Element("a")
-    element.text = gates.xml_characters(text)
-    assert (ElementTree.fromstring(ElementTree.tostring(element)).text or "") == gates.terminal(text)
+    element.text = escaping.xml_characters(text)
+    assert (ElementTree.fromstring(ElementTree.tostring(element)).text or "") == escaping.terminal(text)
 
 
 @given(HOSTILE)
 def test_rich_shows_it_as_it_is(text: str) -> None:
     from rich.text import Text
 
-    assert Text.from_markup(f"[b]{gates.rich_markup(text)}[/b]", emoji=False).plain == gates.terminal(text)
+    assert Text.from_markup(f"[b]{escaping.rich_markup(text)}[/b]", emoji=False).plain == escaping.terminal(text)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +151,7 @@ def test_rich_shows_it_as_it_is(text: str) -> None:
 def test_rich_markup_is_text(text: str) -> None:
     from rich.text import Text
 
-    assert Text.from_markup(f"[b]{gates.rich_markup(text)}[/b]", emoji=False).plain == text
+    assert Text.from_markup(f"[b]{escaping.rich_markup(text)}[/b]", emoji=False).plain == text
 
 
 @pytest.mark.parametrize(
@@ -161,19 +168,19 @@ def test_rich_markup_is_text(text: str) -> None:
     ],
 )
 def test_markdown_has_no_markup(text: str) -> None:
-    shown = gates.markdown(text)
+    shown = escaping.markdown(text)
     assert "<" not in shown
     for sign in "[]()!#`*|:":
         assert shown.count(sign) == shown.count("\\" + sign)
 
 
 def test_markdown_mentions_nobody() -> None:
-    assert "@everyone" not in gates.markdown("@everyone")
+    assert "@everyone" not in escaping.markdown("@everyone")
 
 
 @given(HOSTILE)
 def test_a_markdown_block_cannot_be_left(text: str) -> None:
-    lines = gates.markdown_block(text).split("\n")
+    lines = escaping.markdown_block(text).split("\n")
     fence = lines[0].removesuffix("text")
     assert set(fence) == {"`"}
     assert lines[-1] == fence
@@ -199,13 +206,13 @@ def test_a_markdown_block_cannot_be_left(text: str) -> None:
     ],
 )
 def test_a_spreadsheet_computes_nothing(text: str, cell: str) -> None:
-    assert gates.csv_cell(text) == cell
+    assert escaping.csv_cell(text) == cell
 
 
 @given(HOSTILE)
 def test_no_cell_of_a_csv_file_begins_a_formula(text: str) -> None:
     buffer = io.StringIO()
-    csv.writer(buffer).writerow([gates.csv_cell(text), "next"])
+    csv.writer(buffer).writerow([escaping.csv_cell(text), "next"])
     (row,) = csv.reader(io.StringIO(buffer.getvalue()))
     assert row[1] == "next"
     cell = row[0].lstrip(" \u00a0")
@@ -223,7 +230,7 @@ def test_no_cell_of_a_csv_file_begins_a_formula(text: str) -> None:
 
 @given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=200))
 def test_plain_text_stays_as_it_is(text: str) -> None:
-    assert gates.terminal(text, characters=200) == text
-    assert gates.terminal(text, characters=20) == (
+    assert escaping.terminal(text, characters=200) == text
+    assert escaping.terminal(text, characters=20) == (
         text if len(text) <= 20 else f"{text[:20]}… ({len(text) - 20} more characters)"
     )

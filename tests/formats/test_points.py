@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.formats.points import UNIT, column, decimal, scores_and_maxima, shares, show, units_of, whole_scores
+from viva.formats.decimal_points import UNIT, column, decimal, scores_and_maxima, shares, show, units_of, whole_scores
 
 POINTS = st.lists(st.fractions(min_value=0, max_value=100, max_denominator=60), max_size=30)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from rich.console import Console
 
-from viva.formats.table import LATEST, progress_bar
+from viva.formats.terminal_table import LATEST, progress_bar
 from viva.model import Case, Entry, Score, Status
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import Rows
 
-from viva.formats.strict_yaml import MAX_DEPTH, MAX_VALUES, YamlProblem, read_yaml, scalar
+from viva.config.strict_yaml import MAX_DEPTH, MAX_VALUES, YamlProblem, read_yaml, scalar
 
 
 def test_values_lines_and_texts() -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from viva.formats.table import print_class, print_score
+from viva.formats.terminal_table import print_class, print_score
 from viva.model import Case, Entry, Isolation, Score, Status
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from viva.formats.write import write_atomically
+from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 
 
@@ -72,7 +72,7 @@ def test_a_limit_on_file_size_leaves_the_old_file(tmp_path: Path) -> None:
     code = f"""
 import resource, signal, sys
 from pathlib import Path
-from viva.formats.write import write_atomically
+from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -118,7 +118,7 @@ def test_killed_in_the_middle_a_whole_file_remains(tmp_path: Path) -> None:
     write_atomically(path, states[0])
     code = f"""
 from pathlib import Path
-from viva.formats.write import write_atomically
+from viva.formats.atomic_write import write_atomically
 while True:
     write_atomically(Path({str(path)!r}), b"b" * 200_000, durable=False)
     write_atomically(Path({str(path)!r}), b"a" * 300_000, durable=False)

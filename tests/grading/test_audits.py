@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import Rows
 
-from viva.grading.audits import (
-    audit_accuracy,
-    audit_grid,
-    audit_runs,
-    read_accuracy,
-    right_answers,
-    select_best,
-)
+from viva.grading.audits import audit_accuracy, audit_grid, audit_runs, read_accuracy, right_answers, select_best
 
 DEV, TEST = 3270, 1427
 MAJORITY = Fraction(2033, DEV)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.examine import checkpoints
-from viva.examine.checkpoints import Checkpoints
-from viva.examine.telling import Listener, listening
 from viva.grading import training
+from viva.grading.events import Listener, listening
+from viva.grading.training import checkpoints
+from viva.grading.training.checkpoints import Checkpoints
 
 KEY = b"a key that only the examiner has"
 EPOCHS = 5

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.examine.telling import Listener, listening
 from viva.grading import training
+from viva.grading.events import Listener, listening
 from viva.model.errors import CourseError
 
 RIGHT = tuple(0.90 + 0.001 * k for k in range(20))

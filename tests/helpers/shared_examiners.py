@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import pytest
 
-from viva.examine.parent import ExaminerProcess, Graded, environment
+from viva.model.grade_request import Graded
+from viva.pipeline.process.examiner_process import ExaminerProcess, environment
 
 REPOSITORY: Final = Path(__file__).parents[2]
 MOST: Final = 5

@@ -18,13 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from viva.box.inside.lockdown import kernel
-from viva.course import load_course
-from viva.examine.messages import score_to_plain
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
+from viva.config import load_course
 from viva.model import Tier
 from viva.model.errors import VivaError
+from viva.model.grade_request import Wanted
+from viva.model.plain import score_to_plain
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.sandbox.guest.lockdown import kernel_calls
+from viva.submissions import open_submission
 
 
 class Host:
@@ -145,7 +146,7 @@ def write(target: Path, content: str | dict[str, str]) -> None:
 def main() -> None:
     """Serve until standard input ends."""
     if sys.platform == "linux":
-        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 1)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     host = None

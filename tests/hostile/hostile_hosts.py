@@ -15,11 +15,11 @@ from typing import Any, Final, Self
 from hostile_course import KEY, OTHER, RESULTS, SECRET_FILE, TESTS, HostileCourse
 from hostile_programs import Content, Program
 
-from viva.box.inside.control import OURS
-from viva.box.outside.detect import detect_tiers
-from viva.box.outside.uids import FIRST_UID
-from viva.examine.messages import score_from_plain
 from viva.model import Score, Tier
+from viva.model.plain import score_from_plain
+from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.host.levels.detect_levels import detect_tiers
+from viva.sandbox.host.limits.uids import FIRST_UID
 
 HERE: Final = Path(__file__).parent
 _OTHER_HOSTS: Final = HERE.parent / "box" / "outside" / "hosts.py"

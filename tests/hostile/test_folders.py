@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hostile_course import POINTS, SECRET_FILE, HostileCourse
 
-from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
+from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 VIVA = Path(sysconfig.get_path("scripts")) / "viva"
 COURSE = HostileCourse()
@@ -55,9 +55,9 @@ def modules_with_the_names_of_libraries(folder: Folder) -> None:
 
 
 def an_engine_of_its_own(folder: Folder) -> None:
-    for name in ("viva", "viva/examine", "viva/grading", "viva_box", "_pytest", "encodings", "key", "reference"):
+    for name in ("viva", "viva/examiner", "viva/grading", "viva_box", "_pytest", "encodings", "key", "reference"):
         folder.write(f"{name}/__init__.py", folder.evil)
-    folder.write("viva/examine/child.py", folder.evil)
+    folder.write("viva/pipeline/process/main.py", folder.evil)
 
 
 def plugins_and_settings_of_pytest(folder: Folder) -> None:

@@ -17,10 +17,10 @@ from hostile_programs import ALL, Program
 from hostile_programs import PROGRAMS as PROGRAM_FILES
 from trials import REQUIRED, Trials
 
-from viva.examine.grading import NOT_READABLE
-from viva.examine.outcome import HIDDEN
+from viva.examiner.grader import NOT_READABLE
+from viva.examiner.outcome import HIDDEN
 from viva.formats.results_json import Results, results_of, to_bytes, to_json
-from viva.formats.table import print_class, print_score
+from viva.formats.terminal_table import print_class, print_score
 from viva.model import Tier
 
 HERE = Path(__file__).parent

@@ -23,7 +23,7 @@ class Starter:
         """A worker whose work directory is `work`; it connects over the loopback."""
         import boxes
 
-        from viva.box.inside.loopback import ONLY, Listener
+        from viva.sandbox.guest.transport.loopback import ONLY, Listener
 
         with Listener() as listener:
             command = [self._python, __file__, str(boxes.INSIDE), str(listener.port), *self._preload]
@@ -59,7 +59,8 @@ def serve(folder: str, port: int, preload: list[str]) -> None:
     spec.loader.exec_module(package)
     for name in preload:
         importlib.import_module(name)
-    loopback, worker = importlib.import_module("viva_box.loopback"), importlib.import_module("viva_box.worker")
+    loopback = importlib.import_module("viva_box.transport.loopback")
+    worker = importlib.import_module("viva_box.process.worker")
     sock = loopback.connect(port, loopback.read_token(), loopback.ONLY)
     hello = {"pid": os.getpid(), "python": sys.version_info[:2]}
     worker.serve(sock, hello, {"work": str(Path.cwd()), "seed": 1})

@@ -7,22 +7,23 @@ from pathlib import Path
 import pytest
 from cli_course import SECRET, hand_in, write_course
 
-from viva.box.inside import loopback
-from viva.box.outside.tiers import TierReport
-from viva.box.outside.zygote import Zygote
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
-from viva.model import Limits, Tier, host
+from viva.config import load_course
+from viva.model import Limits, Tier, system
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.sandbox.guest.transport import loopback
+from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.levels.tiers import TierReport
+from viva.submissions import open_submission
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="what Linux offers")
 
 
 @LINUX
 def test_linux_offers_everything() -> None:
-    offered = {name: value for name, value in vars(host).items() if name.isupper() and isinstance(value, bool)}
+    offered = {name: value for name, value in vars(system).items() if name.isupper() and isinstance(value, bool)}
     assert len(offered) == 7 and all(offered.values()), offered
-    assert host.NO_LINK and host.NOT_INHERITED
+    assert system.NO_LINK and system.NOT_INHERITED
 
 
 @LINUX

@@ -128,15 +128,15 @@ def test_nothing_outlives_a_command_that_is_killed(shape: str, course: Path, tmp
 
 # The engine's own tests, and in which shape: each in the other's would only show the same again.
 ENGINE = {
-    "macos": ["box/inside/test_loading.py", "box/inside/test_alarm_thread.py", "compare/test_messages.py"],
+    "macos": ["sandbox/guest/test_loading.py", "sandbox/guest/test_alarm_thread.py", "compare/test_messages.py"],
     "windows": [
-        *("box/inside/test_plain.py", "box/inside/test_alarm_thread.py", "box/inside/test_storable.py"),
-        "box/inside/test_worker.py::test_sabotage_costs_only_the_saboteur",
-        "box/inside/test_worker.py::test_the_soft_limit_ends_a_call_and_not_the_box",
-        "box/inside/test_worker.py::test_commands_are_run",
+        *("sandbox/guest/test_plain.py", "sandbox/guest/test_alarm_thread.py", "sandbox/guest/test_storable.py"),
+        "sandbox/guest/test_worker.py::test_sabotage_costs_only_the_saboteur",
+        "sandbox/guest/test_worker.py::test_the_soft_limit_ends_a_call_and_not_the_box",
+        "sandbox/guest/test_worker.py::test_commands_are_run",
         *("compare/test_messages.py", "compare/test_handles.py", "formats/test_table.py", "formats/test_merge.py"),
         "formats/test_gates.py",
-        *("intake/test_opening.py", "intake/test_discover.py", "grading/test_audits.py"),
+        *("submissions/test_opening.py", "submissions/test_discover.py", "grading/test_audits.py"),
     ],
 }
 # What these make, measure or end is itself of POSIX: pipes, devices, users, /proc, another way of exchanging a file.
@@ -150,7 +150,7 @@ SLEEPS = "nap or Slow"
 @pytest.mark.nightly
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_engine_s_own_tests_pass_in_it(shape: str, tmp_path: Path) -> None:
-    folders = [str(ROOT / "tests" / name) for name in ("platforms", "box/inside")]
+    folders = [str(ROOT / "tests" / name) for name in ("platforms", "sandbox/guest")]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(folders)}
     options = ["-p", "no:cacheprovider", "-p", "fresh_workers", "-q", "--basetemp", str(tmp_path / "base")]
     chosen = ["-m", "not slow and not long and not nightly", "-k", f"not ({OF_POSIX} or {SLEEPS})"]

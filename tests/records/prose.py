@@ -7,7 +7,7 @@ from typing import Any
 import samples
 
 from viva.model import Case, Entry, Score, Status
-from viva.model.review import FIRST, MARK, Judgement, Place
+from viva.model.hand_grading import FIRST, MARK, Judgement, Place
 from viva.records.store import Reason
 
 GRACE, ALAN = Reason("grace"), Reason("alan")

@@ -7,16 +7,16 @@ from pathlib import Path
 import prose
 import samples
 
-import viva.box.inside.wire as wire
-from viva.examine.transcripts import Exchange, Transcript
-from viva.examine.transcripts.transcript import question_of
+import viva.sandbox.guest.transport.wire as wire
 from viva.model import Delivery, Score, Student
-from viva.model.review import APPEAL, SECOND, SETTLED
+from viva.model.hand_grading import APPEAL, SECOND, SETTLED
 from viva.records import Records
+from viva.records.hand_grading import append, undo
 from viva.records.overrides import override
 from viva.records.proposals import decide, propose, waiting
-from viva.records.reviews import append, undo
 from viva.records.store import Kept, Reason
+from viva.replay.call_log import Exchange, Transcript
+from viva.replay.call_log.call_log import question_of
 
 ADA = Student("m-4711", "Ada Lovelace", "ada.l@example.org", "A", {"canvas": "1001", "login": "alovelace"})
 BOB = Student("m-4712", "Bob Stone", "bob.s@example.org", "A", {"canvas": "1002"})

@@ -6,11 +6,11 @@ import prose
 import pytest
 import students
 
-from viva.model.review import SETTLED
+from viva.model.hand_grading import SETTLED
 from viva.records import Records
-from viva.records.account import account_of, to_json
-from viva.records.readable import MOST_BYTES, readable
-from viva.records.reviews import append
+from viva.records.hand_grading import append
+from viva.records.readable_log import MOST_BYTES, readable
+from viva.records.student_export import account_of, to_json
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import samples
 from viva.model import Score, Status
 from viva.model.errors import UsageError
 from viva.records import Records
+from viva.records.hand_grading import append, undo
 from viva.records.overrides import ByHand, Override, all_overrides, decided, overridden, override
 from viva.records.proposals import Change, decide, propose, waiting
-from viva.records.reviews import append, undo
 from viva.records.store import Kept, Reason
 
 BY = Reason("grace", "a fairer tolerance")

@@ -13,10 +13,10 @@ from sqlalchemy import create_engine, inspect, select, text
 
 from viva.records import Records
 from viva.records.database import REVISION, open_database
-from viva.records.removal import remove
-from viva.records.reviews import append, standing_rows
+from viva.records.database_tables import METADATA
+from viva.records.hand_grading import append, standing_rows
 from viva.records.store import Reason
-from viva.records.tables import METADATA
+from viva.records.student_removal import remove
 
 LATER = {"0001": {"removals", "reviews"}, "0002": {"reviews"}}
 """Tables that were not there yet."""

@@ -8,19 +8,19 @@ import pytest
 import students
 from sqlalchemy import select
 
-import viva.box.inside.wire as wire
-from viva.examine.messages import score_to_plain
-from viva.examine.transcripts import Transcript
-from viva.marks.anonymous import pseudonym
+import viva.sandbox.guest.transport.wire as wire
+from viva.gradebook.pseudonyms import pseudonym
 from viva.model import Student
 from viva.model.errors import UsageError
+from viva.model.plain import score_to_plain
 from viva.records import Records
+from viva.records.anonymised_copy import anonymised_copy
+from viva.records.database_tables import METADATA
+from viva.records.hand_grading import standing_rows, undo
 from viva.records.overrides import ByHand, decided
-from viva.records.packing import unpack_score
-from viva.records.pseudonymous import anonymised_copy
-from viva.records.reviews import standing_rows, undo
+from viva.records.row_packing import unpack_score
 from viva.records.store import Reason
-from viva.records.tables import METADATA
+from viva.replay.call_log import Transcript
 
 SECRET = b"0123456789abcdef"
 

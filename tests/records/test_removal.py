@@ -12,11 +12,7 @@ from sqlalchemy import select
 from viva.model import Student
 from viva.model.errors import UsageError
 from viva.records import Records
-from viva.records.person import find_person
-from viva.records.removal import remove, would_remove
-from viva.records.reviews import append
-from viva.records.store import Reason
-from viva.records.tables import (
+from viva.records.database_tables import (
     METADATA,
     decisions,
     deliveries,
@@ -27,6 +23,10 @@ from viva.records.tables import (
     scores,
     transcripts,
 )
+from viva.records.find_person import find_person
+from viva.records.hand_grading import append
+from viva.records.store import Reason
+from viva.records.student_removal import remove, would_remove
 
 SECRET = b"0123456789abcdef"
 WHY = Reason("grace", "asked for on Monday")

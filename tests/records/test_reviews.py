@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from prose import ALAN, GRACE, WHY, place, said
 
 from viva.model.errors import UsageError
-from viva.model.review import APPEAL, SECOND, SETTLED, Judgement, Place, Review
+from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Judgement, Place, Review
 from viva.records import Records
-from viva.records.reviews import Changed, append, history, said_of, since, standing_rows
-from viva.records.reviews.rows import storable
+from viva.records.hand_grading import Changed, append, history, said_of, since, standing_rows
+from viva.records.hand_grading.decision_rows import storable
 
 PLACES = [place(content_hash) for content_hash in ("00", "01", "02")]
 

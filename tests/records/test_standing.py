@@ -6,11 +6,11 @@ from fractions import Fraction
 import pytest
 from prose import entry, place, said, score
 
-from viva.examine.outcome import judge
-from viva.examine.signals import NeedsReview
+from viva.examiner.outcome import judge
+from viva.grading.signals import NeedsReview
 from viva.model import Case, Status
-from viva.model.review import APPEAL, FIRST, SECOND, SETTLED, Judgement, Place, Review, Standing
-from viva.records.reviews import reviewed, standing
+from viva.model.hand_grading import APPEAL, FIRST, SECOND, SETTLED, Judgement, Place, Review, Standing
+from viva.records.hand_grading import current_decisions, reviewed
 
 DRAFT = said(4, done=False)
 WHERE = {FIRST: place(), SECOND: place(round=SECOND), SETTLED: place(kind=SETTLED)}
@@ -25,7 +25,7 @@ def rows(**said_by: tuple[Place, Judgement]) -> list[Review]:
 
 
 def of(latest: list[Review]) -> Standing:
-    return standing(latest)["00", "2.1"]
+    return current_decisions(latest)["00", "2.1"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_words_are_the_first_markers_and_the_time_is_the_last_ones() -> None
 def test_of_several_rows_of_a_place_the_latest_counts_in_whichever_order_they_come() -> None:
     every = rows(grace=(WHERE[FIRST], said(3)), alan=(WHERE[FIRST], said(1)), ada=(place("01"), said(2)))
     for latest in (every, every[::-1]):
-        found = standing(latest)
+        found = current_decisions(latest)
         assert {where: one.by for where, one in found.items()} == {("00", "2.1"): ("alan",), ("01", "2.1"): ("ada",)}
 
 
@@ -77,7 +77,7 @@ def test_a_request_for_another_look_changes_nothing_yet() -> None:
     asked = (place(kind=APPEAL), Judgement())
     assert of(rows(grace=(WHERE[FIRST], said(3)), ada=asked)).by == ("grace",)
     assert of(rows(ada=asked)) == Standing(None)
-    assert standing([]) == {}
+    assert current_decisions([]) == {}
 
 
 @pytest.mark.parametrize(

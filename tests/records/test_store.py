@@ -18,9 +18,9 @@ from sqlalchemy import text
 from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.database import REVISION, open_database
-from viva.records.packing import pack_score, unpack_score
+from viva.records.database_tables import METADATA
+from viva.records.row_packing import pack_score, unpack_score
 from viva.records.store import Reason
-from viva.records.tables import METADATA
 
 BY = Reason("grace", "the first grading")
 

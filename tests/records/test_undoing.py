@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prose import ALAN, GRACE, WHY, place, said
 
-from viva.model.review import SECOND, SETTLED, Judgement, Place
+from viva.model.hand_grading import SECOND, SETTLED, Judgement, Place
 from viva.records import Records
-from viva.records.reviews import Changed, append, history, since, standing, standing_rows, undo
+from viva.records.hand_grading import Changed, append, current_decisions, history, since, standing_rows, undo
 from viva.records.store import Reason
 
 NOTHING = Judgement(points=Fraction(4))
@@ -112,7 +112,7 @@ def test_rounds_are_apart_and_a_settlement_belongs_to_whoever_wrote_it(records: 
     assert undo(records, "small", "u1", ALAN, 1) == undo(records, "small", "u1", ALAN, 2) == []
     (row,) = undo(records, "small", "u2", GRACE, 2)
     assert (row.place, row.judgement.done) == (settled, False)
-    assert standing(standing_rows(records, "small"))["00", "2.1"].judgement is None, "the two differ again"
+    assert current_decisions(standing_rows(records, "small"))["00", "2.1"].judgement is None, "the two differ again"
     (row,) = undo(records, "small", "u3", GRACE, 1)
     assert row.place == place() and undo(records, "small", "u4", GRACE, 1) == []
     assert state(records) == {second: said(2)}

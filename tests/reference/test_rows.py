@@ -13,10 +13,11 @@ from types import ModuleType
 import pytest
 from examined import best_tier
 
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Wanted
+from viva.config import load_course
 from viva.model import Entry, Status
-from viva.verify.expected import key_submission
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.verify.expected_verdicts import key_submission
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "reference" / "README.md"

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from rows import Rows
 
-from viva.course import load_course
-from viva.course.rubric import Question, earned
+from viva.config import load_course
+from viva.config.rubric import Question, earned
 
 ROOT = Path(__file__).parents[2]
 

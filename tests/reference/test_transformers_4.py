@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from viva.batch.local import Batch, Job
-from viva.box.outside.detect import detect_tiers
-from viva.course import load_course
-from viva.examine.parent import Graded, Wanted
+from viva.config import load_course
 from viva.model import Status
-from viva.verify.expected import known_submissions
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.local_pool import Batch, Job
+from viva.sandbox.host.levels.detect_levels import detect_tiers
+from viva.verify.expected_verdicts import known_submissions
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv" / "transformers4" / "bin" / "python"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from viva.course import Course, load_course
+from viva.config import Course, load_course
 from viva.release.gradescope.package import Autograder
 
 SECRET = b"the secret of a small course"
@@ -130,7 +130,7 @@ class Platform:
     @contextlib.contextmanager
     def started(self, *options: str) -> Iterator["subprocess.Popen[str]"]:
         """The harness as a program; ended with the block."""
-        command = [sys.executable, "-I", "-m", "viva.release.gradescope.run", "--root", str(self.root), *options]
+        command = [sys.executable, "-I", "-m", "viva.release.gradescope.harness", "--root", str(self.root), *options]
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with subprocess.Popen(command, text=True, errors="replace", **pipes) as harness:
             try:

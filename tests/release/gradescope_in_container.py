@@ -106,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         install(AUTOGRADER, Path(folder))
     run = [str(AUTOGRADER / "run_autograder")]
-    harness = [sys.executable, "-I", "-m", "viva.release.gradescope.run"]
+    harness = [sys.executable, "-I", "-m", "viva.release.gradescope.harness"]
     write(AUTOGRADER / "submission_metadata.json", "{}")
     write(AUTOGRADER / "results/results.json", "{}")
     small = Path("/small")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from viva.course import Course, load_course
+from viva.config import Course, load_course
 
 SECRET = b"the secret of a small course"
 TESTS = '''

@@ -11,9 +11,9 @@ from gradescope_files import RIGHT, Platform, checked, write_course
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.release.gradescope import plain
-from viva.release.gradescope.attempts import NOT_GRADED, Refused, refused, spoken
-from viva.release.gradescope.metadata import Metadata, Previous
+from viva.release.gradescope import fallback_results
+from viva.release.gradescope.rate_limit import NOT_GRADED, Refused, refused, spoken
+from viva.release.gradescope.submission_metadata import Metadata, Previous
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = 3600.0
@@ -66,7 +66,7 @@ def test_no_limit_and_no_time_refuse_nobody() -> None:
 def test_what_the_autograder_failed_does_not_count() -> None:
     assert refused(history(3, 2, errors=[0, 1]), 1, 24 * HOUR) is None
     assert refused(history(3, 2, errors=[1]), 1, 24 * HOUR) is not None
-    ours = json.loads(plain.failure("we failed"))
+    ours = json.loads(fallback_results.failure("we failed"))
     assert refused(history(3, results=ours), 1, 24 * HOUR) is None
 
 
@@ -74,7 +74,7 @@ def test_a_failure_in_between_does_not_take_the_marks() -> None:
     rows = [Previous(NOW - timedelta(hours=3), 4.0), Previous(NOW - timedelta(hours=2), 0.0, is_error=True)]
     refusal = refused(Metadata(NOW, tuple(rows)), 1, 24 * HOUR)
     assert isinstance(refusal, Refused) and refusal.last is rows[0]
-    assert checked(plain.again(refusal.last, refusal.note))["score"] == 4.0
+    assert checked(fallback_results.again(refusal.last, refusal.note))["score"] == 4.0
 
 
 def test_the_note_says_when_the_next_is_graded() -> None:
@@ -132,7 +132,7 @@ def test_results_of_any_content_come_back_valid(given_back: Any) -> None:
     metadata = Metadata.of(given_back)
     assert all(isinstance(previous, Previous) for previous in metadata.previous)
     results = given_back if isinstance(given_back, dict) else None
-    again = plain.again(Previous(NOW, 2.5, results=results), f"{NOT_GRADED} because.")
+    again = fallback_results.again(Previous(NOW, 2.5, results=results), f"{NOT_GRADED} because.")
     assert checked(again)["output"].startswith(NOT_GRADED)
 
 
@@ -144,7 +144,7 @@ def test_the_last_results_are_kept_with_one_note() -> None:
         "leaderboard": [{"name": "t", "value": float("nan")}, {"name": "t", "value": 2, "order": "asc"}],
         "extra_data": {"deep": [1.5]},
     }
-    kept = checked(plain.again(Previous(NOW, 1.0, results=last), f"{NOT_GRADED} a newer note."))
+    kept = checked(fallback_results.again(Previous(NOW, 1.0, results=last), f"{NOT_GRADED} a newer note."))
     assert kept["output"] == f"{NOT_GRADED} a newer note.\nA line."
     assert kept["score"] == 3.5 and kept["extra_data"] == {"deep": [1.5]}
     assert kept["tests"] == [{"name": "a", "score": 3.5, "max_score": 4.0, "visibility": "hidden"}]

@@ -7,8 +7,8 @@ from gradescope_files import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.box.outside.host_memory import container_mib
-from viva.release.gradescope.memory import LEAST_MIB, MARGIN_MIB, plan
+from viva.release.gradescope.container_memory import LEAST_MIB, MARGIN_MIB, plan
+from viva.sandbox.host.limits.host_memory import container_mib
 
 UNLIMITED = str((1 << 63) - 4096)
 

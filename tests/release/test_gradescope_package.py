@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from gradescope_files import RIGHT, SECRET, TESTS, write, write_course
 
-from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
 from viva.release.gradescope.package import Autograder, derived, right_submission, zipped
 from viva.release.gradescope.requirements import pinned, vendored
 from viva.release.gradescope.wheel import wheel
+from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 BEST = next(report.tier for report in detect_tiers() if report.available)
 needs_isolation = pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation to try it in")
@@ -81,7 +81,7 @@ def test_the_wheel_is_viva(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(tmp_path)
     script = (
-        "import viva.release.gradescope.run as run, importlib.metadata as m; print(run.__file__, m.version('viva'))"
+        "import viva.release.gradescope.harness as run, importlib.metadata as m; print(run.__file__, m.version('viva'))"
     )
     places = [str(tmp_path), *(path for path in sys.path if path.endswith("-packages"))]
     said = subprocess.run(

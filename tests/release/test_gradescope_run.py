@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from gradescope_files import HANGS, RIGHT, Platform, checked, write, write_course
 
-from viva.box.outside.detect import detect_tiers
 from viva.model import Tier
+from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 BEST = next(report.tier for report in detect_tiers() if report.available)
 needs_isolation = pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation, and the harness wants T1")

@@ -13,13 +13,14 @@ import pytest
 import yaml
 from small import ALSO_RIGHT, RIGHT, SECRET, write_course
 
-from viva.course import Course, load_course
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
+from viva.config import Course, load_course
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
-from viva.release.leaks import decoded
-from viva.release.student import ANSWERS, HIDDEN, Release, Told
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.release.leak_search import decoded
+from viva.release.student_release import ANSWERS, HIDDEN, Release, Told
+from viva.submissions import open_submission
 
 pytestmark = pytest.mark.long
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from examined import best_tier
 
-from viva.course import load_course
-from viva.examine.recorded import RECORD
-from viva.examine.recorded.book import record_from
-from viva.release.student import Release
+from viva.config import load_course
+from viva.release.student_release import Release
+from viva.replay.key_recording import RECORD
+from viva.replay.key_recording.key_recording import record_from
 
 ROOT = Path(__file__).parents[2]
 COURSE = load_course(ROOT)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from viva.course import Assignment, load_course
+from viva.config import Assignment, load_course
 from viva.model import Case, Delivery, Entry, Isolation, Marked, Score, Status, Student
 from viva.model.score import Curve
 

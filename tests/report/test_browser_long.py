@@ -12,11 +12,11 @@ from hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, note
 from report_class import assignment, entry, large_class, marked
 from test_similarity import PROGRAM, program
 
-from viva.intake import open_submission
 from viva.model import Marked, Status
-from viva.report import feedback
 from viva.report.build import write_report
-from viva.report.prose import rendered, written
+from viva.report.feedback import feedback_page
+from viva.report.prose.render_prose import rendered, written
+from viva.submissions import open_submission
 
 pytestmark = pytest.mark.nightly
 SCHEMES = ["light", "dark"]
@@ -102,7 +102,7 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
     one = marked("s", *entries, notes=tuple(PAYLOADS), environment=tuple(PAYLOADS))
     class_ = [replace(one, delivery=replace(one.delivery, name=f"{payload[:60]}")) for payload in PAYLOADS[:12]]
     (tmp_path / "page.html").write_bytes(
-        feedback.page(one, assignment(), feedback.Notebook("a.ipynb", notebook_, executed=True))
+        feedback_page.page(one, assignment(), feedback_page.Notebook("a.ipynb", notebook_, executed=True))
     )
     write_report(class_, assignment(), tmp_path)
     for name in ("page.html", "report.html"):
@@ -189,7 +189,7 @@ def test_the_suite_can_fail(browser: Any, tmp_path: Path) -> None:
 
 def test_a_smuggled_style_is_not_applied(browser: Any, tmp_path: Path) -> None:
     """The policy names the page's own style by its hash."""
-    data = feedback.page(marked("s", entry("1.1")), assignment())
+    data = feedback_page.page(marked("s", entry("1.1")), assignment())
     assert b"</style>" in data
     (tmp_path / "page.html").write_bytes(data.replace(b"</main>", b"<style>body{display:none}</style></main>"))
     page = open_page(browser, tmp_path / "page.html")

@@ -7,10 +7,10 @@ import pytest
 from hostile_notebooks import notebook
 from report_class import assignment, entry, large_class, marked
 
-from viva.intake import open_submission
 from viva.model import Marked, Status
 from viva.model.errors import UsageError
 from viva.report.build import write_report
+from viva.submissions import open_submission
 
 PROGRAM = """
 def beam_search(step, k, n_steps):

@@ -6,7 +6,7 @@ from hypothesis import strategies as draw
 from report_class import entry, marked
 
 from viva.model import Status
-from viva.report.clusters import UNKNOWN, normalised, wrong_answers
+from viva.report.class_page.clusters import UNKNOWN, normalised, wrong_answers
 
 HIDDEN = "This test is hidden: what it asks and what went wrong is not shown."
 

@@ -9,9 +9,9 @@ import pytest
 from hostile_notebooks import notebook
 from report_class import entry, marked
 
-from viva.formats.executed import FILE, About, about
+from viva.formats.executed_file import FILE, About, about
 from viva.model import Marked
-from viva.report.executed import ExecutedNotebooks
+from viva.report.feedback.executed_notebooks import ExecutedNotebooks
 
 HASH = "a" * 64
 

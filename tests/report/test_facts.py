@@ -9,7 +9,7 @@ from report_class import entry, large_class, marked
 from viva.model import Isolation, Status
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve
-from viva.report import charts, facts
+from viva.report.class_page import charts, facts
 
 
 @given(draw.lists(draw.floats(-5, 200), max_size=60), draw.floats(0.5, 150))

@@ -11,16 +11,16 @@ from report_class import assignment, entry, marked
 from viva.model import Case, Delivery, Entry, Marked, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve
-from viva.report import feedback
-from viva.report.notebook import MOST_RENDERED, shown_cells
+from viva.report.feedback import feedback_page
+from viva.report.feedback.notebook_view import MOST_RENDERED, shown_cells
 
 SECRET = "zq-secret-7141"
 ASSIGNMENT = assignment()
 
 
 def page(one: Marked, data: bytes | None = None, *, executed: bool = False) -> str:
-    shown = feedback.Notebook("a.ipynb", data, executed) if data is not None else None
-    return feedback.page(one, ASSIGNMENT, shown).decode()
+    shown = feedback_page.Notebook("a.ipynb", data, executed) if data is not None else None
+    return feedback_page.page(one, ASSIGNMENT, shown).decode()
 
 
 @pytest.mark.parametrize("visibility", ["hidden", "after_due_date", "after_published"])
@@ -40,8 +40,8 @@ def test_nothing_of_a_hidden_test_leaks(visibility: str, status: Status) -> None
     )  # fmt: skip
     html = page(one, notebook(("markdown", "# 2.1"), ("code", "def f(): pass")))
     assert SECRET not in html
-    assert "A hidden test" in html and (feedback.NOT_MARKED in html) == status.is_open
-    assert (feedback.HIDDEN in html) == (status is not Status.PASSED and not status.is_open)
+    assert "A hidden test" in html and (feedback_page.NOT_MARKED in html) == status.is_open
+    assert (feedback_page.HIDDEN in html) == (status is not Status.PASSED and not status.is_open)
 
 
 def test_visible_tests_say_what_they_say_in_results() -> None:
@@ -65,7 +65,7 @@ def test_marks_stand_beside_the_cells_they_are_about() -> None:
     )  # fmt: skip
     assert [cell.number for cell in cells] == [0, 1, 2, 0, 3]
     marks = [
-        feedback.mark_of(e)
+        feedback_page.mark_of(e)
         for e in (
             entry("1.1"),
             entry("2.2", Status.FAILED, message="bleu(['a']) gave 1, expected 2."),
@@ -75,7 +75,7 @@ def test_marks_stand_beside_the_cells_they_are_about() -> None:
             entry("7.8", Status.FAILED, message="bleu(x) is secret", visibility="hidden"),
         )
     ]
-    beside, nowhere = feedback.place(marks, cells)
+    beside, nowhere = feedback_page.place(marks, cells)
     assert {i: [m.number for m in ms] for i, ms in beside.items()} == {0: ["1.1"], 2: ["2.2"], 4: ["2.3"], 3: ["1.10"]}
     assert [m.number for m in nowhere] == ["7.7", "7.8"]
 
@@ -132,7 +132,7 @@ def test_definitions_alone_are_said_to_be_executed() -> None:
     written = json.loads(notebook(("code", "1")))
     written["metadata"]["viva"] = {"load": "definitions"}
     html = page(marked("s"), json.dumps(written).encode(), executed=True)
-    assert feedback.DEFINED in html and feedback.EXECUTED not in html
+    assert feedback_page.DEFINED in html and feedback_page.EXECUTED not in html
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_markdown_that_is_meant_to_be_slow_is_shown(text: str) -> None:
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "", ".", "a//b", "a\\b", "a\x00b", "a/", "..", "a\nb"])
 def test_a_name_that_leads_out_of_the_folder_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="relative path"):
-        feedback.path_of(Delivery(name, Path("x"), ()))
+        feedback_page.path_of(Delivery(name, Path("x"), ()))
 
 
 def test_names_become_files_below_the_folder() -> None:
-    assert str(feedback.path_of(Delivery("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"
+    assert str(feedback_page.path_of(Delivery("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"

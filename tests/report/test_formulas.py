@@ -10,8 +10,8 @@ from hypothesis import strategies as draw
 from latex2mathml import commands
 from rows import Rows
 
-from viva.report.formulas import MOST_CHARACTERS, mathml
-from viva.report.mathml import ATTRIBUTES, TAGS
+from viva.report.prose.formulas import MOST_CHARACTERS, mathml
+from viva.report.prose.mathml import ATTRIBUTES, TAGS
 
 WORDS = sorted({
     *commands.CONVERSION_MAP, *commands.LOCAL_FONTS, *commands.GLOBAL_FONTS, *commands.FUNCTIONS,

@@ -11,7 +11,7 @@ from report_class import entry, large_class, marked
 from viva.formats.results_json import results_of, to_json
 from viva.model import Case, Marked, Status
 from viva.model.errors import UsageError
-from viva.report.load import deliveries_below, score_of
+from viva.report.load_results import deliveries_below, score_of
 
 
 def write(folder: Path, names: dict[str, Marked], **how: bool) -> Path:

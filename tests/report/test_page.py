@@ -8,7 +8,7 @@ import pytest
 from report_class import assignment, entry, large_class, marked, shares
 
 from viva.model import Marked, Status
-from viva.report.page import page
+from viva.report.class_page.class_page import page
 
 ASSIGNMENT = assignment()
 

@@ -12,11 +12,12 @@ from rows import Rows
 from test_formulas import read
 from test_sanitise import Reader, harmless
 
-from viva.formats import gates
-from viva.report import feedback, prose
-from viva.report.delimiters import without_formulas
-from viva.report.prose import MOST_FORMULAS, MOST_RENDERED, rendered, written
-from viva.report.sanitise import sanitised
+from viva.formats import escaping
+from viva.report.feedback import feedback_page
+from viva.report.prose import render_prose
+from viva.report.prose.delimiters import without_formulas
+from viva.report.prose.render_prose import MOST_FORMULAS, MOST_RENDERED, rendered, written
+from viva.report.prose.sanitise import sanitised
 
 MATH = re.compile("<math .*?</math>", re.DOTALL)
 OURS = ('<span class="formula" role="group" aria-label="Formula" tabindex="0">', '<code class="formula">')
@@ -116,7 +117,7 @@ def test_of_too_many_formulas_the_last_are_source() -> None:
 
 def test_what_goes_wrong_is_shown_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(rendered("*x*\n" * MOST_RENDERED)).startswith("<pre>*x*\n")
-    monkeypatch.setattr(prose, "as_html", lambda text, keep: text.swapcase())
+    monkeypatch.setattr(render_prose, "as_html", lambda text, keep: text.swapcase())
     assert str(rendered("*a* $x$")) == "<pre>*a* $x$</pre>", "the word for the formula was lost"
 
 
@@ -128,10 +129,10 @@ def test_code_is_coloured_and_pictures_stay() -> None:
 
 def test_an_attachment_does_not_cost_the_page() -> None:
     """nbconvert raised an error of its own kind for `attachment:`, which a pasted picture in a notebook is."""
-    html = feedback.page(
+    html = feedback_page.page(
         marked("s"),
         assignment(),
-        feedback.Notebook("a.ipynb", notebook(("markdown", "![a](attachment:b.png) text")), False),
+        feedback_page.Notebook("a.ipynb", notebook(("markdown", "![a](attachment:b.png) text")), False),
     ).decode()
     assert "(a picture was left out) text" in html
 
@@ -156,7 +157,7 @@ def test_prose_without_formulas_is_what_nbconvert_makes_of_it() -> None:
         for text in [*SAMPLES, *(text for text in PAYLOADS if not found(text) and "$" not in text)]:
             with row(text):
                 theirs = re.sub(
-                    r'<a class="anchor-link" href="[^"]*">&#182;</a>', "", str(markdown2html(gates.terminal(text)))
+                    r'<a class="anchor-link" href="[^"]*">&#182;</a>', "", str(markdown2html(escaping.terminal(text)))
                 )
                 assert "".join(str(rendered(text)).split()) == "".join(sanitised(theirs).split())
 

@@ -7,8 +7,8 @@ import pytest
 from report_class import entry, marked, shares
 
 from viva.model import Status
-from viva.report import facts
-from viva.report.questions import analyse, questions, responses
+from viva.report.class_page import facts
+from viva.report.class_page.questions import analyse, questions, responses
 
 
 def test_the_last_attempt_of_a_student_or_team_counts() -> None:

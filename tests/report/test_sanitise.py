@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as draw
 from rows import Rows
 
-from viva.report.sanitise import sanitised
+from viva.report.prose.sanitise import sanitised
 
 MAY_BE = {
     "a": {"href", "title", "rel"}, "img": {"src", "width", "height", "alt"}, "span": {"class"}, "div": {"class"},

@@ -9,17 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
 
-from viva.report import similarity
-from viva.report.similarity import (
-    FEWEST_COMMON,
-    WINDOW_TOKENS,
-    K,
-    W,
-    every_run,
-    pairs,
-    prints_of,
-)
-from viva.report.tokens import Source
+from viva.report.similarity import similar_pairs
+from viva.report.similarity.similar_pairs import FEWEST_COMMON, WINDOW_TOKENS, K, W, every_run, pairs, prints_of
+from viva.report.similarity.tokens import Source
 
 PROGRAM = '''
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -65,8 +57,8 @@ tokens = draw.integers(0, 3)
 
 def fingerprints(kinds: list[int]) -> dict[int, int]:
     """Return what winnowing selects of a stream of tokens: the place of each first token, and the hash of its run."""
-    hashes = similarity._hashes(kinds)
-    return {int(place): int(hashes[place]) for place in similarity._selected(hashes)}
+    hashes = similar_pairs._hashes(kinds)
+    return {int(place): int(hashes[place]) for place in similar_pairs._selected(hashes)}
 
 
 @given(

@@ -8,7 +8,7 @@ import pytest
 from report_class import entry, marked
 
 from viva.model import Marked, Status, Student
-from viva.report.table import table
+from viva.report.class_page.class_csv import table
 
 
 def rows(*marked_: Marked) -> list[list[str]]:

@@ -10,9 +10,9 @@ from pages_class import SIZE
 from postgres import postgres_url
 from review_class import fill
 
-from viva.model.review import SECOND
+from viva.model.hand_grading import SECOND
 from viva.records import Records
-from viva.review.desk import Desk
+from viva.review.queue import Desk
 
 __all__ = ["postgres_url"]
 

@@ -13,16 +13,16 @@ from review_class import NAME, assignment, course, hash_of, rubric
 from served import Answer as Reply
 from served import Browser, Review, behind_the_guard
 
-from viva.course.rubric import Item, Question, Rubric
+from viva.config.rubric import Item, Question, Rubric
 from viva.model import Delivery, Score, Student
-from viva.model.review import FIRST, Standing
+from viva.model.hand_grading import FIRST, Standing
 from viva.records import Records
-from viva.review.answers import Answer, HandedIn, Written
-from viva.review.desk import Desk
-from viva.review.journal import Journal
-from viva.review.opening import desk_of_records
-from viva.review.turns import Marker
+from viva.review.decision_log import Journal
+from viva.review.leases import Marker
+from viva.review.open_queue import desk_of_records
+from viva.review.queue import Desk
 from viva.review.web.app import create_app
+from viva.review.written_answers import Answer, HandedIn, Written
 
 QUESTION = "2.1"
 ITEMS = tuple(item.id for question in rubric().questions if question.number == QUESTION for item in question.items)

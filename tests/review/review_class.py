@@ -7,9 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from viva.course import Assignment, Course, load_course
-from viva.course.rubric import Rubric
-from viva.course.rubric_file import load_rubric
+from viva.config import Assignment, Course, load_course
+from viva.config.rubric import Rubric
+from viva.config.rubric_file import load_rubric
 from viva.model import Case, Delivery, Entry, Isolation, Score, Status, Student
 from viva.records import Records
 from viva.records.store import Reason

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, StreamingRespon
 from viva.review.web.access import Access
 from viva.review.web.guard import Guard
 from viva.review.web.listening import listen
-from viva.review.web.serve import Serving, server
+from viva.review.web.server import Serving, server
 
 KEY = bytes(range(32))
 PASSWORD = "correct horse"

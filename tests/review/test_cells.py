@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.formats import gates
-from viva.review.cells import cell, text_of
+from viva.formats import escaping
+from viva.review.spreadsheet_cells import cell, text_of
 
 TRICKY = st.text(alphabet=st.one_of(st.sampled_from("'=+-@＝ 12./\t\n\u00a0e"), st.characters()), max_size=30)
 
@@ -38,7 +38,7 @@ def test_a_mark_goes_before_what_would_be_taken_for_something_else(text: str, wr
 
 @given(TRICKY)
 def test_what_was_written_comes_back(text: str) -> None:
-    shown = gates.terminal(text)
+    shown = escaping.terminal(text)
     out = io.StringIO(newline="")
     csv.writer(out).writerow([cell(text), "next"])
     ((first, second),) = csv.reader(io.StringIO(out.getvalue(), newline=""))
@@ -49,6 +49,6 @@ def test_what_was_written_comes_back(text: str) -> None:
 
 @given(TRICKY)
 def test_also_without_the_mark_which_some_spreadsheets_take_away(text: str) -> None:
-    shown = gates.terminal(text)
+    shown = escaping.terminal(text)
     if not shown.startswith("'"):
         assert text_of(shown) == shown

@@ -17,15 +17,15 @@ from review_class import NAME, assignment, delivery_of, hash_of, rubric, score_o
 
 from viva.model import Status
 from viva.model.errors import UsageError
-from viva.model.review import SECOND
+from viva.model.hand_grading import SECOND
 from viva.records import Records
-from viva.records.reviews import Changed
+from viva.records.hand_grading import Changed
 from viva.records.store import Reason
-from viva.review.answers import HandedIn, Written
-from viva.review.desk import Desk
-from viva.review.journal import Journal, place_of
-from viva.review.sources import KeptClass
-from viva.review.turns import Marker
+from viva.review.answer_sources import KeptClass
+from viva.review.decision_log import Journal, place_of
+from viva.review.leases import Marker
+from viva.review.queue import Desk
+from viva.review.written_answers import HandedIn, Written
 
 SIZE = 12
 BLIND = Marker("Grace", SECOND)
@@ -41,7 +41,7 @@ def order(desk: Desk, question: str = QUESTION) -> list[str]:
 def test_the_order_is_the_same_in_every_process_and_another_for_each_question(file: Path) -> None:
     program = (
         "import json, sys; from review_class import NAME, course; from viva.records import Records\n"
-        "from pathlib import Path; from viva.review.opening import desk_of_records\n"
+        "from pathlib import Path; from viva.review.open_queue import desk_of_records\n"
         "records = Records.open(sys.argv[1], Path())\n"
         "with records, desk_of_records(course(), NAME, records) as desk:\n"
         "    desk.wait()\n"

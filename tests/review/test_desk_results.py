@@ -11,13 +11,13 @@ from review_class import NAME, assignment, course, delivery_of, rubric, score_of
 
 from viva.formats.results_json import load_results, to_json
 from viva.model.errors import UsageError
-from viva.model.review import FIRST, Standing
+from viva.model.hand_grading import FIRST, Standing
 from viva.records import Records
 from viva.records.store import Reason
-from viva.review.answers import HandedIn
-from viva.review.desk import Desk
-from viva.review.journal import Journal, place_of
-from viva.review.opening import desk_of_folder
+from viva.review.decision_log import Journal, place_of
+from viva.review.open_queue import desk_of_folder
+from viva.review.queue import Desk
+from viva.review.written_answers import HandedIn
 
 SIZE = 3
 

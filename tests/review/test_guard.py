@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from served import Browser, Review, served
 
-from viva.review.web.files import address, files
 from viva.review.web.replies import ALWAYS
+from viva.review.web.static_files import address, files
 
 LINE = 200 * b"x"
 

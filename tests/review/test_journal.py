@@ -12,11 +12,11 @@ from desks import QUESTION, looked, reader
 from review_class import NAME, fill, hash_of
 
 from viva.model.errors import UsageError
-from viva.model.review import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
-from viva.records import Records, reviews
-from viva.records.reviews import Changed
+from viva.model.hand_grading import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
+from viva.records import Records, hand_grading
+from viva.records.hand_grading import Changed
 from viva.records.store import Reason
-from viva.review.journal import Journal
+from viva.review.decision_log import Journal
 
 F = Fraction
 KEY = hash_of(0), QUESTION
@@ -47,7 +47,7 @@ def said(comment: str = "", earned: int = 1, *, done: bool = True) -> Judgement:
 
 
 def kept(records: Records, name: str) -> list[Review]:
-    return reviews.since(records, name, 0)
+    return hand_grading.since(records, name, 0)
 
 
 # --- the same thing twice

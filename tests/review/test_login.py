@@ -9,10 +9,10 @@ from served import KEY, PASSWORD, Browser, Review, served
 
 from viva.review.web import login
 from viva.review.web.access import Access
-from viva.review.web.asking import Asked
-from viva.review.web.files import address
 from viva.review.web.login import MOST_WAITING, Login
 from viva.review.web.replies import Reply
+from viva.review.web.request_checks import Asked
+from viva.review.web.static_files import address
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 
 from viva.model.errors import UsageError
 from viva.review.web.access import Session
-from viva.review.web.meanwhile import Meanwhile
+from viva.review.web.loading_page import Meanwhile
 
 MADE = PlainTextResponse("the page")
 

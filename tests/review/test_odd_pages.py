@@ -10,11 +10,11 @@ import pytest
 from desks import Class, Pages, class_of, desk_of, hidden, pages_of, reader, settled
 from review_class import NAME, course, delivery_of, hash_of, rubric, score_of
 
-from viva.course.rubric import Group, Item, Misconception, Question, Rubric
+from viva.config.rubric import Group, Item, Misconception, Question, Rubric
 from viva.formats.results_json import to_json
-from viva.model.review import FIRST, SECOND
+from viva.model.hand_grading import FIRST, SECOND
 from viva.records import Records
-from viva.review.opening import desk_of_folder
+from viva.review.open_queue import desk_of_folder
 
 F = Fraction
 ODD = ("_", "all", "2.1-a_B.", "0", "group", "static", "x" * 80)

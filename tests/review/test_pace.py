@@ -2,7 +2,7 @@
 
 import pytest
 
-from viva.review.pace import pace, time_left
+from viva.review.time_estimate import pace, time_left
 
 
 def at(*seconds: float) -> list[str]:

@@ -7,8 +7,8 @@ from desks import ITEMS, QUESTION, Pages, Person, answer_of, hidden
 from pages_class import DECIDE, HERE, OTHER, SIZE, mark
 from review_class import delivery_of, hash_of, rubric
 
-from viva.model.review import FIRST, SECOND
-from viva.review.web import visit
+from viva.model.hand_grading import FIRST, SECOND
+from viva.review.web import request_context
 
 NUMBERS = [question.number for question in rubric().questions]
 
@@ -189,7 +189,7 @@ def test_what_is_still_being_read_or_cannot_be_is_said(
     pages: Pages, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages.desk.ready.clear()
-    monkeypatch.setattr(visit, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(request_context, "PATIENCE_S", 0.01)
     assert "Reading the class" in ada.get("/").body
     for answer in (ada.get(f"/q/{QUESTION}"), ada.send(HERE, comment="x"), ada.send("/undo")):
         assert answer.status == 503 and "still being read" in answer.body

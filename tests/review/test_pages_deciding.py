@@ -7,7 +7,7 @@ from desks import ITEMS, QUESTION, Pages, Person
 from pages_class import DECIDE, HERE, mark
 from review_class import NAME, hash_of
 
-from viva.model.review import FIRST, SECOND
+from viva.model.hand_grading import FIRST, SECOND
 
 # --- decisions and requests
 

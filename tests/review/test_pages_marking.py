@@ -8,8 +8,8 @@ from desks import ITEMS, QUESTION, Pages, Person, desk_at, hidden, pages_of, rea
 from pages_class import HERE, ONE, OTHER, SIZE, mark
 from review_class import NAME, hash_of
 
-from viva.model.review import FIRST, SECOND
-from viva.records import reviews
+from viva.model.hand_grading import FIRST, SECOND
+from viva.records import hand_grading
 
 # --- marking
 
@@ -218,11 +218,11 @@ def test_undo_of_what_somebody_has_changed_since_is_a_page(pages: Pages, ada: Pe
 
 
 def test_undo_of_what_is_not_in_the_class_any_more_says_that_it_was_done(file: Path) -> None:
-    from viva.model.review import Judgement, Place
+    from viva.model.hand_grading import Judgement, Place
     from viva.records.store import Reason
 
     with reader(file) as records:
-        reviews.append(records, NAME, "a", [(Place("f" * 64, QUESTION), Judgement(done=True))], Reason("Ada"))
+        hand_grading.append(records, NAME, "a", [(Place("f" * 64, QUESTION), Judgement(done=True))], Reason("Ada"))
     with desk_at(file) as desk, pages_of(desk) as running:
         undone = running.person().send("/undo")
         assert undone.status == 200 and "was taken back" in undone.body and "Nothing" not in undone.body

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from viva.course.rubric import Misconception, Question
-from viva.review.phrases import Phrase, phrases
+from viva.config.rubric import Misconception, Question
+from viva.review.comment_bank import Phrase, phrases
 
 QUESTION = Question(
     "2.1",

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.review.web import remembered
-from viva.review.web.remembered import LIFETIME_S, Remembered, Running
+from viva.review.web import session_store
+from viva.review.web.session_store import LIFETIME_S, Remembered, Running
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_new_token_is_a_new_key_at_the_same_port(environ: dict[str, str]) -> N
 
 def test_a_key_lasts_a_day(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_700_000_000.0
-    monkeypatch.setattr(remembered.time, "time", lambda: now)  # type: ignore[attr-defined]
+    monkeypatch.setattr(session_store.time, "time", lambda: now)  # type: ignore[attr-defined]
     key, _ = run(environ)
     now += LIFETIME_S - 1
     assert run(environ)[0] == key  # which does not make it younger
@@ -197,5 +197,5 @@ def test_a_relative_place_is_ignored_as_its_specification_says(tmp_path: Path, m
     ).map(lambda told: json.dumps(told).encode())
 )
 def test_whatever_the_file_holds_is_nothing_or_all_of_it(data: bytes) -> None:
-    last = remembered._last(data)
+    last = session_store._last(data)
     assert last is None or (len(last.key) == 32 and 0 < last.port < 65536)

@@ -13,9 +13,9 @@ from playwright.sync_api import Error
 from review_class import NAME, fill, hash_of, rubric
 from review_server import chromium, opened, served
 
-from viva.course.rubric import earned
-from viva.model.review import FIRST, SECOND, Review
-from viva.records import Records, reviews
+from viva.config.rubric import earned
+from viva.model.hand_grading import FIRST, SECOND, Review
+from viva.records import Records, hand_grading
 
 pytestmark = pytest.mark.nightly
 QUESTION = "2.1"
@@ -42,7 +42,7 @@ def kept(url: str, size: int, folder: Path = Path("class")) -> str:
 def latest(url: str, round_: int = FIRST, question: str = QUESTION) -> dict[str, Review]:
     """What stands of each answer to a question."""
     with Records.open(url, Path()) as records:
-        rows = reviews.standing_rows(records, NAME)
+        rows = hand_grading.standing_rows(records, NAME)
     return {row.place.content_hash: row for row in rows if row.place.question == question and row.place.round == round_}
 
 
@@ -330,7 +330,7 @@ def test_a_request_is_noted_and_decided(browser: Any, url: str, tmp_path: Path) 
         page.goto(f"{server.origin}/appeals")
         assert "decided" in page.inner_text("ul.queue")
     with Records.open(url, Path()) as records:
-        standing = reviews.standing(reviews.standing_rows(records, NAME))[hash_of(2), QUESTION]
+        standing = hand_grading.standing(hand_grading.standing_rows(records, NAME))[hash_of(2), QUESTION]
     assert standing.judgement is not None
     assert standing.judgement.earned == earned(rubric().question(QUESTION), [_first_item()])  # type: ignore[arg-type]
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from review_class import NAME, ROOT, course, delivery_of, hash_of, rubric, score_of
 
-from viva.cli.keeping import marks_beside
 from viva.cli.main import run
 from viva.cli.review import desk_for
+from viva.cli.shared.keeping import marks_beside
 from viva.formats.results_json import load_results, to_json
-from viva.model.review import Judgement
-from viva.review.desk import Desk
-from viva.review.turns import Marker
+from viva.model.hand_grading import Judgement
+from viva.review.leases import Marker
+from viva.review.queue import Desk
 
 SIZE = 3
 QUESTION = "2.1"

@@ -9,9 +9,9 @@ from hostile_notebooks import PAYLOADS
 from review_class import NAME, delivery_of, fill, hash_of, notebook, rubric, score_of
 from review_server import Server, chromium, opened, served
 
-from viva.intake import open_submission
 from viva.records import Records
 from viva.records.store import Reason
+from viva.submissions import open_submission
 
 pytestmark = pytest.mark.nightly
 QUESTION = "2.1"

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.cli.main import cli
+from viva.formats.hand_graded_results import join, joined
 from viva.formats.merge import merge
 from viva.formats.results_json import Results, load_results, results_of, to_bytes
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
-from viva.model.review import Judgement, Standing
-from viva.report.load import score_of
-from viva.review.results import join, joined
+from viva.model.hand_grading import Judgement, Standing
+from viva.report.load_results import score_of
 
 F = Fraction
 ROOT = Path(__file__).parents[2]

@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 from desks import ADA, GRACE, answer_of, class_of, desk_of, pages_of, say, settled
 
-from viva.course.rubric import Item, Question, Rubric
-from viva.model.review import FIRST, SECOND, SETTLED, Place
+from viva.config.rubric import Item, Question, Rubric
+from viva.model.hand_grading import FIRST, SECOND, SETTLED, Place
 from viva.records import Records
-from viva.records.reviews import Changed
+from viva.records.hand_grading import Changed
 from viva.review import rubric_change
-from viva.review.journal import place_of
+from viva.review.decision_log import place_of
+from viva.review.leases import Marker
 from viva.review.rubric_change import RubricChange
-from viva.review.turns import Marker
 
 F = Fraction
 ITEMS = (Item("why", F(2), "Says why."), Item("how", F(1), "Says how."), Item("name", F(1), "Names it."))

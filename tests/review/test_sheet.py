@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.course.rubric import Group, Item, Question, Rubric
+from viva.config.rubric import Group, Item, Question, Rubric
 from viva.model import Delivery
 from viva.model.errors import UsageError
-from viva.model.review import SECOND, Judgement, Place
-from viva.review import cells
-from viva.review.answers import Answer, HandedIn, Key, Written
-from viva.review.marking import judge
-from viva.review.sheet import COLUMNS, ReadMark, read_marks, to_csv
+from viva.model.hand_grading import SECOND, Judgement, Place
+from viva.review import spreadsheet_cells
+from viva.review.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
+from viva.review.rubric_points import judge
+from viva.review.written_answers import Answer, HandedIn, Key, Written
 
 F = Fraction
 QUESTION = Question(
@@ -239,7 +239,7 @@ def test_a_rubric_that_has_changed_since_disturbs_only_what_is_marked_by_it() ->
         (b"submission,question,done\r\n", "The table has no column answer, items, adjust, comment, seen; its header"),
         (",".join([*COLUMNS, "items"]).encode(), "The table has two columns items; keep one of them."),
         (",".join(COLUMNS).encode() + b"\r\n" + b"x" * 200_000, "The table cannot be read"),
-        (b"," * (cells.MOST_CELLS + 1), "The table is larger than 64 MiB or 4,000,000 cells"),
+        (b"," * (spreadsheet_cells.MOST_CELLS + 1), "The table is larger than 64 MiB or 4,000,000 cells"),
     ],
 )
 def test_what_is_no_such_table(data: bytes, said: str) -> None:
@@ -248,7 +248,7 @@ def test_what_is_no_such_table(data: bytes, said: str) -> None:
 
 
 def test_a_table_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(spreadsheet_cells, "MOST_BYTES", 1 << 20)
     with pytest.raises(UsageError, match="The table is larger than 1 MiB"):
         read(b"x" * ((1 << 20) + 1))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.review.similar import groups
+from viva.review.similar_answers import groups
 from viva.review.wording import tokens, turns
 
 LONG = (

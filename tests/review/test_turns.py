@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model.errors import UsageError
-from viva.model.review import SECOND
-from viva.records import Records, reviews
-from viva.records.reviews import Changed
-from viva.review import turns as turns_taken
-from viva.review.answers import Answer
-from viva.review.desk import Desk
-from viva.review.turns import Marker
+from viva.model.hand_grading import SECOND
+from viva.records import Records, hand_grading
+from viva.records.hand_grading import Changed
+from viva.review import leases as turns_taken
+from viva.review.leases import Marker
+from viva.review.queue import Desk
+from viva.review.written_answers import Answer
 
 SIZE = 12
 BLIND = Marker("Grace", SECOND)
@@ -164,7 +164,7 @@ def test_every_answer_is_marked_once_however_two_markers_take_turns(
         one.refresh()
         two.refresh()
         assert one.next_for(ADA, "1") is None is two.next_for(GRACE, "1")
-        rows = reviews.standing_rows(records, name)
+        rows = hand_grading.standing_rows(records, name)
         assert len(rows) == size and all(row.judgement.done for row in rows)
 
 

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from viva.review.answers import Answer, Written
-from viva.review.web.views import beginning
+from viva.review.web.page_values import beginning
+from viva.review.written_answers import Answer, Written
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from cli_course import RIGHT, SECRET
 from live_course import LIVE, write_live_course
 
-from viva.selfcheck import live
+from viva.selfcheck import live_check
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def live_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _no_examiner_is_left() -> Iterator[None]:
     yield
-    live.forget()
+    live_check.forget()
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from cli_course import RIGHT, SECRET
 
-from viva.course import load_course
-from viva.examine.parent import Wanted
+from viva.config import load_course
 from viva.model import Submission
+from viva.model.grade_request import Wanted
 from viva.selfcheck import channels
-from viva.selfcheck.notebook import Live
-from viva.selfcheck.serving import Kernel, LiveExaminer
+from viva.selfcheck.kernel_server import Kernel, LiveExaminer
+from viva.selfcheck.live_notebook import Live
 
 
 @pytest.mark.parametrize("by_loopback", [False, True], ids=["descriptors", "loopback"])
@@ -46,10 +46,12 @@ for module, names in ((os, ("fork", "O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O
     for name in names:
         if hasattr(module, name):
             delattr(module, name)
-import viva.selfcheck.live, viva.selfcheck.serving, viva.selfcheck.notebook, viva.selfcheck.report, viva.selfcheck.page
-import viva.selfcheck.examiner, viva.examine.serving, viva.examine.requests, viva.examine.submission
-assert not [name for name in sys.modules if name.startswith("viva.box.outside")]
-from viva.box.inside import alarm
+import viva.selfcheck.live_check, viva.selfcheck.kernel_server, viva.selfcheck.live_notebook
+import viva.selfcheck.check_report, viva.selfcheck.report_html
+import viva.selfcheck.live_examiner, viva.examiner.pytest_session
+import viva.pipeline.process.request_loop, viva.examiner.fixtures.submission_fixture
+assert not [name for name in sys.modules if name.startswith("viva.sandbox.host")]
+from viva.sandbox.guest.process import alarm
 try:
     alarm.within(0.2, lambda: [None for _ in iter(int, 1)])
 except alarm.SoftTimeout:

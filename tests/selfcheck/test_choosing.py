@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from viva.course.values import Handed
+from viva.config.course import Handed
 from viva.selfcheck.packing.choosing import Asked, Chosen, choose, defined, holds_secret, imports
-from viva.selfcheck.packing.listing import listing
+from viva.selfcheck.packing.pack_listing import listing
 
 TOTAL = Asked(Handed(), names=frozenset({"total"}))
 

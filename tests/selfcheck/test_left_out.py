@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model import Case, Entry, Status
-from viva.selfcheck.left_out import GPU, HIDDEN, OTHERS, OURS, TRAINING, WRITTEN, left_out, sentence
+from viva.selfcheck.not_included import GPU, HIDDEN, OTHERS, OURS, TRAINING, WRITTEN, left_out, sentence
 
 
 def entry(
@@ -81,8 +81,8 @@ def test_the_sentence_says_how_many_points_and_how_to_train() -> None:
 def test_what_the_commands_need_of_this_room_loads_nothing_heavy() -> None:
     """`viva check` of one file must not pay for what only a live notebook needs."""
     program = (
-        "import sys, viva.selfcheck.left_out, viva.selfcheck.watch, viva.selfcheck.packing.choosing\n"
-        "print([name for name in ('numpy', 'IPython', 'viva.selfcheck.live') if name in sys.modules])"
+        "import sys, viva.selfcheck.not_included, viva.selfcheck.watch, viva.selfcheck.packing.choosing\n"
+        "print([name for name in ('numpy', 'IPython', 'viva.selfcheck.live_check') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr

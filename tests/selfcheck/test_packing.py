@@ -9,11 +9,11 @@ from cli_course import RIGHT, write_course
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.course import Assignment, load_course
+from viva.config import Assignment, load_course
 from viva.model import File
 from viva.model.errors import UsageError
-from viva.selfcheck.packing.archive import Folder, archive
 from viva.selfcheck.packing.findings import before_running
+from viva.selfcheck.packing.pack_archive import Folder, archive
 
 names = st.text("abcä_ .", min_size=1, max_size=8).filter(lambda n: n.strip(". ") and "/" not in n)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model import Case, Entry, Score, Status
-from viva.selfcheck.left_out import LeftOut
-from viva.selfcheck.report import Report
+from viva.selfcheck.check_report import Report
+from viva.selfcheck.not_included import LeftOut
 
 TAGS = {"section", "table", "caption", "thead", "tbody", "tr", "th", "td", "span", "pre", "p", "ul", "li"}
 

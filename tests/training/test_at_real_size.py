@@ -11,12 +11,13 @@ from fixtures.transfer_learning.data.hand_in import FILES, opened
 from graders.transfer_learning import test_on_a_gpu as grader
 from graders.transfer_learning.inside.devices import OneDevice, copied_to, last_scores_on, on, placed
 from reference.transformer.language_model import Model
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Wanted
+from viva.config import load_course
 from viva.grading.training import read_thresholds
-from viva.intake import open_submission
 from viva.model import Status
 from viva.model.gpu import NONE_HERE, Gpus
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
 SMALL = grader.Sizes(ntoken=300, nhead=2, nhid=32, nlayers=2)

@@ -12,9 +12,9 @@ from examined import NAME, best_tier, write_course
 from gpu_samples import Machine
 
 from bench import gpu as bench
-from viva.box.outside import gpus
-from viva.box.outside.gpus import find_gpus
 from viva.model.gpu import Gpus
+from viva.sandbox.host.gpu import gpus
+from viva.sandbox.host.gpu.gpus import find_gpus
 
 TESTS = """\
 import pytest

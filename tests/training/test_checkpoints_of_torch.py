@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from graders.transfer_learning.inside import checkpoints
-from viva.box.inside import wire
-from viva.box.inside.plain import Plain
+from viva.sandbox.guest.transport import wire
+from viva.sandbox.guest.values.plain_data import Plain
 
 EPOCHS = 3
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {

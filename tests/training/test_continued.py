@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from examined import SECRET, best_tier, without_times
 
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Graded, Wanted
-from viva.intake import open_submission
+from viva.config import load_course
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
 NAME = "transfer_learning"

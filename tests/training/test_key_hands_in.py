@@ -4,7 +4,7 @@ from pathlib import Path
 
 from examined import NAME, write_course
 
-from viva.verify.expected import key_submission
+from viva.verify.expected_verdicts import key_submission
 
 
 def test_files_beside_the_key_are_handed_in_under_their_own_names(tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ from examined import SECRET, best_tier
 from graders.bert_lora_fudge import test_fine_tuning as grader
 from graders.bert_lora_fudge.inside.encoder import encode
 from graders.bert_lora_fudge.inside.fine_tuning import ADAPTED, Adam, LoRATuning, seeded
-from viva.course import load_course
-from viva.examine.load import helpers_of
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
+from viva.config import load_course
+from viva.examiner.boxes.load import helpers_of
 from viva.model import Score, Status
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "fixtures" / "bert_lora_fudge" / "submissions"

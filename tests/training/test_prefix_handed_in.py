@@ -15,11 +15,12 @@ from examined import SECRET, best_tier
 from safetensors.numpy import load, save
 
 from fixtures.adapting_transformers.data import make_prefixes
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
+from viva.config import load_course
 from viva.model import Entry, File, Status, Submission
-from viva.verify.expected import key_submission
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.submissions import open_submission
+from viva.verify.expected_verdicts import key_submission
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "fixtures" / "adapting_transformers" / "submissions"

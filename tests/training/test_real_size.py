@@ -12,10 +12,10 @@ import torch
 
 from fixtures.adapting_transformers.data.make_prefixes import in_the_box
 from graders.adapting_transformers import test_on_a_gpu as grader
-from viva.examine.names import Names
-from viva.examine.submission import SubmissionView
-from viva.examine.telling import Listener, listening
-from viva.intake import open_submission
+from viva.examiner.fixtures.student_names import Names
+from viva.examiner.fixtures.submission_fixture import SubmissionView
+from viva.grading.events import Listener, listening
+from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "fixtures" / "adapting_transformers" / "submissions"

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from examined import SECRET, best_tier, without_times
 
-from viva.course import load_course
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.intake import open_submission
+from viva.config import load_course
 from viva.model import Score, Status
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
 SHORT = {

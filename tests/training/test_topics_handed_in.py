@@ -9,12 +9,12 @@ import pytest
 from fixtures.transfer_learning.data import hand_in
 from graders.transfer_learning import test_handed_in as grader
 from graders.transfer_learning.test_fine_tuning import as_labels, digits
-from viva.course import load_course
-from viva.examine.compare import Disagreement
+from viva.compare import Disagreement
+from viva.config import load_course
 from viva.grading import artifacts
 from viva.model import Submission
 from viva.model.errors import MissingName
-from viva.verify.expected import known_submissions
+from viva.verify.expected_verdicts import known_submissions
 
 COURSE = load_course(Path(__file__).parents[2])
 KNOWN = {k.name: k.submission for k in known_submissions(COURSE, COURSE.assignment("transfer_learning"))}

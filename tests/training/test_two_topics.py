@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fixtures.transfer_learning.data import make
-from viva.course import load_course
-from viva.examine.load import helpers_of
+from viva.config import load_course
+from viva.examiner.boxes.load import helpers_of
 
 ROOT = Path(__file__).parents[2]
 

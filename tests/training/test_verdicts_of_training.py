@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from viva.model import Case, Entry, Score, Status, Submission
-from viva.verify.expected import Known
-from viva.verify.verdict import complaints, waits
+from viva.verify.expected_verdicts import Known
+from viva.verify.verdict_check import complaints, waits
 
 
 def entry(name: str, status: Status, points: int, *needs: str) -> Entry:

@@ -11,17 +11,18 @@ import pytest
 from examined import SECRET, best_tier
 
 from fixtures.adapting_transformers.data import make
-from viva.box.outside.pool import Pool
-from viva.box.outside.zygote import Zygote
-from viva.course import load_course
-from viva.examine.load import Loader, helpers_of
-from viva.examine.names import Names
-from viva.examine.parent import ExaminerProcess, Wanted
-from viva.examine.session import BoxSession
-from viva.examine.submission import SubmissionView
+from viva.config import load_course
+from viva.examiner.boxes.box_session import BoxSession
+from viva.examiner.boxes.load import Loader, helpers_of
+from viva.examiner.fixtures.student_names import Names
+from viva.examiner.fixtures.submission_fixture import SubmissionView
 from viva.grading import training
-from viva.intake import open_submission
 from viva.model import Score, Status
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.sandbox.host.box_pool import Pool
+from viva.sandbox.host.fork_server import Zygote
+from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
 GRADERS = ROOT / "graders" / "adapting_transformers"

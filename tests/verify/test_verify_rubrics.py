@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from viva.course.rubric import Item, Question, Rubric
+from viva.config.rubric import Item, Question, Rubric
 from viva.model import Entry, Score, Status
-from viva.verify.rubrics import rubric_complaints
+from viva.verify.rubric_checks import rubric_complaints
 
 ONE = Question("1", "Why?", Fraction(2), (Item("all", Fraction(2), "everything"),), evidence=("test_sums", "1"))
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from viva.cli.options import assignment_option, choose_assignment, course_option, open_course, training_option
+from viva.cli.shared.options import assignment_option, choose_assignment, course_option, open_course, training_option
 from viva.model import Score, Submission, Tier
 
 if TYPE_CHECKING:
-    from viva.examine.parent import ExaminerProcess
+    from viva.pipeline.process.examiner_process import ExaminerProcess
 
 HOW_TO_TRAIN: Final = "`viva check --training`"
 
@@ -39,8 +39,9 @@ def command(
 
     The code runs as you would run it yourself (isolation T0): it is your own.
     """
-    from viva.examine.parent import ExaminerProcess, Wanted
-    from viva.intake import open_submission
+    from viva.model.grade_request import Wanted
+    from viva.pipeline.process.examiner_process import ExaminerProcess
+    from viva.submissions import open_submission
 
     path = path or Path()
     course = open_course(course_dir, released=True)
@@ -69,8 +70,8 @@ def command(
 
 
 def _write(output: Path, score: Score) -> None:
+    from viva.formats.atomic_write import write_atomically
     from viva.formats.results_json import to_json
-    from viva.formats.write import write_atomically
 
     write_atomically(output, to_json(score))
 
@@ -86,8 +87,8 @@ def _versions(path: Path, submission: Submission, watch: bool) -> Iterable[Submi
 
 def _print_all(examiner: "ExaminerProcess", score: Score) -> None:
     """Every test, and what was not run."""
-    from viva.formats.table import print_score
-    from viva.selfcheck.left_out import left_out, sentence
+    from viva.formats.terminal_table import print_score
+    from viva.selfcheck.not_included import left_out, sentence
 
     print_score(score, as_student=True)
     click.echo(sentence(left_out(examiner.tests, score.entries, examiner.left_out), HOW_TO_TRAIN))
@@ -95,7 +96,7 @@ def _print_all(examiner: "ExaminerProcess", score: Score) -> None:
 
 def _print_changes(before: Score, now: Score) -> None:
     """The tests that came out otherwise than before, and the total."""
-    from viva.formats.table import print_score
+    from viva.formats.terminal_table import print_score
     from viva.selfcheck.watch import changed
 
     new = changed(before, now)

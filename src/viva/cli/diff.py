@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
+from viva.formats.atomic_write import write_atomically
+from viva.formats.decimal_points import show, signed
 from viva.formats.difference import Difference, by_change, difference, summary, to_csv
 from viva.formats.folders import results_below
-from viva.formats.points import show, signed
 from viva.formats.results_json import Results, TestResult, load_results
-from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
 
 

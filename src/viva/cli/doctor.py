@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from viva.cli.options import course_option, open_course
-from viva.model import Tier, host
+from viva.cli.shared.options import course_option, open_course
+from viva.model import Tier, system
 from viva.model.errors import UsageError
 
 PROMISES = {
@@ -65,8 +65,8 @@ def _walls() -> int:
     from rich.console import Console
     from rich.table import Table
 
-    from viva.box.outside.detect import detect_tiers
-    from viva.box.outside.gpus import find_gpus
+    from viva.sandbox.host.gpu.gpus import find_gpus
+    from viva.sandbox.host.levels.detect_levels import detect_tiers
 
     console = Console(highlight=False)
     user = _user()
@@ -97,7 +97,7 @@ def _walls() -> int:
 
 
 def _user() -> str:
-    if not host.NUMBERS_USERS:
+    if not system.NUMBERS_USERS:
         return "an ordinary user"
     return "root" if os.geteuid() == 0 else f"user {os.geteuid()}"
 

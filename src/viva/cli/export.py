@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from viva.formats.atomic_write import write_atomically
 from viva.formats.folders import results_below
-from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:  # imported when there is something to export
-    from viva.formats.ci.report import Report
+    from viva.formats.ci.public_view import Report
 
 _SEVERAL: Final = ("junit", "ctrf", "summary", "annotations")
 _ONE: Final = ("classroom50", "classroom", "points", "outputs")
@@ -43,7 +43,7 @@ def command(paths: tuple[Path, ...], wanted: str, output: Path | None, hidden: b
 
     Exit status: 0 exported, 1 a result cannot be read or does not fit the format.
     """
-    from viva.formats.ci.report import report_of
+    from viva.formats.ci.public_view import report_of
     from viva.formats.results_json import load_results
 
     files = [file for path in paths for file in _files(path)]
@@ -89,13 +89,13 @@ def _ctrf(reports: Sequence["Report"], files: Sequence[Path]) -> bytes:
 
 
 def _summary(reports: Sequence["Report"]) -> bytes:
-    from viva.formats.ci.summary import summary
+    from viva.formats.ci.step_summary import summary
 
     return summary(reports)
 
 
 def _annotations(reports: Sequence["Report"]) -> bytes:
-    from viva.formats.ci.workflow import annotations
+    from viva.formats.ci.workflow_commands import annotations
 
     return annotations(reports).encode()
 
@@ -120,6 +120,6 @@ def _points(report: "Report") -> bytes:
 
 
 def _outputs(report: "Report") -> bytes:
-    from viva.formats.ci.outputs import outputs
+    from viva.formats.ci.step_outputs import outputs
 
     return outputs(report).encode()

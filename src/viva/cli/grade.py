@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from viva.cli.cluster import Elsewhere, cluster_options
-from viva.cli.keeping import Keeping, marks_in, reason_of, reason_options, records_for, records_option
-from viva.cli.options import (
+from viva.cli.shared.cluster_options import Elsewhere, cluster_options
+from viva.cli.shared.keeping import Keeping, marks_in, reason_of, reason_options, records_for, records_option
+from viva.cli.shared.options import (
     UNSAFE,
     assignment_option,
     choose_gpus,
@@ -18,7 +18,7 @@ from viva.cli.options import (
     tier_option,
     training_option,
 )
-from viva.cli.progress import Progress
+from viva.cli.shared.progress import Progress
 from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
@@ -92,10 +92,10 @@ def command(
     Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, 2 something went wrong on the
     grader's side and those tests are still open.
     """
-    from viva.batch.local import Batch
-    from viva.cli.listing import list_jobs
-    from viva.examine.parent import Wanted
-    from viva.verify.verdict import points_complaint
+    from viva.cli.shared.listing import list_jobs
+    from viva.model.grade_request import Wanted
+    from viva.pipeline.local_pool import Batch
+    from viva.verify.verdict_check import points_complaint
 
     course = open_course(course_dir)
     secret = course.secret_or_public(os.environ) if visible_only else course.secret(os.environ)

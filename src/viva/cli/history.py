@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.keeping import open_records, records_option
-from viva.cli.options import course_option, open_course
-from viva.formats import gates
-from viva.formats.points import show as points
+from viva.cli.shared.keeping import open_records, records_option
+from viva.cli.shared.options import course_option, open_course
+from viva.formats import escaping
+from viva.formats.decimal_points import show as points
 from viva.model.errors import UsageError
-from viva.model.review import APPEAL, SECOND, SETTLED, Place, Review
+from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Place, Review
 
 if TYPE_CHECKING:
     from viva.records import Kept
@@ -26,8 +26,8 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
     """Show every score of STUDENT (an id, a name, an email, or the name of a delivery), from the first to the last."""
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
+        from viva.records.hand_grading import said_of
         from viva.records.overrides import all_overrides
-        from viva.records.reviews import said_of
 
         found = records.history(student)
         if not found:
@@ -51,16 +51,16 @@ def _scored(kept: "Kept") -> str:
     why = f": {kept.why}" if kept.why else ""
     return (
         f"{kept.at:%Y-%m-%d %H:%M:%S}  {score.assignment}@{score.version}  "
-        f"{points(score.earned)} of {points(score.points)}{still_open}  {gates.line(delivery.name, characters=60)}, "
+        f"{points(score.earned)} of {points(score.points)}{still_open}  {escaping.line(delivery.name, characters=60)}, "
         f"attempt {delivery.attempt}, content {score.content_hash[:12]}, {score.isolation.tier}, "
-        f"{kept.kind} by {gates.line(kept.by + why)}"
+        f"{kept.kind} by {escaping.line(kept.by + why)}"
     )
 
 
 def _decided(assignment: str, each: "Override") -> str:
     what = "taken back" if each.earned is None else f"set to {points(each.earned)} by hand"
-    who = gates.line(f"{each.by}: {each.why}")
-    return f"{each.at[:19].replace('T', ' ')}  {assignment}  {gates.line(each.test_id)} {what} by {who}"
+    who = escaping.line(f"{each.by}: {each.why}")
+    return f"{each.at[:19].replace('T', ' ')}  {assignment}  {escaping.line(each.test_id)} {what} by {who}"
 
 
 def _reviewed(assignment: str, said: Iterable[Review]) -> Iterator[str]:
@@ -71,8 +71,9 @@ def _reviewed(assignment: str, said: Iterable[Review]) -> Iterator[str]:
         if row.place.kind != APPEAL and now == before.get(row.place, ()):
             continue
         before[row.place] = now
-        who = gates.line(f"{row.by}: {row.why}" if row.why else row.by)
-        yield f"{row.at[:19].replace('T', ' ')}  {assignment}  {gates.line(row.place.question)} {_what(row)} by {who}"
+        who = escaping.line(f"{row.by}: {row.why}" if row.why else row.by)
+        when, question = row.at[:19].replace("T", " "), escaping.line(row.place.question)
+        yield f"{when}  {assignment}  {question} {_what(row)} by {who}"
 
 
 def _what(row: Review) -> str:

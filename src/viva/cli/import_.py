@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from viva.migrate.course import Imported
+    from viva.adapters.importing.new_course import Imported
 
 
 @click.command("import")
@@ -22,7 +22,7 @@ def command(tool: str, path: Path, to: Path) -> int:
     nbgrader: a course (source/<assignment>/*.ipynb) or one assignment's source folder. otter: what `otter assign`
     makes, an autograder.zip, or a master notebook. gradescope: an autograder with tests of gradescope-utils.
     """
-    from viva.migrate.course import write_course
+    from viva.adapters.importing.new_course import write_course
 
     assignments = _reader(tool)(path)
     title = path.resolve().name.removesuffix(".zip").removesuffix(".ipynb")
@@ -42,13 +42,13 @@ def command(tool: str, path: Path, to: Path) -> int:
 
 def _reader(tool: str) -> "Callable[[Path], list[Imported]]":
     if tool == "nbgrader":
-        from viva.migrate.nbgrader import import_nbgrader
+        from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 
         return import_nbgrader
     if tool == "otter":
-        from viva.migrate.otter import import_otter
+        from viva.adapters.otter.otter_import import import_otter
 
         return import_otter
-    from viva.migrate.gradescope import import_gradescope
+    from viva.adapters.importing.gradescope_import import import_gradescope
 
     return import_gradescope

@@ -12,15 +12,15 @@ from typing import Final
 
 import click
 
-from viva.cli.surroundings import mend
-from viva.cli.words import in_full, short
+from viva.cli.shared.error_text import in_full, short
+from viva.cli.shared.process_setup import mend
 
 COMMANDS: Final = {
     "grade": ("viva.cli.grade", "Grade submissions and write their results."),
     "check": ("viva.cli.check", "Check your own work with the public tests."),
     "pack": ("viva.cli.pack", "Make the archive to hand in, and check that it can be graded."),
     "verify": ("viva.cli.verify", "Prove the graders: key, starter and every fixture get what they should."),
-    "class": ("viva.cli.class_", "Show what a platform exported of a class: who handed in what, and who did not."),
+    "class": ("viva.cli.submissions", "Show what a platform exported of a class: who handed in what, and who did not."),
     "regrade": ("viva.cli.regrade", "Mark a class again after tests or points changed; apply it, or discard it."),
     "review": ("viva.cli.review", "Mark written answers in the browser, with the rubric."),
     "history": ("viva.cli.history", "Every score that a student ever had, and why."),
@@ -30,8 +30,8 @@ COMMANDS: Final = {
     "merge": ("viva.cli.merge", "Join the results of several passes over one submission, or of two folders."),
     "export": ("viva.cli.export", "Write results for CI systems and class rooms: JUnit, CTRF, GitHub, Classroom 50."),
     "report": ("viva.cli.report", "Report on a class: item analysis, wrong answers, pages for students."),
-    "marks": ("viva.cli.marks", "Make marks of scores: late penalties, attempts; into Canvas, Moodle, a table."),
-    "why": ("viva.cli.why", "Run one test on one submission again and show what was asked."),
+    "marks": ("viva.cli.grades", "Make marks of scores: late penalties, attempts; into Canvas, Moodle, a table."),
+    "why": ("viva.cli.explain", "Run one test on one submission again and show what was asked."),
     "shell": ("viva.cli.shell", "A prompt on a submission in its box."),
     "doctor": ("viva.cli.doctor", "Show which isolation this host offers, and what to install for more."),
     "release": ("viva.cli.release", "Write what students get of an assignment."),

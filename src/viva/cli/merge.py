@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.curves import write_class_curves, write_curves
+from viva.formats.atomic_write import write_atomically
+from viva.formats.decimal_points import show
+from viva.formats.escaping import line, terminal
 from viva.formats.folders import results_below
-from viva.formats.gates import line, terminal
-from viva.formats.points import show
-from viva.formats.write import write_atomically
 from viva.model import Score
 from viva.model.errors import UsageError
 from viva.model.score import Curve
+from viva.pipeline.curve_files import write_class_curves, write_curves
 
 if TYPE_CHECKING:  # imported when there is something to merge
     from viva.formats.results_json import Results

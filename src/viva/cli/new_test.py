@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from viva.cli.options import course_option, open_course
-from viva.course import Assignment, Course
+from viva.cli.shared.options import course_option, open_course
+from viva.config import Assignment, Course
 from viva.model.errors import CourseError, UsageError
 
 TEMPLATE: Final = '''

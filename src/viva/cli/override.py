@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from viva.cli.keeping import open_records, reason_of, reason_options, records_option
-from viva.cli.options import course_option, open_course
-from viva.formats.points import show
+from viva.cli.shared.keeping import open_records, reason_of, reason_options, records_option
+from viva.cli.shared.options import course_option, open_course
+from viva.formats.decimal_points import show
 from viva.model.errors import UsageError
 
 

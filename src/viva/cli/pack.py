@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from viva.cli.options import assignment_option, choose_assignment, course_option, open_course
+from viva.cli.shared.options import assignment_option, choose_assignment, course_option, open_course
 from viva.model import File, Submission, Tier
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from viva.course import Assignment, Course
+    from viva.config import Assignment, Course
     from viva.model import Score
     from viva.selfcheck.packing.choosing import Chosen
 
@@ -35,9 +35,9 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     In it are the files that the assignment names, the modules that they import, answers.yaml, results in formats that
     are graded, and files that the program names. The same files always give the same bytes.
     """
-    from viva.formats.write import write_atomically
-    from viva.selfcheck.packing.archive import archive
+    from viva.formats.atomic_write import write_atomically
     from viva.selfcheck.packing.findings import after_running, before_running
+    from viva.selfcheck.packing.pack_archive import archive
 
     if output is not None and output.suffix.lower() != ".zip":
         raise UsageError(f"-o {output}: the archive is a zip file; give a name that ends with .zip.")
@@ -68,13 +68,13 @@ def _gather(path: Path, assignment: "Assignment | None") -> "tuple[Chosen, tuple
     Raises:
         UsageError: there is nothing to hand in, or a file cannot be read.
     """
-    from viva.course.values import Handed
-    from viva.intake.content import problem
-    from viva.intake.names import safe
-    from viva.intake.opening import no_such_path
-    from viva.selfcheck.packing.archive import Folder
+    from viva.config.course import Handed
     from viva.selfcheck.packing.choosing import Asked, asked_by, choose
-    from viva.selfcheck.packing.listing import listing
+    from viva.selfcheck.packing.pack_archive import Folder
+    from viva.selfcheck.packing.pack_listing import listing
+    from viva.submissions.content_checks import problem
+    from viva.submissions.file_names import safe
+    from viva.submissions.open_submission import no_such_path
 
     if not path.exists():
         raise UsageError(no_such_path(path))
@@ -95,8 +95,9 @@ def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -
     Raises:
         UsageError: it cannot be graded.
     """
-    from viva.examine.parent import ExaminerProcess, Wanted
-    from viva.intake import open_submission
+    from viva.model.grade_request import Wanted
+    from viva.pipeline.process.examiner_process import ExaminerProcess
+    from viva.submissions import open_submission
 
     with tempfile.TemporaryDirectory(prefix="viva-pack-") as folder:
         packed = Path(folder).resolve() / name
@@ -111,7 +112,7 @@ def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -
 
 
 def _tell(chosen: "Chosen", files: tuple[File, ...], findings: list[str]) -> None:
-    from viva.formats.gates import line, terminal
+    from viva.formats.escaping import line, terminal
 
     click.echo("Packed:")
     for file in files:
@@ -132,7 +133,7 @@ def _tell(chosen: "Chosen", files: tuple[File, ...], findings: list[str]) -> Non
 
 
 def _points(score: "Score") -> str:
-    from viva.formats.points import show
+    from viva.formats.decimal_points import show
 
     still = f", {show(score.still_open)} still open" if score.still_open else ""
     return f"{show(score.earned)} of {show(score.points)} points{still}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from viva.cli.keeping import open_records, reason_of, reason_options, records_option
-from viva.cli.options import (
+from viva.cli.shared.keeping import open_records, reason_of, reason_options, records_option
+from viva.cli.shared.options import (
     choose_gpus,
     choose_tier,
     course_option,
@@ -19,12 +19,12 @@ from viva.cli.options import (
     tier_option,
     training_option,
 )
-from viva.course import Assignment, Course
-from viva.examine.parent import Wanted
-from viva.formats import gates
+from viva.config import Assignment, Course
+from viva.formats import escaping
 from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
+from viva.model.grade_request import Wanted
 
 if TYPE_CHECKING:  # SQLAlchemy comes with it, which may not be installed
     from viva.records import Records
@@ -76,7 +76,7 @@ def command(
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
         reason = reason_of(by, why)  # what it is made of comes with the records
-        from viva.cli.proposal import gain, show
+        from viva.cli.shared.proposal_display import gain, show
         from viva.records.overrides import ByHand
         from viva.records.proposals import decide, waiting
 
@@ -113,7 +113,7 @@ class Run:
     @classmethod
     def of(cls, course: Course, assignment: Assignment, training: bool, gpu_wish: str) -> Self:
         """The assignment as it is now."""
-        from viva.records.identity import made_with
+        from viva.records.grading_identity import made_with
 
         wanted = Wanted(training=training, transcript=True)
         made = made_with(assignment, course.root)
@@ -121,7 +121,7 @@ class Run:
 
     def identity(self, kept: "Kept") -> str:
         """What `viva grade` will look for, so that it does not grade this once more."""
-        from viva.records.identity import identity_of
+        from viva.records.grading_identity import identity_of
 
         hashed, gpu = kept.marked.score.content_hash, bool(self.gpus.devices)
         return identity_of(kept.delivery_id, hashed, self.made_with, self.secret, self.assignment, self.wanted, gpu=gpu)
@@ -147,8 +147,8 @@ class Choice:
 
 def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reason: "Reason") -> None:
     """Mark the class again and keep what would change as a proposal; what stays as it was is kept at once."""
-    from viva.batch.local import Batch
-    from viva.batch.regrade import Regrade, differs
+    from viva.pipeline.local_pool import Batch
+    from viva.pipeline.regrading import Regrade, differs
     from viva.records.proposals import propose
 
     name = run.assignment.name
@@ -168,4 +168,4 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
         f"{regraded.asked} programs were run for it, the others had answered already"
     )
     for each, why in regraded.left:
-        click.echo(f"viva: {gates.line(each.marked.delivery.name)} keeps its score: {gates.line(why)}", err=True)
+        click.echo(f"viva: {escaping.line(each.marked.delivery.name)} keeps its score: {escaping.line(why)}", err=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from viva.cli.options import choose_tier, course_option, open_course, tier_option
-from viva.course import Assignment, Course
+from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
+from viva.config import Assignment, Course
 from viva.model.errors import UsageError
 
 
@@ -66,8 +66,8 @@ def command(
 
 
 def _for_students(course: Course, chosen: Assignment, folder: Path, tier_name: str | None, viva_from: str) -> int:
-    from viva.formats.points import show
-    from viva.release.student import WHY, Release
+    from viva.formats.decimal_points import show
+    from viva.release.student_release import WHY, Release
 
     tier = choose_tier(tier_name, course.min_tier)
     release = Release(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.keeping import records_option
-from viva.cli.options import assignment_option, course_option, open_course
+from viva.cli.shared.keeping import records_option
+from viva.cli.shared.options import assignment_option, course_option, open_course
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def command(
 
     Exit status: 0 written, 1 the scores cannot be read or the report not be written.
     """
-    from viva.cli.marked import assignment_meant, marked_in_records, missing, with_roster
+    from viva.cli.shared.class_scores import assignment_meant, marked_in_records, missing, with_roster
     from viva.report.build import write_report
-    from viva.report.executed import ExecutedNotebooks
+    from viva.report.feedback.executed_notebooks import ExecutedNotebooks
 
     course = open_course(course_dir)
     kept = assignment_meant(course, what, records_url)
@@ -92,7 +92,7 @@ def command(
 
 def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[Marked, Path]], str]":
     """The results below a folder that are of one assignment, and its name."""
-    from viva.report.load import deliveries_below
+    from viva.report.load_results import deliveries_below
 
     results = deliveries_below(folder, submissions)
     names = list(dict.fromkeys(one.score.assignment for one, _ in results))

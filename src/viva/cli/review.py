@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import click
 
-from viva.cli.keeping import (
+from viva.cli.shared.keeping import (
     MissingLibrary,
     login_name,
     marks_beside,
@@ -20,18 +20,18 @@ from viva.cli.keeping import (
     records_option,
     records_place,
 )
-from viva.cli.options import assignment_option, course_option, open_course
+from viva.cli.shared.options import assignment_option, course_option, open_course
+from viva.formats.atomic_write import write_atomically
+from viva.formats.escaping import line
 from viva.formats.folders import results_below
-from viva.formats.gates import line
-from viva.formats.write import write_atomically
 from viva.model.errors import UsageError
-from viva.model.review import FIRST, SECOND
+from viva.model.hand_grading import FIRST, SECOND
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from viva.course import Course
-    from viva.review.desk import Desk
+    from viva.config import Course
+    from viva.review.queue import Desk
 
 _LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"
@@ -97,7 +97,7 @@ def command(
         with desk_for(course, what, records_url, assignment) as desk:
             click.echo(_with_table(desk, export, table, marker, round))
         return 0
-    from viva.review.web.serve import Serving, serve
+    from viva.review.web.server import Serving, serve
 
     until_the_end = contextlib.ExitStack()
 
@@ -130,8 +130,8 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
     Raises:
         UsageError: there is nothing to mark, or it cannot be read.
     """
-    from viva.cli.marked import assignment_meant
-    from viva.review.opening import desk_of_folder, desk_of_records
+    from viva.cli.shared.class_scores import assignment_meant
+    from viva.review.open_queue import desk_of_folder, desk_of_records
 
     kept = assignment_meant(course, what, url)
     if kept is not None:
@@ -156,17 +156,17 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
 
 def _with_table(desk: "Desk", export: Path | None, table: Path | None, marker: str, round: int) -> str:
     """Write the marks as a table, or take them from one; a sentence about it."""
-    from viva.review import tables
-    from viva.review.cells import MOST_BYTES
-    from viva.review.turns import Marker
+    from viva.review import round_csv
+    from viva.review.leases import Marker
+    from viva.review.spreadsheet_cells import MOST_BYTES
 
     desk.wait()
     if export is not None:
-        write_atomically(export, tables.written(desk, round))
+        write_atomically(export, round_csv.written(desk, round))
         return f"written: {export}"
     assert table is not None  # one of the two was said
     with table.open("rb") as file:
-        taken = tables.taken(desk, Marker(marker, round), file.read(MOST_BYTES + 1))
+        taken = round_csv.taken(desk, Marker(marker, round), file.read(MOST_BYTES + 1))
     return f"{taken} {'mark' if taken == 1 else 'marks'} taken from {table}"
 
 
@@ -192,7 +192,7 @@ def _about(course: "Course", what: Path, records_url: str | None, assignment: st
     Raises:
         UsageError: there is no such folder or assignment, or nobody says where its scores are kept.
     """
-    from viva.cli.marked import assignment_meant
+    from viva.cli.shared.class_scores import assignment_meant
 
     name = assignment_meant(course, what, records_url)
     place = str(what.resolve()) if name is None else name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from viva.cli.options import (
+from viva.cli.shared.options import (
     assignment_option,
     choose_assignment,
     choose_tier,
@@ -16,13 +16,13 @@ from viva.cli.options import (
     open_course,
     tier_option,
 )
-from viva.course import keep_apart
-from viva.examine.outcome import describe
-from viva.formats.gates import terminal
+from viva.config import keep_apart
+from viva.examiner.outcome import describe
+from viva.formats.escaping import terminal
 from viva.model.errors import BoxError, StudentRaised, VivaError
 
 if TYPE_CHECKING:  # imported with the rest when the prompt is opened
-    from viva.examine.session import BoxSession
+    from viva.examiner.boxes.box_session import BoxSession
 
 
 class Prompt(code.InteractiveConsole):
@@ -51,15 +51,15 @@ class Prompt(code.InteractiveConsole):
 @tier_option
 def command(path: Path, assignment: str | None, course_dir: Path | None, tier_name: str | None) -> int:
     """Load SUBMISSION into a box and open a prompt with `student`, `submission`, `inside` and `key`."""
-    from viva.box.outside.pool import Pool
-    from viva.box.outside.zygote import Zygote
-    from viva.examine.key import Key, load_key
-    from viva.examine.load import Loader, helpers_of
-    from viva.examine.names import Names
-    from viva.examine.notes import notes_for_student
-    from viva.examine.session import BoxSession
-    from viva.examine.submission import SubmissionView
-    from viva.intake import open_submission
+    from viva.examiner.boxes.box_session import BoxSession
+    from viva.examiner.boxes.load import Loader, helpers_of
+    from viva.examiner.fixtures.student_names import Names
+    from viva.examiner.fixtures.submission_fixture import SubmissionView
+    from viva.examiner.load_notes import notes_for_student
+    from viva.proxies.key import Key, load_key
+    from viva.sandbox.host.box_pool import Pool
+    from viva.sandbox.host.fork_server import Zygote
+    from viva.submissions import open_submission
 
     course = open_course(course_dir)
     keep_apart(course.root, [path])

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from viva.cli.keeping import open_records, reason_of, reason_options, records_option
-from viva.cli.options import course_option, open_course
-from viva.formats import gates
-from viva.formats.write import write_atomically
+from viva.cli.shared.keeping import open_records, reason_of, reason_options, records_option
+from viva.cli.shared.options import course_option, open_course
+from viva.formats import escaping
+from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 
 
@@ -26,7 +26,7 @@ def command() -> None:
 def export(student: str, output: Path, without_hidden: bool, course_dir: Path | None, records_url: str | None) -> int:
     """Write everything that the records hold about STUDENT (an id, an email, a name) as JSON, and nothing of others."""
     with open_records(open_course(course_dir), records_url) as records:
-        from viva.records.account import account_of, to_json
+        from viva.records.student_export import account_of, to_json
 
         account = account_of(records, student, hidden=not without_hidden)
     write_atomically(output, to_json(account))
@@ -50,14 +50,14 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
     """
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
-        from viva.records.removal import remove, would_remove
+        from viva.records.student_removal import remove, would_remove
 
         if yes:
             found = remove(records, student, reason_of(by, why), course.secret(os.environ))
         else:
             found = would_remove(records, student)
     rows = found.extent
-    who = ", ".join(gates.line(id_) for id_ in found.person.ids) or gates.line(student)
+    who = ", ".join(escaping.line(id_) for id_ in found.person.ids) or escaping.line(student)
     counted = ", ".join(
         f"{number} {what if number == 1 else several}"
         for number, what, several in (
@@ -73,16 +73,16 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
     for each in found.person.shared:
         click.echo(
             f"shared with {len(each.others)} others, so only the student's place in it goes: {each.assignment}, "
-            f"{gates.line(each.delivery.name)}"
+            f"{escaping.line(each.delivery.name)}"
         )
     for path in dict.fromkeys(str(each.delivery.path) for each in found.person.deliveries):
-        click.echo(f"not touched, look there: {gates.line(path)}")
-    names = ", ".join(dict.fromkeys(gates.line(each.delivery.name) for each in found.person.deliveries))
+        click.echo(f"not touched, look there: {escaping.line(path)}")
+    names = ", ".join(dict.fromkeys(escaping.line(each.delivery.name) for each in found.person.deliveries))
     click.echo(f"not touched either: what `viva grade -o`, `viva report` and `viva marks` wrote of {names}; backups")
     for place in found.mentions:
         click.echo(f"viva: {place} still names the student.", err=True)
     if found.unwiped:
-        click.echo(f"viva: {gates.line(found.unwiped)}", err=True)
+        click.echo(f"viva: {escaping.line(found.unwiped)}", err=True)
     if not yes:
         raise UsageError("Nothing was changed; --yes takes these rows away for good.")
     return 0
@@ -100,7 +100,7 @@ def anonymise(output: Path, course_dir: Path | None, records_url: str | None) ->
     """
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
-        from viva.records.pseudonymous import anonymised_copy
+        from viva.records.anonymised_copy import anonymised_copy
 
         people = anonymised_copy(records, output, course.secret(os.environ))
     click.echo(f"written: {output}, {people} people have pseudonyms")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.options import (
+from viva.cli.shared.options import (
     choose_gpus,
     choose_tier,
     course_option,
@@ -18,12 +18,12 @@ from viva.cli.options import (
     tier_option,
     training_option,
 )
-from viva.course import Assignment, Course
+from viva.config import Assignment, Course
 from viva.model import Status, Tier
 from viva.model.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
-    from viva.verify.run import Finding
+    from viva.verify.verify_course import Finding
 
 
 @click.command("verify")
@@ -71,7 +71,7 @@ def command(
     if mutants:
         return max([_break(course, a, tier, secret, workers or 0, output) for a in assignments])
 
-    from viva.verify.run import verify
+    from viva.verify.verify_course import verify
 
     all_hold = True
     found = verify(
@@ -129,11 +129,11 @@ def _tests(count: int) -> str:
 
 def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, workers: int, output: Path | None) -> int:
     """Try every mutant of an assignment, say and write what became of them; the exit status."""
-    from viva.formats.write import write_atomically
-    from viva.verify.mutants import library, report
-    from viva.verify.mutants.trial import try_all
+    from viva.formats.atomic_write import write_atomically
+    from viva.verify.mutants import general_mistakes, mutant_report
+    from viva.verify.mutants.mutant_trial import try_all
 
-    if not library.installed():
+    if not general_mistakes.installed():
         click.echo("viva: cosmic-ray is not installed; only the field's own mistakes are made.", err=True)
     shows = sys.stderr.isatty()
 
@@ -142,16 +142,19 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
             click.echo(f"\r{assignment.name}: {done} of {total} mutants ", err=True, nl=done == total)
 
     verdicts, stale = try_all(course, assignment, tier, secret, workers, told)
-    for line in (*report.table(assignment, verdicts), *(f"✗ {assignment.name}: {sentence}" for sentence in stale)):
+    for line in (
+        *mutant_report.table(assignment, verdicts),
+        *(f"✗ {assignment.name}: {sentence}" for sentence in stale),
+    ):
         click.echo(line)
-    found = report.summary(course, assignment, verdicts)
+    found = mutant_report.summary(course, assignment, verdicts)
     click.echo(
         f"{assignment.name}: {found['mutants']} mutants: {found['killed']} lose points, {found['survived']} do not, "
-        f"{found['equivalent']} are equivalent; {report.share(verdicts):.1%} of the others lose points "
+        f"{found['equivalent']} are equivalent; {mutant_report.share(verdicts):.1%} of the others lose points "
         f"(isolation {tier})."
     )
     if output is not None:
         path = output / f"{assignment.name}.json"
-        write_atomically(path, report.to_json(found))
+        write_atomically(path, mutant_report.to_json(found))
         click.echo(f"written: {path}")
     return 1 if found["survived"] or stale else 0

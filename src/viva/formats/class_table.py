@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from viva.formats import gates
-from viva.formats.table import print_view
-from viva.model.delivery import Delivery, Student
+from viva.formats import escaping
+from viva.formats.terminal_table import print_view
+from viva.model.attempt import Delivery, Student
 
 HEADER: Final = ("state", "delivery", "student_id", "name", "email", "section", "team", "submitted_at", "late",
                  "attempt", "source", "reason")  # fmt: skip
@@ -49,7 +49,7 @@ class ClassView:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(HEADER)
-        writer.writerows([gates.csv_cell(cell) for cell in row] for row in self._rows())
+        writer.writerows([escaping.csv_cell(cell) for cell in row] for row in self._rows())
         return out.getvalue()
 
     def lay_out(self, width: int) -> RenderableType:
@@ -60,10 +60,10 @@ class ClassView:
         for heading in headings:
             table.add_column(heading, overflow="fold")
         for each in self._deliveries:
-            people = "\n".join(gates.line(_person(s)) for s in each.students) or "?"
+            people = "\n".join(escaping.line(_person(s)) for s in each.students) or "?"
             time = each.submitted_at.strftime("%Y-%m-%d %H:%M %z") if each.submitted_at is not None else ""
             late = "late" if each.late else ""
-            cells = [gates.line(each.name), people, *([gates.line(each.team)] if with_teams else []), time, late]
+            cells = [escaping.line(each.name), people, *([escaping.line(each.team)] if with_teams else []), time, late]
             table.add_row(*map(Text, [*cells, str(each.attempt)]))
         return Group(
             Text(self._summary(), style="bold"),
@@ -110,6 +110,6 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _listed(title: str, lines: Iterable[str]) -> list[Text]:
-    told = [Text(f"  {gates.line(each)}") for each in lines]
+    told = [Text(f"  {escaping.line(each)}") for each in lines]
     more = [Text(f"  and {len(told) - _LISTED} more; --as-csv has all of them")] if len(told) > _LISTED else []
     return [Text(title, style="bold"), *told[:_LISTED], *more] if told else []

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from viva.formats import gates
-from viva.formats.points import in_decimals, signed
+from viva.formats import escaping
+from viva.formats.decimal_points import in_decimals, signed
 from viva.formats.results_json import Results, TestResult
 
 COLUMNS: Final = ("result", "test", "status_before", "status_after", "points_before", "points_after", "change")
@@ -81,7 +81,7 @@ def to_csv(differences: Iterable[Difference]) -> bytes:
     writer.writerow(COLUMNS)
     for each in differences:
         for row in [_total_row(each), *(_row(each.name, change) for change in each.tests)]:
-            writer.writerow([gates.csv_cell(cell) for cell in row])
+            writer.writerow([escaping.csv_cell(cell) for cell in row])
     return out.getvalue().encode("utf-8")
 
 

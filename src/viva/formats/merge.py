@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeVar
 
-from viva.formats import gates
-from viva.formats.points import decimal, scores_and_maxima, show
+from viva.formats import escaping
+from viva.formats.decimal_points import decimal, scores_and_maxima, show
 from viva.formats.question_numbers import in_order
 from viva.formats.results_json import (
     CurveData,
@@ -69,7 +69,8 @@ def merge(first: Results, second: Results, names: tuple[str, str] = ("the first"
             taken.append(test_id)
         elif one is not None and two is not None and _rank(one) == _rank(two) and _mark(one) != _mark(two):
             differing.append(
-                f"{gates.line(test_id)}: {_said(one)} in {names[0]}, {_said(two)} in {names[1]}; {names[0]}'s was kept."
+                f"{escaping.line(test_id)}: {_said(one)} in {names[0]}, {_said(two)} in {names[1]}; "
+                f"{names[0]}'s was kept."
             )
     leaders, more = _leaders(first.leaderboard, second.leaderboard, names)
     joined = _joined(first, second, chosen, leaders, _curves(first, second, chosen))
@@ -101,7 +102,7 @@ def _check(first: Results, second: Results, names: tuple[str, str]) -> None:
         before = known[exact.test_id].extra_data.points if exact.test_id in known else exact.points
         if Fraction(before) != Fraction(exact.points):
             raise UsageError(
-                f"{names[0]} and {names[1]}: {gates.line(exact.test_id)} is worth {before} points in one and "
+                f"{names[0]} and {names[1]}: {escaping.line(exact.test_id)} is worth {before} points in one and "
                 f"{exact.points} in the other; the assignment has changed: grade both again."
             )
 
@@ -255,7 +256,7 @@ def _leaders(
     ours, theirs = _grouped(first, lambda x: x.name), _grouped(second, lambda x: x.name)
     order = _united(list(ours), list(theirs)) or sorted({*ours, *theirs})
     differing = [
-        f"the leaderboard's {gates.line(name)!r} differs; {names[0]}'s was kept."
+        f"the leaderboard's {escaping.line(name)!r} differs; {names[0]}'s was kept."
         for name in order
         if name in ours and name in theirs and ours[name] != theirs[name]
     ]
@@ -282,5 +283,5 @@ def _grouped(items: Iterable[T], key: Callable[[T], str]) -> dict[str, list[T]]:
 
 
 def _short(text: str) -> str:
-    text = gates.line(text)
+    text = escaping.line(text)
     return text if len(text) <= 40 else f"{text[:12]}…"

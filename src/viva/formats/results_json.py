@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from viva.formats import gates
-from viva.formats.points import UNIT, decimal, scores_and_maxima, show, units_of
+from viva.formats import escaping
+from viva.formats.decimal_points import UNIT, decimal, scores_and_maxima, show, units_of
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
@@ -276,7 +276,7 @@ def load_results(path: Path) -> Results:
         return Results.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = gates.line(".".join(str(step) for step in first["loc"]))
+        where = escaping.line(".".join(str(step) for step in first["loc"]))
         raise UsageError(f"{path} is no results.json of viva: {where + ': ' if where else ''}{first['msg']}.") from None
 
 
@@ -292,24 +292,24 @@ def json_schema() -> dict[str, Any]:
 def _test(entry: Entry, won: int, most: int, hidden_as: str, staff: bool) -> TestResult:
     is_open = entry.status.is_open
     return TestResult(
-        name=gates.line(entry.name),
-        number=gates.line(entry.number, characters=40) or None,
+        name=escaping.line(entry.name),
+        number=escaping.line(entry.number, characters=40) or None,
         score=None if is_open else decimal(won),
         max_score=decimal(most),
         status=None if is_open else ("passed" if entry.status is Status.PASSED else "failed"),
-        output=gates.terminal(entry.message) or ("Not marked yet." if is_open else ""),
+        output=escaping.terminal(entry.message) or ("Not marked yet." if is_open else ""),
         visibility=_visibility(entry.visibility, hidden_as),
-        tags=[gates.line(tag, characters=100) for tag in entry.tags],
+        tags=[escaping.line(tag, characters=100) for tag in entry.tags],
         extra_data=TestData(
-            test_id=gates.line(entry.test_id),
+            test_id=escaping.line(entry.test_id),
             status=entry.status.value,
             earned=str(entry.earned),
             points=str(entry.points),
             wall_s=round(max(sum(case.wall_s for case in entry.cases), 0.0), 6),
             cases=[_case(case) for case in entry.cases] if len(entry.cases) > 1 else [],
-            rubric=gates.line(entry.rubric) or None,
-            written=gates.terminal(entry.written, characters=100_000, lines=5000) or None,
-            staff=(gates.terminal(entry.staff_message) or None) if staff else None,
+            rubric=escaping.line(entry.rubric) or None,
+            written=escaping.terminal(entry.written, characters=100_000, lines=5000) or None,
+            staff=(escaping.terminal(entry.staff_message) or None) if staff else None,
         ),
     )
 
@@ -321,7 +321,7 @@ def _visibility(visibility: str, hidden_as: str) -> Any:
 
 def _case(case: Case) -> CaseData:
     return CaseData(
-        label=gates.line(case.label, characters=100),
+        label=escaping.line(case.label, characters=100),
         status=case.status.value,
         earned=str(case.earned),
         points=str(case.points),
@@ -329,16 +329,16 @@ def _case(case: Case) -> CaseData:
 
 
 def _leader(name: str, value: float | str, order: str) -> LeaderboardEntry:
-    shown = gates.line(value, characters=100) if isinstance(value, str) else value
+    shown = escaping.line(value, characters=100) if isinstance(value, str) else value
     return LeaderboardEntry(
-        name=gates.line(name, characters=100), value=shown, order="asc" if order == "asc" else "desc"
+        name=escaping.line(name, characters=100), value=shown, order="asc" if order == "asc" else "desc"
     )
 
 
 def _curve(curve: Curve) -> CurveData:
     return CurveData(
-        test_id=gates.line(curve.test_id),
-        name=gates.line(curve.name, characters=100),
+        test_id=escaping.line(curve.test_id),
+        name=escaping.line(curve.name, characters=100),
         values=[round(value, 6) for value in curve.values],
         thresholds=[ThresholdData(epoch=epoch, value=round(value, 6)) for epoch, value in curve.thresholds],
     )
@@ -346,8 +346,8 @@ def _curve(curve: Curve) -> CurveData:
 
 def _gpu(use: GpuUse) -> GpuData:
     return GpuData(
-        name=gates.line(use.name),
-        driver=gates.line(use.driver, characters=40),
+        name=escaping.line(use.name),
+        driver=escaping.line(use.driver, characters=40),
         memory_mib=use.memory_mib,
         peak_mib=use.peak_mib,
     )
@@ -358,21 +358,21 @@ def _summary(score: Score, complete: bool) -> str:
     lines = list(score.notes)
     if not complete:
         lines.append(NOT_FINISHED)
-    return gates.terminal("\n".join([*lines, *open_points(score.still_open, score.points)]))
+    return escaping.terminal("\n".join([*lines, *open_points(score.still_open, score.points)]))
 
 
 def _provenance(score: Score, complete: bool) -> Provenance:
     return Provenance(
         format=FORMAT,
         complete=complete,
-        submission=gates.line(score.submission),
+        submission=escaping.line(score.submission),
         content_hash=score.content_hash,
         assignment=score.assignment,
         version=score.version,
         earned=str(score.earned),
         points=str(score.points),
         still_open=str(score.still_open),
-        environment=[gates.line(difference) for difference in score.environment],
+        environment=[escaping.line(difference) for difference in score.environment],
         curves=[_curve(curve) for curve in score.curves] or None,
         gpu=_gpu(score.gpu) if score.gpu else None,
         isolation=IsolationData(

@@ -1,17 +1,9 @@
 """What authors of graders import: decorators for tests, and the functions that compare."""
 
-from viva.examine.answers import agree_choice, agree_formula, agree_number, agree_table, share_of_cells
-from viva.examine.compare import Disagreement, agree, agree_on
-from viva.grading.decorators import (
-    hide_errors,
-    leaderboard,
-    number,
-    partial_credit,
-    tags,
-    visibility,
-    weight,
-)
-from viva.grading.review import needs_review
+from viva.compare import Disagreement, agree, agree_on
+from viva.compare.answers import agree_choice, agree_formula, agree_number, agree_table, share_of_cells
+from viva.grading.by_hand import needs_review
+from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
 
 __all__ = [
     "Disagreement",

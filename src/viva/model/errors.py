@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from viva.model import claims
+from viva.model import untrusted
 
 
 class VivaError(Exception):
@@ -95,8 +95,8 @@ class Lacking:
     @classmethod
     def from_wire(cls, claim: Any) -> "Lacking | None":
         """Build from the `lacking` part of what was raised; None where it does not say all that is needed."""
-        told = claims.table(claim)
-        library, version, name = (claims.text(told.get(part), 100) for part in ("library", "version", "name"))
+        told = untrusted.table(claim)
+        library, version, name = (untrusted.text(told.get(part), 100) for part in ("library", "version", "name"))
         return cls(library, version, name) if library and name else None
 
     @property
@@ -137,17 +137,22 @@ class StudentRaised(VivaError):
     def from_wire(cls, raised: Mapping[str, Any]) -> "StudentRaised":
         """Build from the `raised` part of a reply; anything of the wrong type becomes text."""
         frames = [
-            Frame(claims.text(file, 200), claims.number(line), claims.text(function, 200), claims.text(source, 500))
+            Frame(
+                untrusted.text(file, 200),
+                untrusted.number(line),
+                untrusted.text(function, 200),
+                untrusted.text(source, 500),
+            )
             for file, line, function, source in (
-                frame for frame in map(claims.rows, claims.rows(raised.get("frames"))) if len(frame) == 4
+                frame for frame in map(untrusted.rows, untrusted.rows(raised.get("frames"))) if len(frame) == 4
             )
         ]
         return cls(
-            claims.text(raised.get("type"), 100) or "Exception",
-            claims.text(raised.get("message")),
+            untrusted.text(raised.get("type"), 100) or "Exception",
+            untrusted.text(raised.get("message")),
             frames[:12],
-            claims.text(raised.get("missing_module"), 100) or None,
-            claims.text(raised.get("limit"), 20) or None,
+            untrusted.text(raised.get("missing_module"), 100) or None,
+            untrusted.text(raised.get("limit"), 20) or None,
             Lacking.from_wire(raised.get("lacking")),
         )
 

@@ -13,11 +13,11 @@ from sqlalchemy import Row, insert, select
 
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
-from viva.model.review import Standing
+from viva.model.hand_grading import Standing
 from viva.records.database import writing
-from viva.records.reviews import reviewed, said_of, standing, standing_rows
+from viva.records.database_tables import overrides
+from viva.records.hand_grading import current_decisions, reviewed, said_of, standing_rows
 from viva.records.store import Kept, Reason, Records, now
-from viva.records.tables import overrides
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ByHand:
         for each in all_overrides(records, assignment):
             of_name[each.name] = (*of_name.get(each.name, ()), each)
         marks: dict[str, dict[str, Standing]] = {}
-        for (content_hash, question), mark in standing(standing_rows(records, assignment)).items():
+        for (content_hash, question), mark in current_decisions(standing_rows(records, assignment)).items():
             marks.setdefault(content_hash, {})[question] = mark
         return cls(of_name, marks)
 
@@ -58,7 +58,7 @@ class ByHand:
     def about(cls, records: Records, assignment: str, name: str, content_hash: str) -> Self:
         """As the records hold it now of one delivery, and of its bytes by whoever they were handed in."""
         mine = tuple(all_overrides(records, assignment, name))
-        said = standing(said_of(records, assignment, [content_hash]))
+        said = current_decisions(said_of(records, assignment, [content_hash]))
         marks = {question: mark for (_, question), mark in said.items()}
         return cls({name: mine} if mine else {}, {content_hash: marks} if marks else {})
 

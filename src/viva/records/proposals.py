@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Row, insert, select
 
 from viva.model import Score
 from viva.records.database import writing
-from viva.records.packing import pack_score, unpack_score
+from viva.records.database_tables import decisions, proposals, proposed
+from viva.records.row_packing import pack_score, unpack_score
 from viva.records.store import REGRADED, Kept, Reason, Records, add_score, add_transcript, current_numbers, now
-from viva.records.tables import decisions, proposals, proposed
 
 
 @dataclass(frozen=True, slots=True)

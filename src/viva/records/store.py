@@ -13,10 +13,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
 from viva.model import Delivery, Marked, Score
-from viva.records.attempts import standing
+from viva.records.attempt_rows import standing
 from viva.records.database import open_database, parts, writing
-from viva.records.packing import delivery_from, delivery_to, pack_score, unpack_score
-from viva.records.tables import deliveries, scores, transcripts
+from viva.records.database_tables import deliveries, scores, transcripts
+from viva.records.row_packing import delivery_from, delivery_to, pack_score, unpack_score
 
 GRADED: Final = "graded"
 REGRADED: Final = "regraded"

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from viva.release.unhinted import without_hints
+from viva.release.strip_hints import without_hints
 
 _ALWAYS: Final = frozenset({"pytestmark", "pytest_plugins", "__all__"})
 """Names at the top of a file that pytest or Python look for."""

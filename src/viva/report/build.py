@@ -5,17 +5,18 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from viva.course import Assignment
-from viva.formats.write import write_atomically
-from viva.intake import open_submission
-from viva.model.delivery import Marked, Student
+from viva.config import Assignment
+from viva.formats.atomic_write import write_atomically
+from viva.model.attempt import Marked, Student
 from viva.model.errors import UsageError
-from viva.report import feedback as pages
-from viva.report import page, similarity, table
-from viva.report.questions import responses
+from viva.report.class_page import class_csv, class_page
+from viva.report.class_page.questions import responses
+from viva.report.feedback import feedback_page as pages
+from viva.report.graded_files import code_of, graded_files, notebook_of
 from viva.report.rendering import render
-from viva.report.sources import code_of, graded_files, notebook_of
-from viva.report.tokens import Source
+from viva.report.similarity import similar_pairs
+from viva.report.similarity.tokens import Source
+from viva.submissions import open_submission
 
 Withheld = Callable[[], Container[tuple[int, int]]]
 
@@ -58,8 +59,8 @@ def write_report(
     if feedback and (twice := [name for name, n in counts.items() if n > 1]):
         raise UsageError(f"Two deliveries are called {twice[0]!r}, and each needs a page of its own; rename one.")
     html, csv = folder / "report.html", folder / "report.csv"
-    write_atomically(csv, table.table(marked))
-    write_atomically(html, page.page(marked, assignment, missing, feedback=feedback, similarity=pairs))
+    write_atomically(csv, class_csv.table(marked))
+    write_atomically(html, class_page.page(marked, assignment, missing, feedback=feedback, similarity=pairs))
     files, unread = [html, csv], list[str]()
     if feedback:
         for one in marked:
@@ -80,25 +81,25 @@ def similarity_page(
         UsageError: jinja2 is not installed.
     """
     given = _starter(assignment)
-    starter = similarity.every_run(given)
+    starter = similar_pairs.every_run(given)
     prints, unread = [], []
     for one in marked:
         submission, _ = graded_files(one, withheld)
         code = code_of(submission) if submission else []
         if code:
             who = frozenset(student.id for student in one.delivery.students)
-            prints.append(similarity.prints_of(one.delivery.name, who, code, starter))
+            prints.append(similar_pairs.prints_of(one.delivery.name, who, code, starter))
         else:
             unread.append(one.delivery.name)
     data = render(
         "similarity.html.j2",
         assignment=assignment,
-        pairs=similarity.pairs(prints),
+        pairs=similar_pairs.pairs(prints),
         compared=len(prints),
         unread=unread,
         starter=bool(given),
-        tokens=similarity.WINDOW_TOKENS,
-        common=similarity.COMMON,
+        tokens=similar_pairs.WINDOW_TOKENS,
+        common=similar_pairs.COMMON,
     )
     return data, unread
 

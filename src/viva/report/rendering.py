@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from viva.formats import gates
-from viva.formats.points import show, signed
+from viva.formats import escaping
+from viva.formats.decimal_points import show, signed
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def number(value: float | None, digits: int = 2) -> str:
 
 def whole(text: str) -> str:
     """A text as one line, however long."""
-    return gates.line(text, characters=_TEXT)
+    return escaping.line(text, characters=_TEXT)
 
 
 def percent(share: float) -> str:
@@ -97,7 +97,7 @@ def environment(templates: Path) -> "Environment":
         "points": show,
         "number": number,
         "percent": percent,
-        "line": gates.line,
+        "line": escaping.line,
         "whole": whole,
         "signed": signed,
     }
@@ -109,5 +109,5 @@ def _gated(value: Any) -> Any:
     if value is None:
         return ""
     if type(value) is str:
-        return gates.terminal(value, characters=_TEXT, lines=_TEXT)
+        return escaping.terminal(value, characters=_TEXT, lines=_TEXT)
     return value

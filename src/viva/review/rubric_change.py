@@ -3,10 +3,10 @@
 import uuid
 from dataclasses import dataclass
 
-from viva.model.review import SECOND, Judgement, Place, Review
+from viva.model.hand_grading import SECOND, Judgement, Place, Review
 from viva.records.store import Reason
-from viva.review.desk import Desk
-from viva.review.turns import Marker
+from viva.review.leases import Marker
+from viva.review.queue import Desk
 
 _WHY = "the rubric has changed"
 

@@ -1,6 +1,7 @@
 """How the examiner of a live notebook gets its two connections: by inherited descriptors, or over the loopback.
 
-Windows cannot hand descriptors to a new process in this way; there the examiner connects (see box/inside/loopback.py).
+Windows cannot hand descriptors to a new process in this way; there the examiner connects (see loopback.py in
+sandbox/guest/transport).
 """
 
 import socket
@@ -10,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Final
 
-import viva.box.inside.loopback as loopback
-from viva.model import host
+import viva.sandbox.guest.transport.loopback as loopback
+from viva.model import system
 
 CONTROL: Final = b"C"
 WIRE: Final = b"W"
-_MODULE: Final = "viva.selfcheck.examiner"
+_MODULE: Final = "viva.selfcheck.live_examiner"
 
 
 class Launched:
@@ -39,7 +40,7 @@ def launch(
     Raises:
         OSError: it cannot be started, or does not connect in time.
     """
-    if by_loopback if by_loopback is not None else not host.INHERITS_DESCRIPTORS:
+    if by_loopback if by_loopback is not None else not system.INHERITS_DESCRIPTORS:
         return _by_loopback(environment, folder, log)
     return _by_descriptors(environment, folder, log)
 

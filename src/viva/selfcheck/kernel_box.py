@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import viva.box.inside.wire as wire
+import viva.sandbox.guest.transport.wire as wire
 from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable, ProtocolViolation
 
 _LATE_S: Final = 20.0

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from viva.intake import open_submission
-from viva.intake.names import is_not_the_work
 from viva.model import Entry, Score, Submission
 from viva.model.errors import UsageError
+from viva.submissions import open_submission
+from viva.submissions.file_names import is_not_the_work
 
 INTERVAL_S: Final = 0.3
 _MOST_FILES: Final = 8000

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from viva.formats.ci.report import Report, report_of
+from viva.formats.ci.public_view import Report, report_of
 from viva.formats.results_json import Results, results_of
 from viva.model import Case, Entry, Isolation, Score, Status
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.formats.ci.classroom import MOST_CHARACTERS, MOST_PARTS, classroom, notices
-from viva.formats.ci.report import Report, report_of
+from viva.formats.ci.public_view import Report, report_of
 from viva.model import Status
 
 

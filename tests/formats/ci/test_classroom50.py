@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.formats.ci.classroom50 import MOST_BYTES, Identity, classroom50
-from viva.formats.ci.report import Report, report_of
+from viva.formats.ci.public_view import Report, report_of
 from viva.model import Status
 from viva.model.errors import UsageError
 

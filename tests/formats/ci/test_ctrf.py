@@ -8,7 +8,7 @@ from ci_results import HIDDEN, SECRET, TEXTS, one_of_each, spoiled
 from hypothesis import given
 
 from viva.formats.ci.ctrf import ctrf
-from viva.formats.ci.report import report_of
+from viva.formats.ci.public_view import report_of
 
 COUNT: Final = {"type": "integer", "minimum": 0}
 STATUS: Final = {"enum": ["passed", "failed", "skipped", "pending", "other"]}

@@ -8,7 +8,7 @@ from ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoile
 from hypothesis import given
 
 from viva.formats.ci.junit import MOST_BYTES, junit
-from viva.formats.ci.report import report_of
+from viva.formats.ci.public_view import report_of
 from viva.model import Status
 from viva.model.errors import UsageError
 

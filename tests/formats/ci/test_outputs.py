@@ -5,8 +5,8 @@ import re
 from ci_results import TEXTS, entry, one_of_each, report, spoiled
 from hypothesis import given
 
-from viva.formats.ci.outputs import outputs
-from viva.formats.ci.report import report_of
+from viva.formats.ci.public_view import report_of
+from viva.formats.ci.step_outputs import outputs
 from viva.model import Isolation, Status
 
 KEYS = ["score", "points", "still_open", "percent", "tests_not_shown", "tier", "state"]

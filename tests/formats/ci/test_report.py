@@ -7,7 +7,7 @@ from ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.formats.ci.report import messages_of_cases, report_of
+from viva.formats.ci.public_view import messages_of_cases, report_of
 from viva.model import Case, Status
 from viva.model.errors import UsageError
 

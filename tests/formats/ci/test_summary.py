@@ -7,8 +7,8 @@ from ci_log import outside
 from ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from hypothesis import given
 
-from viva.formats.ci.report import report_of
-from viva.formats.ci.summary import MOST_BYTES, summary
+from viva.formats.ci.public_view import report_of
+from viva.formats.ci.step_summary import MOST_BYTES, summary
 from viva.model import Status
 
 

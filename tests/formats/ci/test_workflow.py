@@ -8,8 +8,8 @@ from ci_log import runner
 from ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from hypothesis import given
 
-from viva.formats.ci.report import report_of
-from viva.formats.ci.workflow import Place, annotations, command, place_of, stopped
+from viva.formats.ci.public_view import report_of
+from viva.formats.ci.workflow_commands import Place, annotations, command, place_of, stopped
 from viva.model import Status
 
 OBEYED = {"error", "warning", "notice", "group", "endgroup", "stop-commands"}

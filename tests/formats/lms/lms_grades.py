@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from viva.formats.lms.grade import Grade
+from viva.formats.lms.returned_grade import Grade
 from viva.model import Student
 
 ADA = Student("ada", "Ada Lovelace", "ada@x.edu", also={"canvas": "101", "moodle": "2001", "brightspace": "9001"})

@@ -6,8 +6,8 @@ import io
 import pytest
 from lms_grades import ADA, BO, EXCUSED, grade
 
-from viva.formats.lms.brightspace import brightspace, brightspace_new
-from viva.formats.lms.sheet import read_sheet
+from viva.formats.lms.brightspace_gradebook import brightspace, brightspace_new
+from viva.formats.lms.lossless_csv import read_sheet
 from viva.model import Student
 from viva.model.errors import UsageError
 

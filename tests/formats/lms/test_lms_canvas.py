@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lms_grades import ADA, BO, EXCUSED, OPEN, grade
 
-from viva.formats.lms.canvas import canvas
-from viva.formats.lms.grade import Grade
-from viva.formats.lms.sheet import read_sheet
+from viva.formats.lms.canvas_gradebook import canvas
+from viva.formats.lms.lossless_csv import read_sheet
+from viva.formats.lms.returned_grade import Grade
 from viva.model import Student
 from viva.model.errors import UsageError
 

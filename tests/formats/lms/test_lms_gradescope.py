@@ -6,8 +6,8 @@ import io
 import pytest
 from lms_grades import ADA, BO, grade
 
-from viva.formats.lms.gradescope import gradescope
-from viva.formats.lms.sheet import read_sheet
+from viva.formats.lms.gradescope_grades import gradescope
+from viva.formats.lms.lossless_csv import read_sheet
 from viva.model import Student
 from viva.model.errors import UsageError
 

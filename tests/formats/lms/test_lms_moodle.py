@@ -6,8 +6,8 @@ import io
 import pytest
 from lms_grades import ADA, BO, OPEN, grade
 
-from viva.formats.lms.moodle import moodle
-from viva.formats.lms.sheet import read_sheet
+from viva.formats.lms.lossless_csv import read_sheet
+from viva.formats.lms.moodle_worksheet import moodle
 from viva.model import Student
 from viva.model.errors import UsageError
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.formats.lms.sheet import MOST_BYTES, read_sheet
+from viva.formats.lms.lossless_csv import MOST_BYTES, read_sheet
 from viva.model.errors import UsageError
 
 # Python 3.11 writes a carriage return alone without quotes, and then reads it as a line break.

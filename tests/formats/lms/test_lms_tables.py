@@ -10,8 +10,8 @@ import pyarrow.parquet
 import pytest
 from lms_grades import ADA, EXCUSED, OPEN, grade
 
-from viva.formats.lms.grade import Grade
-from viva.formats.lms.tables import nbgrader, parquet, plain_csv
+from viva.formats.lms.grade_tables import nbgrader, parquet, plain_csv
+from viva.formats.lms.returned_grade import Grade
 from viva.model import Student
 from viva.model.errors import UsageError
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.target import Broken, Target, expect, expect_sentence, fixtures
-from viva.formats.strict_yaml import MAX_DEPTH, YamlProblem, read_yaml
+from viva.config.strict_yaml import MAX_DEPTH, YamlProblem, read_yaml
 from viva.grading import Disagreement, agree_choice, agree_formula, agree_number, agree_table
-from viva.intake.answers import read_answers
+from viva.submissions.answers_file import read_answers
 
 ASKED: tuple[Callable[[Any], None], ...] = (
     lambda value: agree_choice(value, {"A", "C"}, partial=True),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
-from viva.box.inside import archives, sources
+from viva.sandbox.guest.loading import archives, sources
 
 NAMES = ("hw.zip", "hw.tar", "hw.tar.gz", "deep/er/hw.gz", "hw.bz2", "hw.xz")
 Members = Iterable[tuple[str, bytes]]

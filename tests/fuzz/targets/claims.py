@@ -10,15 +10,15 @@ import numpy as np
 from tests.fuzz.target import Target, expect, expect_sentence
 from tests.fuzz.targets import wire as door
 from tests.fuzz.targets.answers import ASKED
-from viva.box.inside import wire
-from viva.box.inside.encoding import Encoder
-from viva.examine.catalog import TestFunction
-from viva.examine.marks import exact_points, leader_value
-from viva.examine.outcome import Outcome, describe
-from viva.examine.suites.verdict import of_fixture, of_test
+from viva.adapters.unittests.suite_outcome import of_fixture, of_test
+from viva.examiner.catalog import TestFunction
+from viva.examiner.outcome import Outcome, describe
+from viva.examiner.points import exact_points, leader_value
 from viva.grading import Disagreement, agree
-from viva.model import claims
+from viva.model import untrusted
 from viva.model.errors import StudentRaised
+from viva.sandbox.guest.transport import wire
+from viva.sandbox.guest.transport.encoding import Encoder
 
 FUNCTION = TestFunction(
     test_id="test_a.py::test_b", name="b", number="1", points=Fraction(2), visibility="visible", tags=(),
@@ -33,10 +33,10 @@ def check(data: bytes) -> None:
     value = door.unframed(data[1:])
     if isinstance(value, wire.WireError):
         return
-    expect(type(claims.text(value)) is str and type(claims.number(value)) is int, "a reader returns another kind")
-    table = claims.table(value)
+    expect(type(untrusted.text(value)) is str and type(untrusted.number(value)) is int, "a reader returns another kind")
+    table = untrusted.table(value)
     expect(0 < len(describe(StudentRaised.from_wire(table))) <= 4000, "an exception that cannot be told")
-    for outcome in (of_test(table, FUNCTION), of_fixture(None, claims.rows(value))):
+    for outcome in (of_test(table, FUNCTION), of_fixture(None, untrusted.rows(value))):
         expect(type(outcome) is Outcome and len(outcome.message) < 20_000, "no outcome")
     for read in (exact_points, leader_value):
         try:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 
 from tests.fuzz.target import Broken, Target, expect, expect_sentence
-from viva.examine.answers.formula_text import parse
-from viva.examine.answers.formula_tree import Constant, Tree, Variable, evaluate, variables_of
-from viva.examine.answers.unreadable import Unreadable
+from viva.compare.answers.formula_text import parse
+from viva.compare.answers.formula_tree import Constant, Tree, Variable, evaluate, variables_of
+from viva.compare.answers.unreadable import Unreadable
 from viva.grading import Disagreement, agree_formula
 
 QUESTIONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
-from viva.grading.artifacts.cells import Classes
-from viva.grading.artifacts.handed_in import read_checkpoint, read_predictions
+from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
+from viva.grading.artifacts.table_cells import Classes
 from viva.grading.artifacts.unusable import Unusable
 from viva.grading.audits import audit_predictions
 

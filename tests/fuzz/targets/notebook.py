@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
-from viva.grading.audits.seeds import audit_seeds
-from viva.intake.content import notes, problem
-from viva.intake.notebook import Notebook, NotebookError, read_notebook
-from viva.intake.prose import MAX_CHARACTERS, written_in
+from viva.grading.audits.split_seeds import audit_seeds
 from viva.model import File
+from viva.submissions.content_checks import notes, problem
+from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
+from viva.submissions.notebook_prose import MAX_CHARACTERS, written_in
 
 NUMBERS = ("2.1", "1", "2(a)(ii)", "b)")
 

@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 
 from tests.fuzz.target import Broken, Target, expect
-from viva.examine.compare.show import as_written, show
-from viva.formats import gates
-from viva.intake.names import safe
-from viva.intake.text import decode, without_surrogates
+from viva.compare.show import as_written, show
+from viva.formats import escaping
+from viva.submissions.decode_text import decode, without_surrogates
+from viva.submissions.file_names import safe
 
 BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\ufeff")
 
@@ -19,21 +19,21 @@ def check(data: bytes) -> None:
     """Show the text everywhere."""
     text = data.decode("utf-8", "surrogateescape")
     for gate in (
-        gates.terminal,
-        gates.html,
-        gates.xml,
-        gates.markdown,
-        gates.markdown_block,
-        gates.csv_cell,
-        gates.line,
+        escaping.terminal,
+        escaping.html,
+        escaping.xml,
+        escaping.markdown,
+        escaping.markdown_block,
+        escaping.csv_cell,
+        escaping.line,
     ):
         shown = gate(text)
         expect(not any(_acts(character) for character in shown), f"{gate.__name__} lets {shown[:80]!r} through")
         shown.encode("utf-8")
-    expect("\n" not in gates.line(text) and len(gates.line(text)) < 350, "a line that is none")
-    passed = gates.terminal(text, characters=100_000, lines=10_000)
-    expect(gates.terminal(passed, characters=100_000, lines=10_000) == passed, "what has passed is changed")
-    expect("<" not in gates.html(text) and '"' not in gates.html(text), "a tag can be opened")
+    expect("\n" not in escaping.line(text) and len(escaping.line(text)) < 350, "a line that is none")
+    passed = escaping.terminal(text, characters=100_000, lines=10_000)
+    expect(escaping.terminal(passed, characters=100_000, lines=10_000) == passed, "what has passed is changed")
+    expect("<" not in escaping.html(text) and '"' not in escaping.html(text), "a tag can be opened")
     _check_files(text)
     for kept in (decode(data), without_surrogates(text), safe(text)):
         kept.encode("utf-8")
@@ -46,13 +46,13 @@ def _acts(character: str) -> bool:
 
 def _check_files(text: str) -> None:
     try:
-        ElementTree.fromstring(f'<a b="{gates.xml(text)}">{gates.xml(text)}</a>')
+        ElementTree.fromstring(f'<a b="{escaping.xml(text)}">{escaping.xml(text)}</a>')
     except ElementTree.ParseError as error:
         raise Broken("no XML") from error
     file = io.StringIO()
-    csv.writer(file).writerow([gates.csv_cell(text), "x"])
+    csv.writer(file).writerow([escaping.csv_cell(text), "x"])
     rows = list(csv.reader(io.StringIO(file.getvalue(), newline="")))
-    expect(len(rows) == 1 and rows[0] == [gates.csv_cell(text), "x"], "a cell that breaks its row")
+    expect(len(rows) == 1 and rows[0] == [escaping.csv_cell(text), "x"], "a cell that breaks its row")
 
 
 def seeds() -> Iterator[bytes]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tests.box.inside.values import same
 from tests.fuzz.target import Broken, Target, expect
-from viva.box.inside import wire
-from viva.box.inside.decoding import Decoder
-from viva.box.inside.encoding import Encoder
+from tests.sandbox.guest.values import same
+from viva.sandbox.guest.transport import wire
+from viva.sandbox.guest.transport.decoding import Decoder
+from viva.sandbox.guest.transport.encoding import Encoder
 
 PLAIN = (
     type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Fraction, Decimal,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from safetensors.numpy import save
 
-from viva.grading.artifacts.cells import Classes
-from viva.grading.artifacts.handed_in import read_checkpoint, read_predictions
+from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
+from viva.grading.artifacts.table_cells import Classes
 from viva.grading.artifacts.unusable import Unusable
 
 RIGHT = np.array([1, 0, 0, 1, 1])

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from rows import Rows
 from safetensors.numpy import save
 
-from viva.grading.artifacts.cells import Classes
-from viva.grading.artifacts.handed_in import read_checkpoint, read_predictions
+from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
+from viva.grading.artifacts.table_cells import Classes
 from viva.grading.artifacts.unusable import FLOOR, RATIO, Unusable
 
 N = 5

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import Rows
 
-from viva.grading.artifacts.cells import Classes, read_cell
-from viva.grading.artifacts.handed_in import read_predictions
+from viva.grading.artifacts.submitted_files import read_predictions
+from viva.grading.artifacts.table_cells import Classes, read_cell
 from viva.grading.artifacts.unusable import Unusable
 
 NAMES = ("negative", "positive")

@@ -10,10 +10,10 @@ import json
 from fractions import Fraction
 from typing import Any, Final
 
-from viva.formats import gates
-from viva.formats.ci.report import Report, ReportedTest
-from viva.formats.ci.workflow import command
-from viva.formats.points import UNIT, decimal, whole_scores
+from viva.formats import escaping
+from viva.formats.ci.public_view import Report, ReportedTest
+from viva.formats.ci.workflow_commands import command
+from viva.formats.decimal_points import UNIT, decimal, whole_scores
 from viva.model import Status
 
 MOST_PARTS: Final = 200
@@ -35,7 +35,7 @@ def classroom(report: Report) -> str:
             "version": 1,
             "status": _status(report),
             "max_score": _number(Fraction(sum(most for _, most in pairs)) / unit),
-            "message": gates.line(report.hidden_line),
+            "message": escaping.line(report.hidden_line),
             "tests": parts,
         }
         encoded = base64.b64encode(json.dumps(file, ensure_ascii=False, separators=(",", ":")).encode())
@@ -71,7 +71,7 @@ def _unit(report: Report) -> Fraction:
 def _parts(
     test: ReportedTest, won: int, most: int, unit: Fraction, characters: tuple[int, int]
 ) -> list[dict[str, Any]]:
-    name, message = gates.line(test.name, characters=characters[0]), gates.terminal(test.message)[: characters[1]]
+    name, message = escaping.line(test.name, characters=characters[0]), escaping.terminal(test.message)[: characters[1]]
     parts: list[dict[str, Any]] = []
     for index in range(most):
         passed = index < won

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
-from viva.formats import gates
-from viva.formats.ci.report import Report, ReportedTest
-from viva.formats.points import whole_scores
+from viva.formats import escaping
+from viva.formats.ci.public_view import Report, ReportedTest
+from viva.formats.decimal_points import whole_scores
 from viva.model import Status
 from viva.model.errors import UsageError
 
@@ -60,7 +60,7 @@ class Identity:
         values = {}
         for field in fields(cls):
             names = _VARIABLES[field.name]
-            value = next((gates.line(given[name], characters=2000) for name in names if name in given), "")
+            value = next((escaping.line(given[name], characters=2000) for name in names if name in given), "")
             if not value:
                 raise UsageError(
                     f"A result for Classroom 50 needs the environment variable {names[0]}, which its runner sets; "
@@ -122,5 +122,5 @@ def _test(test: ReportedTest, won: int, most: int, characters: int) -> dict[str,
         "max-score": most,
         "status": test.status.value,
     }
-    message = gates.terminal(test.message, characters=characters) if characters else ""
+    message = escaping.terminal(test.message, characters=characters) if characters else ""
     return entry | ({"message": message} if message else {})

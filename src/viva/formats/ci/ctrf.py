@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from viva.formats import gates
-from viva.formats.ci.report import MESSAGE, Report, ReportedTest
-from viva.formats.points import UNIT, decimal, whole_scores
+from viva.formats import escaping
+from viva.formats.ci.public_view import MESSAGE, Report, ReportedTest
+from viva.formats.decimal_points import UNIT, decimal, whole_scores
 from viva.model import Status
 
 SPEC_VERSION: Final = "0.0.0"
@@ -67,7 +67,7 @@ def _test(report: Report, test: ReportedTest, won: int, most: int) -> dict[str, 
         "suite": [report.submission, report.assignment],
         "rawStatus": test.status.value,
     }
-    if message := gates.terminal(test.message, **MESSAGE):
+    if message := escaping.terminal(test.message, **MESSAGE):
         entry["message"] = message
     if test.tags:
         entry["tags"] = list(test.tags)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement
 
-from viva.formats import gates
-from viva.formats.ci.report import MESSAGE, Report, ReportedCase, ReportedTest
-from viva.formats.points import show
+from viva.formats import escaping
+from viva.formats.ci.public_view import MESSAGE, Report, ReportedCase, ReportedTest
+from viva.formats.decimal_points import show
 from viva.model import Status
 from viva.model.errors import UsageError
 
@@ -69,7 +69,7 @@ def _submission(root: Element, report: Report, characters: int) -> None:
     }
     _properties(suite, properties)
     if report.notes and characters:
-        SubElement(suite, "system-out").text = gates.xml_characters(report.notes, characters=characters)
+        SubElement(suite, "system-out").text = escaping.xml_characters(report.notes, characters=characters)
 
 
 def _test(root: Element, report: Report, test: ReportedTest, prefix: str, characters: int) -> None:
@@ -86,7 +86,7 @@ def _test(root: Element, report: Report, test: ReportedTest, prefix: str, charac
             time=f"{test.wall_s / len(cases):.3f}",
         )
         if case.status is not Status.PASSED:
-            said = gates.xml_characters(case.message, characters=characters) if characters else ""
+            said = escaping.xml_characters(case.message, characters=characters) if characters else ""
             kind = SubElement(element, _KINDS[case.status], type=case.status.value, message=_headline(test, said))
             kind.text = said or None
 
@@ -110,9 +110,9 @@ def _properties(suite: Element, values: dict[str, str]) -> None:
 
 def _headline(test: ReportedTest, said: str) -> str:
     """The one line that lists show; the whole message stands in the element."""
-    first = gates.line(said.partition("\n")[0])
+    first = escaping.line(said.partition("\n")[0])
     return f"{test.worth}: {first}" if first else test.worth
 
 
 def _attribute(text: str) -> str:
-    return gates.line(text, characters=1000)
+    return escaping.line(text, characters=1000)

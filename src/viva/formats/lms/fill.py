@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from viva.formats.lms.grade import Grade
-from viva.formats.lms.sheet import Sheet
-from viva.formats.points import in_decimals, show
+from viva.formats.decimal_points import in_decimals, show
+from viva.formats.lms.lossless_csv import Sheet
+from viva.formats.lms.returned_grade import Grade
 from viva.model import Student
 from viva.model.errors import UsageError
 

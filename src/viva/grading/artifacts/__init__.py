@@ -7,7 +7,7 @@ weights = artifacts.checkpoint(submission, "model.safetensors", shapes={"head.we
 No pickle is ever opened. Sizes that a file claims are compared with the file before room is made for them.
 """
 
-from viva.grading.artifacts.handed_in import checkpoint, predictions
 from viva.grading.artifacts.scoring import accuracy, predicted_classes, tied_rows
+from viva.grading.artifacts.submitted_files import checkpoint, predictions
 
 __all__ = ["accuracy", "checkpoint", "predicted_classes", "predictions", "tied_rows"]

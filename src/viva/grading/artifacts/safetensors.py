@@ -11,8 +11,8 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from viva.examine.compare.show import show
-from viva.grading.artifacts.arrays import Array
+from viva.compare.show import show
+from viva.grading.artifacts.numpy_files import Array
 from viva.grading.artifacts.unusable import Unusable, is_possible
 
 MOST_HEADER: Final = 2 << 20

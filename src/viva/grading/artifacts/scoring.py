@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viva.grading.artifacts.arrays import Array
+from viva.grading.artifacts.numpy_files import Array
 
 
 def accuracy(predictions: Array, labels: Sequence[int] | NDArray[Any]) -> Fraction:

@@ -13,10 +13,10 @@ from viva.grading.audits.accuracies import (
     select_best,
 )
 from viva.grading.audits.finding import Finding
-from viva.grading.audits.log import audit_log
 from viva.grading.audits.log_rows import LogRow, read_log
-from viva.grading.audits.predictions import audit_predictions, audit_same_predictions
-from viva.grading.audits.seeds import audit_seeds
+from viva.grading.audits.reported_predictions import audit_predictions, audit_same_predictions
+from viva.grading.audits.split_seeds import audit_seeds
+from viva.grading.audits.training_log import audit_log
 
 __all__ = [
     "Finding",

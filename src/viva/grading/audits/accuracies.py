@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from viva.examine.answers.number_text import read_number
-from viva.examine.answers.unreadable import Unreadable
+from viva.compare.answers.number_text import read_number
+from viva.compare.answers.unreadable import Unreadable
 from viva.grading.audits.finding import Finding, begin, show
 
 SINGLE_PRECISION: Final = Fraction(1, 10**7)

@@ -14,10 +14,10 @@ def test_it_learns(student, inside):
     training.judge(run, LIMITS["accuracy"])
 """
 
-from viva.grading.training.curves import draw
 from viva.grading.training.epochs import Epoch, Epochs, epochs, stopped
 from viva.grading.training.judging import SEEDS, judge
 from viva.grading.training.thresholds import Threshold, read_thresholds, thresholds
+from viva.grading.training.training_curves import draw
 
 __all__ = [
     "SEEDS",

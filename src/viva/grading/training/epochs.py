@@ -6,9 +6,9 @@ from typing import Any, final
 
 import numpy as np
 
-from viva.examine.telling import listener
-from viva.grading.training.continuing import Continuing
-from viva.grading.training.curves import draw, finite
+from viva.grading.events import listener
+from viva.grading.training.resuming import Continuing
+from viva.grading.training.training_curves import draw, finite
 
 
 @final

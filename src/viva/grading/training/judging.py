@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from viva.examine.telling import listener
+from viva.grading.events import listener
 from viva.grading.training.thresholds import Threshold
 
 SEEDS: Final = (1, 2, 3)

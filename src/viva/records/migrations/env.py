@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from viva.records.tables import METADATA
+from viva.records.database_tables import METADATA
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA, render_as_batch=True)
 context.run_migrations()

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from viva.course import Assignment
+from viva.config import Assignment
+from viva.release.gradescope.container_memory import MARGIN_MIB, Plan, plan
+from viva.release.gradescope.harness import MARGIN_S
 from viva.release.gradescope.measure import Measured
-from viva.release.gradescope.memory import MARGIN_MIB, Plan, plan
-from viva.release.gradescope.run import MARGIN_S
 
 if TYPE_CHECKING:
     from rich.table import Table

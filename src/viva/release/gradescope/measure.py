@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from viva.box.outside import processes
-from viva.box.outside.uids import FIRST_UID
 from viva.model import Submission
-from viva.release.gradescope.places import Places
+from viva.release.gradescope.platform_paths import Places
+from viva.sandbox.host.limits import processes
+from viva.sandbox.host.limits.uids import FIRST_UID
 
 _EVERY_S: Final = 0.1
 _MIB: Final = 1 << 20
@@ -61,7 +61,16 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
     places.results.parent.mkdir(parents=True)
     before, started = _cpu_s(), time.monotonic()
     harness = subprocess.Popen(
-        [sys.executable, "-I", "-m", "viva.release.gradescope.run", "--root", str(root), "--deadline", str(_MOST_S)],
+        [
+            sys.executable,
+            "-I",
+            "-m",
+            "viva.release.gradescope.harness",
+            "--root",
+            str(root),
+            "--deadline",
+            str(_MOST_S),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

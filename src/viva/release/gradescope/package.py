@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from viva.course import Assignment, Course
-from viva.formats.write import write_atomically
+from viva.config import Assignment, Course
+from viva.formats.atomic_write import write_atomically
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
-from viva.release.gradescope import course as packing
+from viva.release.gradescope import packed_course as packing
 from viva.release.gradescope import requirements
+from viva.release.gradescope.fallback_results import FAILED
 from viva.release.gradescope.measure import Measured, measure
-from viva.release.gradescope.places import SETTINGS, Packed
-from viva.release.gradescope.plain import FAILED
+from viva.release.gradescope.platform_paths import SETTINGS, Packed
 from viva.release.gradescope.wheel import wheel
-from viva.verify.expected import Known, known_submissions
+from viva.verify.expected_verdicts import Known, known_submissions
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _PROGRAMS: Final = ("setup.sh", "run_autograder")
@@ -107,7 +107,7 @@ class Autograder:
         Raises:
             CourseError: it does not get its points.
         """
-        from viva.box.outside.detect import detect_tiers
+        from viva.sandbox.host.levels.detect_levels import detect_tiers
 
         if all(report.tier is Tier.T0 for report in detect_tiers() if report.available):
             return None

@@ -11,7 +11,7 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-from viva.course import Assignment
+from viva.config import Assignment
 from viva.model.errors import UsageError
 
 _NOTEBOOKS: Final = ("ipython", "matplotlib-inline", "matplotlib")

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from viva.course import Assignment
+from viva.config import Assignment
 from viva.model.errors import CourseError
-from viva.release.source.cells import Cell, without_solutions
-from viva.release.source.markers import Unbalanced
+from viva.release.source.solution_markers import Unbalanced
+from viva.release.source.source_cells import Cell, without_solutions
 
 SOURCES: Final = ("source.ipynb", "source.py")
 _PERCENT: Final = re.compile(r"^# %%(?P<markdown> \[markdown\])?.*$", re.MULTILINE)

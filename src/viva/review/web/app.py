@@ -8,16 +8,16 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from viva.model.errors import UsageError
-from viva.review.desk import Desk
-from viva.review.web import deciding, marking, overview, table
-from viva.review.web.visit import NotThere, NotYet, Visit
+from viva.review.queue import Desk
+from viva.review.web import csv_pages, decision_pages, grading_pages, overview_page
+from viva.review.web.request_context import NotThere, NotYet, Visit
 
 
 def create_app(desk: Desk) -> FastAPI:
     """The application of a desk; it expects `scope["viva"]` to say who asks."""
     app = FastAPI(title="viva review", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.desk = desk
-    for part in (overview, table, deciding, marking):
+    for part in (overview_page, csv_pages, decision_pages, grading_pages):
         app.include_router(part.router)
     app.add_exception_handler(NotThere, _not_there)
     app.add_exception_handler(NotYet, _not_yet)

@@ -5,12 +5,12 @@ import traceback
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from viva.formats import gates
+from viva.formats import escaping
 from viva.review.web import login
 from viva.review.web.access import Access, Session, same
-from viva.review.web.asking import METHODS, Asked, Gone, TooLarge, again, body_of
-from viva.review.web.files import FOREVER, PREFIX, files
 from viva.review.web.replies import NO_STORE, Reply, Sending, page, redirect, sentence
+from viva.review.web.request_checks import METHODS, Asked, Gone, TooLarge, again, body_of
+from viva.review.web.static_files import FOREVER, PREFIX, files
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -148,7 +148,7 @@ class Guard:
         try:
             await self._app(scope, receive, sending)
         except Exception:
-            print(gates.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
+            print(escaping.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
             if sending.started:
                 raise  # nothing can be said any more: the server closes the connection
             await sentence(500, _FAULT, plain=Asked.of(scope).by_script).send(send)

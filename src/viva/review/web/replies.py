@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from viva.review.web.files import address
+from viva.review.web.static_files import address
 
 if TYPE_CHECKING:
     from starlette.types import Message, Send

@@ -8,11 +8,11 @@ from fnmatch import fnmatch
 from pathlib import PurePosixPath
 from typing import Final
 
-from viva.course.values import Assignment, Handed
-from viva.intake.names import ANSWERS, is_archive
-from viva.intake.notebook import NotebookError, read_notebook
-from viva.intake.text import decode
-from viva.selfcheck.packing.listing import Found
+from viva.config.course import Assignment, Handed
+from viva.selfcheck.packing.pack_listing import Found
+from viva.submissions.decode_text import decode
+from viva.submissions.file_names import ANSWERS, is_archive
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 HANDED_IN: Final = (".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".safetensors")
 """Formats of predictions, checkpoints and reports that tests can read."""

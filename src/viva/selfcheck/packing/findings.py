@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from viva.course import Assignment
-from viva.intake.notebook import NotebookError, read_notebook
+from viva.config import Assignment
 from viva.model import Entry, File, Score, Status
 from viva.selfcheck.packing.choosing import holds_secret, is_main
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 _UNDEFINED: Final = re.compile(r"`([^`\n]{1,100})` is not defined in your submission")
 _NO_ANSWER: Final = re.compile(r"No answer to question ([^\s]{1,60}) was found")

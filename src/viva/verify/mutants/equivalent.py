@@ -6,9 +6,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from viva.course import Assignment
-from viva.course.checks import Expected, Key, Table, text
-from viva.course.read import read_document
+from viva.config import Assignment
+from viva.config.checks import Expected, Key, Table, text
+from viva.config.read_config import read_document
 from viva.verify.mutants.mutant import Mutant
 
 FILE: Final = "equivalent_mutants.yaml"

@@ -23,7 +23,7 @@ def look():
             loot += marks(" ".join(v for v in frame.f_locals.values() if isinstance(v, str)))
             loot += marks(" ".join(v for v in frame.f_globals.values() if isinstance(v, str)))
             frame = frame.f_back
-    for name in ("key", "reference", "tests", "test_small", "viva.examine.key", "graders.small.key"):
+    for name in ("key", "reference", "tests", "test_small", "viva.proxies.key", "graders.small.key"):
         try:
             loot += marks(repr(vars(__import__(name, fromlist=["x"]))))
         except (ImportError, SystemExit):

@@ -70,6 +70,6 @@ chmod -R u=rwX,go= "$source"
 chmod 600 "$source/course/secret"
 chmod -R a+rX "$home"
 "$home/venv/bin/python" -m compileall -q "$source/course" >/dev/null 2>&1 || true
-"$home/venv/bin/python" -I -m viva.release.gradescope.run --check --root "$source/../.." ||
+"$home/venv/bin/python" -I -m viva.release.gradescope.harness --check --root "$source/../.." ||
     fail "the autograder does not work; see above"
 say "done"

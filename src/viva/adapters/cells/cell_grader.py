@@ -1,0 +1,83 @@
+"""Graders for nbgrader and otter assignments: what they share with unittest suites is in `viva.adapters.unittests`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from viva.adapters.cells.cell_loader import CellLoader
+from viva.adapters.cells.cell_run import NotebookRun
+from viva.adapters.cells.cell_tests import CellTest
+from viva.adapters.nbgrader.nbgrader_grading import NbgraderRun, NbgraderSuite
+from viva.adapters.nbgrader.nbgrader_source import FOLDER, read_source
+from viva.adapters.otter.otter_grading import OtterRun, OtterSuite, read_otter
+from viva.adapters.shared_grader import SharedGrader
+from viva.config import Assignment
+from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.outcome import Outcome, judge
+from viva.model import Submission
+from viva.model.box_source import BoxSource
+from viva.model.errors import BoxError, GraderError
+from viva.model.seeds import Seeds
+
+PRELOAD: Final[tuple[str, ...]] = ("doctest",)
+
+
+@dataclass(slots=True)
+class CellGrader(SharedGrader):
+    """Everything that stays the same for all submissions of one assignment."""
+
+    suite: NbgraderSuite | OtterSuite
+
+    @classmethod
+    def start(cls, assignment: Assignment, source: BoxSource, secret: bytes) -> "CellGrader":
+        """Read the author's files, as text.
+
+        Raises:
+            CourseError: one of them cannot be read, or says what cannot be taken over.
+        """
+        nbgrader = assignment.suite == "nbgrader"
+        suite = NbgraderSuite(read_source(assignment.graders / FOLDER)) if nbgrader else read_otter(assignment)
+        return cls(assignment, source, Seeds(secret, assignment.name, assignment.version), suite)
+
+    @property
+    def kind(self) -> str:
+        """What assignment.yaml calls such suites."""
+        return str(self.assignment.suite)
+
+    @property
+    def tests(self) -> Sequence[CellTest]:
+        """In the order in which they are asked."""
+        return self.suite.tests
+
+    @property
+    def mixed(self) -> bool:
+        """Never: the notebook is run once without hidden tests, and what students read comes from there."""
+        return False
+
+    def begin(self, submission: Submission, test_s: float, deadline: float) -> tuple[BoxSession, "_Run"]:
+        """A session for one submission, and what runs the tests in it."""
+        limits = self.assignment.limits
+        loader = CellLoader(submission, self.assignment)
+        session = BoxSession(self.source, loader, limits)
+        run = NotebookRun(session, loader, limits, limits.load_s, deadline)
+        seed = self.seeds.box("suite")
+        if isinstance(self.suite, NbgraderSuite):
+            return session, _Run(run, NbgraderRun(self.suite, run, seed, {}).outcome)
+        return session, _Run(run, OtterRun(self.suite, run, seed, {}).outcome)
+
+
+@dataclass(slots=True)
+class _Run:
+    """Has an outcome for each test, whatever the boxes do."""
+
+    run: NotebookRun
+    of: Callable[[CellTest], Outcome]
+    leader: Any = None
+    asked: list[Question] = field(default_factory=list)
+
+    def outcome(self, test: CellTest) -> Outcome:
+        self.run.asked = self.asked = []
+        try:
+            return self.of(test)
+        except (BoxError, GraderError) as error:
+            return judge(error, answered=True)

@@ -1,0 +1,68 @@
+"""How a submission gets into a box whose notebook is run cell by cell: bytes only, nothing is run yet."""
+
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+
+from viva.config import Assignment
+from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, put_file, read_file
+from viva.model import Submission
+from viva.model.errors import GraderError, StudentRaised
+from viva.submissions.notebook_cells import Cell, Notebook, NotebookError, read_notebook
+
+
+class CellLoader(Loader):
+    """Puts the student's files, then the author's in their places, and reads the notebooks as data."""
+
+    def __init__(self, submission: Submission, assignment: Assignment) -> None:
+        super().__init__(submission, assignment, {})
+        self._of = assignment
+        self.notebooks: dict[str, Notebook] = {}
+        """What can be run, by its path in the submission; a module counts as a notebook of one cell."""
+
+    def load(self, ask: Ask) -> LoadReport:
+        """Put everything in its place.
+
+        Raises:
+            BoxError: the box ended.
+            GraderError: the author's files cannot be stored.
+        """
+        report = LoadReport()
+        given = self._put(ask, report)
+        self._unpack(ask, report, given)
+        self.notebooks = {}
+        for path in self.order([p for p in report.files if p.endswith((".ipynb", ".py"))]):
+            self._read(ask, report, path, given)
+        report.loaded = list(self.notebooks) or [p for p in report.files if p.endswith(".ipynb")]
+        try:
+            for name, place in zip(self._of.data_names, self._of.data, strict=True):
+                put_file(ask, self._of.limits.call_s, name, place.read_bytes())
+        except StudentRaised as error:
+            raise GraderError(f"The assignment's data cannot be put into the box: {error}") from error
+        return report
+
+    def order(self, paths: list[str]) -> list[str]:  # type: ignore[override]  # a list is all that is given
+        """Notebooks first, those that fit the assignment before others, the least deep first; then modules."""
+        wanted = self._of.submission.notebook
+        notebooks = [p for p in paths if p.endswith(".ipynb")]
+        fitting = [p for p in notebooks if wanted and fnmatch(PurePosixPath(p).name, wanted)]
+        others = [p for p in notebooks if p not in fitting]
+        code = [p for p in paths if p.endswith(".py")]
+        return [*sorted(fitting, key=_depth), *sorted(others, key=_depth), *sorted(code, key=_depth)]
+
+    def _read(self, ask: Ask, report: LoadReport, path: str, given: dict[str, bytes]) -> None:
+        limit_s = self._of.limits.call_s
+        try:
+            data = given[path] if path in given else read_file(ask, limit_s, path)
+            if path.endswith(".py"):
+                self.notebooks[path] = Notebook((Cell(1, 1, "code", data.decode("utf-8-sig", "replace")),))
+                return
+            self.notebooks[path] = read_notebook(data)
+        except (NotebookError, StudentRaised) as error:
+            report.problems.append(LoadProblem(path, str(error)))
+            return
+        report.notebooks[path] = self.notebooks[path]
+        report.notes += [f"{path}: {note}" for note in self.notebooks[path].notes]
+
+
+def _depth(path: str) -> tuple[int, str]:
+    return path.count("/"), path

@@ -1,0 +1,85 @@
+"""From what the box says of a cell or of a test to its outcome, by the rules of the tool that it was written for."""
+
+import math
+from fractions import Fraction
+from typing import Any, Final
+
+from viva.adapters.unittests.suite_outcome import without_suite
+from viva.examiner.outcome import OUTPUT_CAP, Outcome, describe, judge
+from viva.model import Status, untrusted
+from viva.model.errors import BoxError, StudentRaised
+
+_LONGEST: Final = 400
+ERROR_OUTPUT: Final = "The tests wrote to the error output, which loses their points:"
+
+
+def of_error(error: BoxError | StudentRaised) -> Outcome:
+    """The outcome of a test that was not run to its end."""
+    return judge(error, answered=True)
+
+
+def of_cell(reply: Any, points: Fraction) -> Outcome:
+    """nbgrader's rule for a cell of tests.
+
+    The first output decides that is an error or text on stderr (nothing), or the cell's value (that many points where
+    it is a number from zero to the points, else all); a cell without any such output earns everything.
+    """
+    cell = untrusted.table(reply)
+    for output in map(untrusted.table, untrusted.rows(cell.get("outputs"))):
+        kind = output.get("output_type")
+        if kind == "error" or (kind == "stream" and output.get("name") == "stderr"):
+            return _lost(cell, output)
+        if kind == "execute_result":
+            return _part(untrusted.text(untrusted.table(output.get("data")).get("text/plain"), _LONGEST), points)
+    return Outcome(Status.PASSED) if cell.get("status") == "ok" else _lost(cell, {})
+
+
+def of_case(reply: Any, *, success: str, failure: str) -> Outcome:
+    """Otter's rule: a case passes or fails; the author's words for either are shown."""
+    case = untrusted.table(reply)
+    if case.get("passed") is True:
+        return Outcome(Status.PASSED, success)
+    raised = untrusted.table(case.get("raised"))
+    error = StudentRaised.from_wire(raised) if raised else None
+    timed_out = error is not None and error.limit == "time"
+    status = Status.TIMEOUT if timed_out else Status.FAILED
+    told = _said(error) if error is not None else untrusted.text(case.get("words"), OUTPUT_CAP).strip("\n* ")
+    return Outcome(status, "\n".join(t for t in (failure, told or "Test failed.") if t)[:OUTPUT_CAP])
+
+
+def _part(text: str, points: Fraction) -> Outcome:
+    try:
+        value = float(text)
+    except ValueError:
+        return Outcome(Status.PASSED)
+    if not value >= 0 or not points:
+        return Outcome(Status.PASSED)
+    if value > points:
+        note = f"The cell's value is {text[:40]}, more than the {float(points):g} points of the test: counted as all."
+        return Outcome(Status.PASSED, staff_message=note)
+    share = min(Fraction(str(value)) / points, Fraction(1)) if math.isfinite(value) else Fraction(1)
+    if share == 1:
+        return Outcome(Status.PASSED)
+    said = f"Your answer earns {value:g} of {float(points):g} points."
+    return Outcome(Status.PARTIAL if share else Status.FAILED, said, share=share)
+
+
+def _lost(cell: dict[Any, Any], output: dict[Any, Any]) -> Outcome:
+    raised = untrusted.table(cell.get("raised"))
+    if raised:
+        error = StudentRaised.from_wire(raised)
+        if error.limit == "time":
+            return Outcome(Status.TIMEOUT, describe(error))
+        failed = error.type_name == "AssertionError"
+        return Outcome(Status.FAILED if failed else Status.ERROR, _said(error))
+    words = untrusted.text(output.get("text"), _LONGEST).strip()
+    if output.get("name") == "stderr":
+        return Outcome(Status.FAILED, f"{ERROR_OUTPUT}\n{words}")
+    return Outcome(Status.TIMEOUT if cell.get("status") == "timeout" else Status.ERROR, words or "Test failed.")
+
+
+def _said(error: StudentRaised) -> str:
+    """What a failed assertion says; any other exception with the student's own lines."""
+    if error.type_name == "AssertionError":
+        return f"Test failed: {error.message}" if error.message else "Test failed."
+    return describe(without_suite(error))

@@ -1,0 +1,150 @@
+"""Run a notebook's cells, and the tests between or behind them, once and in order, in one box.
+
+Each is a question of its own, so that one which ends its box costs itself: the others are run again without it.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from viva.adapters.cells.cell_loader import CellLoader
+from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.boxes.load import LoadProblem
+from viva.model import Limits, untrusted
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, StudentRaised
+
+MOST_BOXES: Final = 4
+"""Boxes that are tried for one notebook; each but the last was ended by one of its cells or tests."""
+_ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to run: a cell, or the tests of a question."""
+
+    key: str
+    """Names a test; empty for the student's own cells."""
+    number: int = 0
+    """Of a cell, as Jupyter counts."""
+    source: str = ""
+    before: str = ""
+    """Run before the cell, outside of it: what sets a seed."""
+    check: str = ""
+    """The test that the box runs instead of a cell (otter_checks.py)."""
+    again: bool = False
+    """Whether it is run here even if the notebook has asked for it already."""
+
+
+@dataclass(slots=True)
+class Ran:
+    """What the box said of each step that it ran, by the step's place; of the others, why not."""
+
+    replies: dict[int, Any] = field(default_factory=dict)
+    errors: dict[int, BoxError | StudentRaised] = field(default_factory=dict)
+
+
+class NotebookRun:
+    """Runs the notebooks of one submission in boxes of their own."""
+
+    def __init__(self, session: BoxSession, loader: CellLoader, limits: Limits, cell_s: float, deadline: float) -> None:
+        self._session, self._loader, self._limits = session, loader, limits
+        self._cell_s, self._deadline = cell_s, deadline
+        self.asked: list[Question] = []
+        self._clean = False
+        """Whether nothing has been run yet in the box that is open."""
+
+    def find(self) -> CellLoader:
+        """Have a box with the submission in it; its loader knows the notebooks.
+
+        Raises:
+            BoxError, GraderError: as BoxSession.open.
+        """
+        before = self._session.generation
+        self._begin(self._limits.load_s, hidden=False)
+        self._session.open()
+        self._clean = self._clean or self._session.generation != before
+        return self._loader
+
+    def run(
+        self, path: str, steps: Sequence[Step], *, hidden: bool, seed: int, checks: dict[str, Any] | None = None
+    ) -> Ran:
+        """Run the steps in a fresh box.
+
+        Args:
+            path: of the notebook in the submission.
+            hidden: whether the steps hold what students must not learn; then nothing that the box says reaches them.
+            seed: given once, before the first step.
+            checks: the tests that the notebook may ask for.
+
+        Raises:
+            BoxError, GraderError: as BoxSession.open; what one step does to its box is not raised.
+        """
+        ran = Ran()
+        for _ in range(MOST_BOXES):
+            if not self._clean:
+                self._session.close()
+            self._clean = False
+            ran.replies.clear()
+            cells = [step.source for step in steps if not step.check]
+            self._begin(self._limits.load_s, hidden=hidden, seed=seed)
+            self._session.ask("cells_begin", path=path, cells=cells, checks=checks)
+            if self._run_all(steps, ran, hidden=hidden):
+                break
+        if not hidden:
+            self._tell(path, steps, ran)
+        return ran
+
+    def _run_all(self, steps: Sequence[Step], ran: Ran, *, hidden: bool) -> bool:
+        """False where a step has ended the box."""
+        for at, step in enumerate(steps):
+            if at in ran.errors:
+                continue
+            if time.monotonic() >= self._until():
+                used = f"your submission had used up its {self._limits.submission_s:g} s"
+                ran.errors |= {left: BoxTimeout(f"Not run: {used}.") for left in range(at, len(steps))}
+                return True
+            try:
+                ran.replies[at] = self._ask(step, hidden=hidden)
+            except StudentRaised as error:
+                ran.errors[at] = error
+            except _ENDED as error:
+                ran.errors[at] = error
+                return False
+        return True
+
+    def _ask(self, step: Step, *, hidden: bool) -> Any:
+        self._begin(self._limits.test_s if step.key else self._cell_s, hidden=hidden)
+        limit_s = self._limits.test_s if step.key else self._cell_s
+        try:
+            if step.check:
+                return self._session.ask("cells_check", test=step.check, again=step.again)
+            return self._session.ask(
+                "cells_run", number=step.number, source=step.source, before=step.before, cell_s=limit_s
+            )
+        finally:
+            self.asked += self._session.test.asked
+
+    def _begin(self, limit_s: float, *, hidden: bool, seed: int | None = None) -> None:
+        left_s = max(self._until() - time.monotonic(), 0.1)
+        self._session.begin_test(seed=seed, test_s=min(limit_s, left_s), call_s=limit_s, hidden=hidden)
+
+    def _until(self) -> float:
+        """When the time of the whole submission is over: waiting for a box is nobody's time."""
+        return self._deadline + self._session.waited_s
+
+    def _tell(self, path: str, steps: Sequence[Step], ran: Ran) -> None:
+        """Note above the results which of the student's own cells went wrong."""
+        report = self._session.report
+        if report is None:
+            return
+        for at, step in enumerate(steps):
+            if step.key:
+                continue
+            where = f"cell {step.number} of {path}" if path.endswith(".ipynb") else path
+            raised = untrusted.table(untrusted.table(ran.replies.get(at)).get("raised"))
+            if raised:
+                error = StudentRaised.from_wire(raised)
+                report.problems.append(LoadProblem(where, str(error), error.missing_module, error))
+            elif at in ran.errors:
+                report.problems.append(LoadProblem(where, f"was not run to its end: {ran.errors[at]}"))

@@ -1,0 +1,38 @@
+"""What the tests of a notebook are, before any submission is there."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from viva.examiner.catalog import TestFunction
+
+
+@dataclass(frozen=True, slots=True)
+class CellTest:
+    """One test of a notebook."""
+
+    function: TestFunction
+    """As the tests of other assignments are described; it has no pytest items."""
+    file: str
+    """The notebook or test file that it stands in."""
+    key: str
+    """Which of the tests in there."""
+    case: int | None = None
+    """The case of a question, from 0; None for a test as a whole."""
+
+
+def plain_test(test_id: str, name: str, number: str, points: Fraction = Fraction(0)) -> TestFunction:
+    """A visible test that depends on nothing."""
+    return TestFunction(
+        test_id=test_id,
+        name=name,
+        number=number,
+        points=points,
+        visibility="visible",
+        tags=(),
+        hide_errors=None,
+        depends=(),
+        gpu_mib=None,
+        training=False,
+        timeout_s=None,
+        leaderboard=None,
+    )

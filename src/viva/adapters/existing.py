@@ -1,0 +1,32 @@
+"""Which grader an existing suite has, by what assignment.yaml calls it; each is imported only where it is needed."""
+
+from viva.adapters.shared_grader import SharedGrader
+from viva.config import Assignment
+from viva.model.box_source import BoxSource
+
+
+def preload(assignment: Assignment) -> tuple[str, ...]:
+    """What is imported once for all boxes, beside what the assignment says."""
+    if assignment.suite is None:
+        return ()
+    if assignment.suite == "unittest":
+        from viva.adapters.unittests.suite_grader import PRELOAD
+    else:
+        from viva.adapters.cells.cell_grader import PRELOAD
+    return PRELOAD
+
+
+def grader_of(assignment: Assignment, source: BoxSource, secret: bytes) -> SharedGrader:
+    """Read the suite of an assignment that has one.
+
+    Raises:
+        CourseError: it cannot be read.
+        BoxUnavailable: this host can make no box.
+    """
+    if assignment.suite == "unittest":
+        from viva.adapters.unittests.suite_grader import SuiteGrader
+
+        return SuiteGrader.start(assignment, source, secret)
+    from viva.adapters.cells.cell_grader import CellGrader
+
+    return CellGrader.start(assignment, source, secret)

@@ -1,0 +1,114 @@
+"""Gradescope: `tests/test_*.py` written for gradescope-utils, with `run_tests.py` and `setup.sh` beside them."""
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from viva.adapters.importing.bundle import below, read_bundle
+from viva.adapters.importing.new_course import Imported, folder_name
+from viva.adapters.importing.student_notebook import preloads
+from viva.model.errors import UsageError
+
+_NOT_DATA: Final = ("run_tests.py", "setup.sh", "run_autograder", "requirements.txt", "README.md", "setup.py")
+_HARNESS: Final = ("gradescope_utils", "unittest", "pytest")
+
+
+def import_gradescope(path: Path) -> list[Imported]:
+    """The assignment of an autograder's folder or zip archive.
+
+    Raises:
+        UsageError: it holds no unittest suite, or it cannot be told what students hand in.
+    """
+    files = read_bundle(path)
+    root = _root(files)
+    if root is None:
+        raise UsageError(
+            f"{path} holds no tests/test*.py: expected a Gradescope autograder with a suite of gradescope-utils."
+        )
+    files = below(files, root)
+    suite = below(files, "tests")
+    data = {p: d for p, d in files.items() if not p.startswith("tests/") and _is_data(p)}
+    texts = {p: _text(d) for p, d in suite.items() if p.endswith(".py")}
+    modules = _students_modules(texts.values(), {PurePosixPath(p).stem for p in [*suite, *data] if p.endswith(".py")})
+    if not modules:
+        raise UsageError(
+            f"{path}: it cannot be told which module students hand in: no test imports one that is not there. "
+            "Make the course by hand, as the author guide says in part 10."
+        )
+    name = folder_name(path.resolve().name.removesuffix(".zip"))
+    settings = {
+        "title": name,
+        "suite": "unittest",
+        "submission": {"notebook": None, "module": f"{modules[0]}.py"},
+        "preload": preloads(texts.values()),
+    }
+    imported = Imported(name, settings, {f"tests/{p}": d for p, d in suite.items()})
+    imported.starter = {f"{module}.py": b"# Hand in this file.\n" for module in modules} if len(modules) > 1 else {}
+    imported.add_data(data)
+    imported.notes = _notes(files)
+    return [imported]
+
+
+def _root(files: Mapping[str, bytes]) -> str | None:
+    """The folder that holds tests/: the one that was given, or the least deep one in it."""
+    found = [PurePosixPath(p).parent.parent for p in files if fnmatchcase(p, "*tests/test*.py") or p == "tests"]
+    own = [p for p in found if f"{p}/tests".removeprefix("./") in {str(PurePosixPath(f).parent) for f in files}]
+    best = min(own, key=lambda p: (len(p.parts), str(p)), default=None)
+    return None if best is None else "" if str(best) == "." else str(best)
+
+
+def _is_data(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return path not in _NOT_DATA and parts[0] not in ("submission", "results") and not path.endswith((".sh", ".md"))
+
+
+def _students_modules(texts: Iterable[str], beside: set[str]) -> list[str]:
+    """Modules that the tests import and that are neither the author's nor installed; the most often imported first."""
+    counted: dict[str, int] = {}
+    for text in texts:
+        for module in _imported(text):
+            if module not in beside and module not in _HARNESS and not _is_installed(module):
+                counted[module] = counted.get(module, 0) + 1
+    return sorted(counted, key=lambda module: (-counted[module], module))
+
+
+def _imported(text: str) -> set[str]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def _is_installed(module: str) -> bool:
+    if module in sys.stdlib_module_names:
+        return True
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _notes(files: Mapping[str, bytes]) -> list[str]:
+    notes = []
+    if wanted := _text(files.get("requirements.txt", b"")).split():
+        notes.append(f"requirements.txt is not installed; see that these are there: {', '.join(wanted[:20])}.")
+    if "setup.sh" in files:
+        notes.append("setup.sh is not run: what it installs must be there where you grade.")
+    if "post_processor" in _text(files.get("run_tests.py", b"")):
+        notes.append("run_tests.py changes results by a post_processor (late penalties?); that is not done.")
+    return notes
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8-sig", "replace")

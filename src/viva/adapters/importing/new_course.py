@@ -1,0 +1,144 @@
+"""A new course made of what was taken over: written whole or not at all, and never over something that is there."""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from re import sub
+from typing import Any
+
+import yaml
+
+from viva.adapters.nbgrader.nbgrader_source import FOLDER as SOURCE
+from viva.adapters.nbgrader.nbgrader_source import read_source
+from viva.adapters.otter.otter_grading import read_otter
+from viva.config import load_course
+from viva.config.checks import Expected
+from viva.config.checks import name as checked_name
+from viva.formats.atomic_write import write_atomically
+from viva.model.errors import CourseError, UsageError
+
+
+@dataclass(slots=True)
+class Imported:
+    """One assignment that was taken over."""
+
+    name: str
+    """Of its folders: letters, digits, `_`, `-` and `.`."""
+    settings: dict[str, Any]
+    """Of assignment.yaml."""
+    graders: dict[str, bytes] = field(default_factory=dict)
+    """Files of graders/<name>/."""
+    starter: dict[str, bytes] = field(default_factory=dict)
+    """What students are given."""
+    accepted: dict[str, bytes] = field(default_factory=dict)
+    """A right submission: the author's own solution."""
+    rubric: dict[str, Any] = field(default_factory=dict)
+    """Questions that a person marks, as rubric.yaml has them."""
+    notes: list[str] = field(default_factory=list)
+    """What was not taken over, a sentence each."""
+
+    def add_data(self, files: Mapping[str, bytes]) -> None:
+        """Files that stand beside the submission.
+
+        Raises:
+            UsageError: one has the name of a file that viva keeps beside it.
+        """
+        taken = ("key.py", "inside.py", "otter_config.json")
+        for path in files:
+            if path in taken or path.partition("/")[0] in (SOURCE, "tests", "inside"):
+                raise UsageError(f"{path} cannot stand beside the submission: viva keeps a file there; rename it.")
+        self.graders |= files
+        if files:
+            self.settings["data"] = sorted([*self.settings.get("data", []), *files])
+
+
+def write_course(to: Path, title: str, assignments: Sequence[Imported]) -> None:
+    """Write the course and read it again, before it gets its name.
+
+    Raises:
+        UsageError: something is there already, or it cannot be written.
+        CourseError: what was taken over is not what viva can grade.
+    """
+    if to.is_symlink() or (to.exists() and (not to.is_dir() or any(to.iterdir()))):
+        raise UsageError(f"{to} is not empty; give a new folder with --to, so that nothing of yours is overwritten.")
+    if not assignments:
+        raise UsageError("No assignment was found; nothing was written.")
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
+    except OSError as error:
+        raise UsageError(f"{to} cannot be written: {error.strerror}.") from None
+    try:
+        _write(made, title, assignments)
+        _read_again(made, to)
+        made.chmod(0o755)
+        if to.exists():
+            to.rmdir()
+        made.rename(to)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+def folder_name(text: str) -> str:
+    """A name that an assignment's folders can have, as close to the text as can be."""
+    try:
+        return checked_name(text)
+    except Expected:
+        return sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("-._") or "assignment"
+
+
+def plain_points(points: Fraction) -> int | float | str:
+    """Points as YAML writes them: 3, 2.5 or "1/3"."""
+    if points.denominator == 1:
+        return int(points)
+    return float(points) if Fraction(str(float(points))) == points else str(points)
+
+
+def question(title: str, points: Fraction, text: str, model: str) -> dict[str, Any]:
+    """A question of rubric.yaml with one item, and the author's own answer if there is one."""
+    words = text.strip() or "The answer is right and complete."
+    worth = plain_points(points)
+    answer = {"model": model.strip()} if model.strip() else {}
+    return {"title": title, "points": worth, **answer, "items": [{"id": "right", "points": worth, "text": words}]}
+
+
+def _write(root: Path, title: str, assignments: Sequence[Imported]) -> None:
+    files: dict[str, bytes] = {
+        "grader.yaml": _yaml({"course": title, "secret": "file:.secret", "assignments": [a.name for a in assignments]}),
+        ".gitignore": b".secret\nresults/\n__pycache__/\n",
+    }
+    for each in assignments:
+        folder, right = f"assignments/{each.name}", f"fixtures/{each.name}/submissions/accepted/author"
+        files[f"{folder}/assignment.yaml"] = _yaml(each.settings)
+        if each.rubric:
+            files[f"{folder}/rubric.yaml"] = _yaml({"questions": each.rubric})
+        files |= {f"{folder}/starter/{path}": data for path, data in each.starter.items()}
+        files |= {f"graders/{each.name}/{path}": data for path, data in each.graders.items()}
+        files |= {f"{right}/{path}": data for path, data in each.accepted.items()}
+    for path, data in files.items():
+        write_atomically(root / path, data, durable=False)
+    write_atomically(root / ".secret", f"{secrets.token_hex(32)}\n".encode(), durable=False, mode=0o600)
+
+
+def _read_again(root: Path, to: Path) -> None:
+    """What was written must be a course; the sentence says where its file was to lie."""
+    try:
+        course = load_course(root)
+        for name in course.assignments:
+            assignment = course.assignment(name)
+            assignment.rubric()
+            if assignment.suite == "nbgrader":
+                read_source(assignment.graders / SOURCE)
+            elif assignment.suite == "otter":
+                read_otter(assignment)
+    except CourseError as error:
+        raise CourseError(f"Nothing was written: {error}".replace(str(root.absolute()), str(to))) from None
+
+
+def _yaml(value: dict[str, Any]) -> bytes:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110).encode()

@@ -1,0 +1,78 @@
+"""Notebooks as JSON, changed cell by cell and written again: what students are given, without outputs."""
+
+import ast
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from viva.model.errors import UsageError
+from viva.submissions.notebook_cells import NotebookError, read_notebook
+
+Cell = dict[str, Any]
+_PRELOADED: Final = ("numpy", "pandas", "scipy", "sklearn", "torch", "matplotlib")
+"""Libraries that take long to import, and that boxes may hold ready."""
+
+
+def cells_of(data: bytes, shown: str) -> list[Cell]:
+    """The cells of a notebook of format 4, with their sources as texts.
+
+    Raises:
+        UsageError: it is no such notebook.
+    """
+    try:
+        read_notebook(data)
+    except NotebookError as error:
+        raise UsageError(f"{shown}: {error}.") from None
+    cells = json.loads(data.decode("utf-8-sig")).get("cells")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise UsageError(f"{shown} is a notebook of an old format: open it in Jupyter, and save it.")
+    return [{**cell, "source": source_of(cell), "metadata": _table(cell.get("metadata"))} for cell in cells]
+
+
+def source_of(cell: Cell) -> str:
+    """The text of a cell, however it is stored."""
+    source = cell.get("source")
+    if isinstance(source, list):
+        return "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
+
+
+def written(data: bytes, change: Callable[[list[Cell]], Iterable[Cell]], shown: str) -> bytes:
+    """The notebook with other cells, all without outputs.
+
+    Raises:
+        UsageError: as `cells_of`.
+    """
+    cells = list(change(cells_of(data, shown)))
+    for cell in cells:
+        if cell.get("cell_type") == "code":
+            cell.update(outputs=[], execution_count=None)
+    notebook = {**json.loads(data.decode("utf-8-sig")), "cells": cells}
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def preloads(sources: Iterable[str]) -> list[str]:
+    """Slow libraries that these texts import; each may be missing where it is graded."""
+    found: set[str] = set()
+    for source in sources:
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return [f"{name}?" for name in _PRELOADED if name in found]
+
+
+def language_of(data: bytes) -> str:
+    """The programming language that a notebook says; "python" where it says none."""
+    metadata = _table(json.loads(data.decode("utf-8-sig")).get("metadata"))
+    told = _table(metadata.get("kernelspec")).get("language") or _table(metadata.get("language_info")).get("name")
+    return told.lower() if isinstance(told, str) else "python"
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

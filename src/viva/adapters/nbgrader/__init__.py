@@ -1,0 +1,1 @@
+"""nbgrader assignments: run their tests, or import them."""

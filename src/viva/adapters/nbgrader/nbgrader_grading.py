@@ -1,0 +1,150 @@
+"""Grade a submission of an nbgrader assignment: the author's cells are put back at their places, then all are run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import PurePosixPath
+from typing import Final
+
+from viva.adapters.cells.cell_outcome import of_cell, of_error
+from viva.adapters.cells.cell_run import NotebookRun, Ran, Step
+from viva.adapters.cells.cell_tests import CellTest, plain_test
+from viva.adapters.nbgrader.nbgrader_source import SourceCell, SourceNotebook
+from viva.adapters.nbgrader.regions import HIDDEN_TESTS, has_region
+from viva.examiner.catalog import TestFunction
+from viva.examiner.outcome import Outcome
+from viva.model import Status
+from viva.model.hand_grading import NOT_MARKED_YET
+from viva.submissions.notebook_cells import Cell, Notebook
+
+MOST_WRITTEN: Final = 100_000
+NO_NOTEBOOK: Final = "Not run: your submission holds no notebook `{file}`."
+TAKEN_OUT: Final = "Not run: the cell of this test is missing from your notebook."
+UNANSWERED: Final = "No answer: the cell is as it was handed out."
+NOT_READ: Final = f"{NOT_MARKED_YET}: a person reads this answer."
+NOT_FOUND: Final = f"{NOT_MARKED_YET}: a person marks this question. Its cell was not found in your notebook."
+
+
+@dataclass(frozen=True, slots=True)
+class NbgraderSuite:
+    """An assignment that has been read."""
+
+    notebooks: tuple[SourceNotebook, ...]
+
+    @property
+    def tests(self) -> tuple[CellTest, ...]:
+        """What is asked, hidden tests last; a test that hides a region is asked without it as well, for no points."""
+        tests: list[CellTest] = []
+        for notebook in self.notebooks:
+            for cell in notebook.cells.values():
+                tests += _tests_of(notebook.file, cell)
+        return tuple(sorted(tests, key=lambda test: test.function.hidden))
+
+
+@dataclass(slots=True)
+class NbgraderRun:
+    """One submission; `outcome` runs its notebooks when the first of their tests is asked for."""
+
+    suite: NbgraderSuite
+    run: NotebookRun
+    seed: int
+    _ran: dict[tuple[str, bool], "_Composed"]
+
+    def outcome(self, test: CellTest) -> Outcome:
+        """What a test comes to.
+
+        Raises:
+            BoxError, GraderError: no box could be had, or the submission not be put into it.
+        """
+        source = next(n for n in self.suite.notebooks if n.file == test.file)
+        key = (test.file, test.function.hidden)
+        if key not in self._ran:
+            self._ran[key] = self._run(source, hidden=test.function.hidden)
+        composed, cell = self._ran[key], source.cells[test.key]
+        if composed.notebook is None:
+            return Outcome(Status.FAILED, NO_NOTEBOOK.format(file=test.file))
+        if cell.is_marked_by_a_person:
+            return _to_be_marked(cell, composed.notebook)
+        at = composed.places.get(test.key)
+        if at is None:
+            return Outcome(Status.FAILED, TAKEN_OUT)
+        if at in composed.ran.errors:
+            return of_error(composed.ran.errors[at])
+        return of_cell(composed.ran.replies.get(at), cell.points)
+
+    def _run(self, source: SourceNotebook, *, hidden: bool) -> "_Composed":
+        path, notebook = self._handed_in(source)
+        if notebook is None:
+            return _Composed(None, Ran(), {})
+        steps = compose(notebook, source, hidden=hidden)
+        ran = self.run.run(path, steps, hidden=hidden, seed=self.seed)
+        return _Composed(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
+
+    def _handed_in(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
+        """The notebook of that name; the only one, where there is one to hand in and one that was."""
+        there = {p: n for p, n in self.run.find().notebooks.items() if p.endswith(".ipynb")}
+        named = [path for path in there if PurePosixPath(path).name == source.file]
+        only = list(there) if len(self.suite.notebooks) == len(there) == 1 else []
+        path = next(iter([*named, *only]), "")
+        return path, there.get(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Composed:
+    notebook: Notebook | None
+    ran: Ran
+    places: Mapping[str, int]
+
+
+def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list[Step]:
+    """What is run for a student's notebook: its cells, the author's locked ones in place of those with their ids.
+
+    Of several cells with one id the last is the author's, as nbgrader sees it; one that is missing is not put back.
+    """
+    last = {_id_of(cell): at for at, cell in enumerate(notebook.cells)}
+    steps: list[Step] = []
+    for at, cell in enumerate(notebook.cells):
+        known = source.cells.get(_id_of(cell)) if last[_id_of(cell)] == at else None
+        kind, text = known.kind if known is not None else cell.kind, cell.source
+        if known is not None and known.locked:
+            text = known.source if hidden else known.released
+        if kind == "code" and text.strip():
+            key = known.grade_id if known is not None and known.is_test else ""
+            steps.append(Step(key, number=len(steps) + 1, source=text))
+    return steps
+
+
+def _id_of(cell: Cell) -> str:
+    about = cell.metadata.get("nbgrader")
+    grade_id = about.get("grade_id") if isinstance(about, dict) else None
+    return grade_id if isinstance(grade_id, str) else ""
+
+
+def _tests_of(file: str, cell: SourceCell) -> Sequence[CellTest]:
+    if not (cell.is_test or cell.is_marked_by_a_person):
+        return ()
+    test_id = f"{file}::{cell.grade_id}"
+    test = CellTest(plain_test(test_id, cell.grade_id, cell.grade_id, cell.points), file, cell.grade_id)
+    if not (cell.is_test and has_region(cell.source, HIDDEN_TESTS)):
+        return (test,)
+    whole = replace(test, function=_hidden(test.function))
+    if not cell.shows_tests:
+        return (whole,)
+    given = plain_test(f"{test_id}#given", f"{cell.grade_id}: the tests that you were given", cell.grade_id)
+    return (replace(test, function=given), whole)
+
+
+def _hidden(function: TestFunction) -> TestFunction:
+    return replace(function, visibility="hidden")
+
+
+def _to_be_marked(cell: SourceCell, notebook: Notebook) -> Outcome:
+    """Left open for a person, unless the answer is what was handed out: nbgrader gives nothing for that."""
+    theirs = next((c.source for c in reversed(notebook.cells) if _id_of(c) == cell.grade_id), None)
+    if theirs is None:
+        return Outcome(Status.NEEDS_REVIEW, NOT_FOUND, rubric=cell.grade_id)
+    if cell.task:
+        return Outcome(Status.NEEDS_REVIEW, NOT_READ, rubric=cell.grade_id)
+    if theirs.strip() == cell.released.strip() and cell.points > Fraction(0):
+        return Outcome(Status.FAILED, UNANSWERED)
+    return Outcome(Status.NEEDS_REVIEW, NOT_READ, written=theirs[:MOST_WRITTEN], rubric=cell.grade_id)

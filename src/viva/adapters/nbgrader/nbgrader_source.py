@@ -1,0 +1,154 @@
+"""An nbgrader assignment as its author wrote it: the cells of `source/*.ipynb`, and which of them are worth points."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from viva.adapters.nbgrader.regions import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, RegionError, regions, replace_regions
+from viva.model.errors import CourseError
+from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
+
+FOLDER: Final = "source"
+"""Where the notebooks lie, below graders/<a>/; they hold solutions, and never go into a box as they are."""
+CODE_STUB: Final = "# YOUR CODE HERE\nraise NotImplementedError()"
+TEXT_STUB: Final = "YOUR ANSWER HERE"
+OUR_SCHEMA: Final = 3
+MOST_POINTS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCell:
+    """A cell that nbgrader knows by its id."""
+
+    grade_id: str
+    kind: str
+    """"code", "markdown" or "raw"."""
+    source: str
+    grade: bool
+    solution: bool
+    task: bool
+    locked: bool
+    """Whether the student's text is replaced by this one before the notebook is run."""
+    points: Fraction
+
+    @property
+    def is_test(self) -> bool:
+        """A code cell that gives points by itself."""
+        return self.grade and not self.solution and self.kind == "code"
+
+    @property
+    def is_marked_by_a_person(self) -> bool:
+        """An answer or a task whose points a person gives."""
+        return (self.grade and not self.is_test) or self.task
+
+    @property
+    def released(self) -> str:
+        """The text that students are given: without solutions, hidden tests and mark schemes."""
+        text = self.source
+        if self.solution:
+            stub = CODE_STUB if self.kind == "code" else TEXT_STUB
+            text = replace_regions(text, SOLUTION, stub) if f"BEGIN {SOLUTION}" in text else stub
+        return replace_regions(replace_regions(text, HIDDEN_TESTS), MARK_SCHEME)
+
+    @property
+    def mark_scheme(self) -> str:
+        """What the author tells who marks it; empty where nothing is said."""
+        return regions(self.source, MARK_SCHEME).strip()
+
+    @property
+    def shows_tests(self) -> bool:
+        """Whether anything that can be run is left of a test once hidden tests are taken out."""
+        text = self.released
+        try:
+            return bool(ast.parse(text).body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return bool(text.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNotebook:
+    """One notebook of the assignment."""
+
+    file: str
+    """Its name: `ps1.ipynb`."""
+    cells: Mapping[str, SourceCell]
+    """By their ids, in the order of the notebook."""
+
+
+def read_source(folder: Path) -> tuple[SourceNotebook, ...]:
+    """All notebooks of the folder, by name.
+
+    Raises:
+        CourseError: there is none, one cannot be read, or a cell says what cannot be taken over.
+    """
+    paths = sorted(p for p in folder.glob("*.ipynb") if p.is_file() and not p.is_symlink())
+    if not paths:
+        raise CourseError(f"{folder} holds no notebook: `suite: nbgrader` expects the source version (*.ipynb) there.")
+    notebooks = tuple(SourceNotebook(path.name, _cells(path)) for path in paths)
+    if not any(c.is_test or c.is_marked_by_a_person for n in notebooks for c in n.cells.values()):
+        raise CourseError(f"{folder}: no cell of any notebook is worth points: nbgrader's metadata are missing.")
+    return notebooks
+
+
+def _cells(path: Path) -> dict[str, SourceCell]:
+    try:
+        notebook = read_notebook(path.read_bytes())
+    except (NotebookError, OSError) as error:
+        raise CourseError(f"{path}: {error}.") from None
+    found: dict[str, SourceCell] = {}
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader")
+        if not isinstance(about, dict) or not about:
+            if f"BEGIN {SOLUTION}" in cell.source or f"BEGIN {HIDDEN_TESTS}" in cell.source:
+                raise _wrong(path, cell, "has regions of nbgrader, but none of its metadata; mark it in nbgrader")
+            continue
+        known = _known(path, cell, about)
+        if known.grade_id in found:
+            raise _wrong(path, cell, f"has the id `{known.grade_id}` of a cell above; ids must differ")
+        found[known.grade_id] = known
+    return found
+
+
+def _known(path: Path, cell: Cell, about: Mapping[str, Any]) -> SourceCell:
+    grade_id, version = about.get("grade_id"), about.get("schema_version")
+    if version not in (1, 2, OUR_SCHEMA):
+        raise _wrong(path, cell, f"has nbgrader metadata of version {version!r:.20}; expected {OUR_SCHEMA}")
+    if not isinstance(grade_id, str) or not grade_id:
+        raise _wrong(path, cell, "has nbgrader metadata without a grade_id")
+    grade, solution, task = (about.get(flag) is True for flag in ("grade", "solution", "task"))
+    locked = not solution and (grade or about.get("locked") is True)
+    known = SourceCell(
+        grade_id,
+        cell.kind,
+        cell.source,
+        grade,
+        solution,
+        task,
+        locked,
+        _points(path, cell, about.get("points")) if grade or task else Fraction(0),
+    )
+    try:
+        _ = known.released
+    except RegionError as error:
+        raise _wrong(path, cell, f"(`{grade_id}`): {error}") from None
+    if known.is_test and any("AUTOTEST" in line for line in cell.source.splitlines() if line.lstrip().startswith("#")):
+        raise _wrong(
+            path,
+            cell,
+            f"(`{grade_id}`) has an AUTOTEST, which nbgrader turns into tests by running the solution; "
+            "write out the tests that it makes",
+        )
+    return known
+
+
+def _points(path: Path, cell: Cell, value: Any) -> Fraction:
+    if type(value) in (int, float) and 0 <= value <= MOST_POINTS:
+        return Fraction(str(value))
+    raise _wrong(path, cell, f"is worth {value!r:.40} points; expected a number from 0 on")
+
+
+def _wrong(path: Path, cell: Cell, what: str) -> CourseError:
+    return CourseError(f"{path}: cell {cell.position} {what}.")

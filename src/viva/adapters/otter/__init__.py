@@ -1,0 +1,1 @@
+"""Otter assignments: run their tests, or import them."""

@@ -1,0 +1,213 @@
+"""Otter's test files, read as text and never run: names, points, hidden cases, and what goes into the box of each."""
+
+import ast
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, Final
+
+from viva.adapters.otter.otter_points import PointsError, resolve
+from viva.model.errors import CourseError
+
+FOLDER: Final = "tests"
+"""Where the test files lie, below graders/<a>/."""
+MOST_BYTES: Final = 4 << 20
+_DECORATOR: Final = ("name", "points", "hidden", "success_message", "failure_message")
+_CASE: Final = frozenset({"name", "code", "hidden", "locked", "points", "success_message", "failure_message"})
+
+
+class _Wrong(Exception):
+    """What is wrong with a test file, as a phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtterCase:
+    """One case of a question."""
+
+    name: str
+    hidden: bool
+    points: Fraction
+    success: str
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtterTest:
+    """One test file: the tests of one question."""
+
+    file: str
+    """The name by which a notebook asks for it: `q1` for tests/q1.py."""
+    name: str
+    cases: tuple[OtterCase, ...]
+    all_or_nothing: bool
+    whole: dict[str, Any]
+    """What goes into a box that may see hidden cases."""
+    public: dict[str, Any]
+    """The same without hidden cases."""
+
+    @property
+    def points(self) -> Fraction:
+        """What the question is worth."""
+        return sum((case.points for case in self.cases), Fraction(0))
+
+
+def read_tests(folder: Path) -> tuple[OtterTest, ...]:
+    """All test files of the folder, in the order in which otter runs them.
+
+    Raises:
+        CourseError: there is none, or one says what cannot be known without running it.
+    """
+    paths = sorted(p for p in folder.glob("*.py") if p.is_file() and not p.is_symlink() and p.stem != "__init__")
+    if not paths:
+        raise CourseError(f"{folder} holds no test file: `suite: otter` expects otter's tests (q1.py, …) there.")
+    tests = []
+    for path in paths:
+        try:
+            tests.append(_read(path))
+        except (_Wrong, PointsError) as error:
+            raise CourseError(f"{path}: {error}.") from None
+    names = [test.name for test in tests]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise CourseError(f"{folder}: two files say that they are the question `{twice}`; otter would count one.")
+    return tuple(tests)
+
+
+def _read(path: Path) -> OtterTest:
+    try:
+        data = path.read_bytes()
+        if len(data) > MOST_BYTES:
+            raise _Wrong(f"is larger than {MOST_BYTES >> 20} MiB; put data into files of their own")
+        text = data.decode("utf-8-sig")
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise _Wrong(f"is no Python (line {error.lineno}: {error.msg})") from None
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        raise _Wrong(f"cannot be read: {error}") from None
+    values = _assigned(tree)
+    if "OK_FORMAT" not in values:
+        raise _Wrong("does not say OK_FORMAT = True or False, so it is no test file of otter's present format")
+    return _ok(path.stem, values) if _literal(values, "OK_FORMAT") else _functions(path.stem, text, tree, values)
+
+
+def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
+    found: dict[str, ast.expr] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            found |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            found[node.target.id] = node.value
+    return found
+
+
+def _literal(values: dict[str, ast.expr], name: str, default: Any = None) -> Any:
+    return _value(values[name], name) if name in values else default
+
+
+def _value(node: ast.expr, what: str) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        raise _Wrong(
+            f"line {node.lineno}: `{what}` is worked out when the file is run; write it as a plain value"
+        ) from None
+
+
+def _ok(file: str, values: dict[str, ast.expr]) -> OtterTest:
+    test = _literal(values, "test")
+    if not isinstance(test, dict) or not isinstance(test.get("name"), str):
+        raise _Wrong("`test` is no dictionary with a name")
+    suites = test.get("suites")
+    if not isinstance(suites, list) or len(suites) != 1 or not isinstance(suites[0], dict):
+        raise _Wrong("`suites` is no list of exactly one suite, which is all that otter runs")
+    suite = suites[0]
+    if suite.get("type", "doctest") != "doctest" or suite.get("setup") or suite.get("teardown"):
+        raise _Wrong("the suite has a setup, a teardown or a type other than doctest, which otter does not run")
+    rows = suite.get("cases")
+    if not isinstance(rows, list) or not all(isinstance(r, dict) and isinstance(r.get("code"), str) for r in rows):
+        raise _Wrong("`cases` is no list of cases with their `code`")
+    if strange := next((key for row in rows for key in row if key not in _CASE), None):
+        raise _Wrong(f"a case has the key {strange!r:.40}, which otter does not know")
+    points = resolve(test.get("points"), [row.get("points") for row in rows])
+    cases = [
+        OtterCase(
+            str(row.get("name", f"{test['name']} - {number}")),
+            bool(row.get("hidden", True)),
+            worth,
+            str(row.get("success_message") or ""),
+            str(row.get("failure_message") or ""),
+        )
+        for number, (row, worth) in enumerate(zip(rows, points, strict=True), 1)
+    ]
+    texts = [dedent(row["code"]) for row in rows]
+    public = [text for text, case in zip(texts, cases, strict=True) if not case.hidden]
+    name = test["name"]
+    return OtterTest(
+        file,
+        name,
+        tuple(cases),
+        bool(test.get("all_or_nothing", False)),
+        {"name": name, "doctests": texts},
+        {"name": name, "doctests": public},
+    )
+
+
+def _functions(file: str, text: str, tree: ast.Module, values: dict[str, ast.expr]) -> OtterTest:
+    name = _literal(values, "name")
+    if not isinstance(name, str):
+        raise _Wrong("does not define `name`, the question's name, as a text")
+    decorated = {
+        node.name: (node, call)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        for call in node.decorator_list
+        if _is_test_case(call)
+    }
+    told = [_told(call) for _, call in decorated.values()]
+    points = resolve(_literal(values, "points"), [row["points"] for row in told])
+    cases = [
+        OtterCase(
+            str(row["name"] or f"{name} - {number}"),
+            bool(row["hidden"]),
+            worth,
+            str(row["success_message"] or ""),
+            str(row["failure_message"] or ""),
+        )
+        for number, (row, worth) in enumerate(zip(told, points, strict=True), 1)
+    ]
+    hidden = [node for (node, _), case in zip(decorated.values(), cases, strict=True) if case.hidden]
+    return OtterTest(
+        file,
+        name,
+        tuple(cases),
+        bool(_literal(values, "all_or_nothing", False)),
+        {"name": name, "source": text},
+        {"name": name, "source": _without(text, hidden)},
+    )
+
+
+def _is_test_case(node: ast.expr) -> bool:
+    function = node.func if isinstance(node, ast.Call) else node
+    return (isinstance(function, ast.Name) and function.id == "test_case") or (
+        isinstance(function, ast.Attribute) and function.attr == "test_case"
+    )
+
+
+def _told(call: ast.expr) -> dict[str, Any]:
+    told: dict[str, Any] = dict.fromkeys(_DECORATOR)
+    if not isinstance(call, ast.Call):
+        raise _Wrong(f"line {call.lineno}: `@test_case` needs its parentheses")
+    if len(call.args) > len(_DECORATOR) or any(k.arg not in _DECORATOR for k in call.keywords):
+        raise _Wrong(f"line {call.lineno}: `test_case` is given what it does not take")
+    given = {**dict(zip(_DECORATOR, call.args, strict=False)), **{str(k.arg): k.value for k in call.keywords}}
+    return told | {name: _value(node, name) for name, node in given.items()}
+
+
+def _without(text: str, nodes: list[ast.FunctionDef]) -> str:
+    """The text with these functions' lines emptied: the numbers of the other lines stay what they are."""
+    lines = text.split("\n")
+    for node in nodes:
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        for line in range(first - 1, node.end_lineno or node.lineno):
+            lines[line] = ""
+    return "\n".join(lines)

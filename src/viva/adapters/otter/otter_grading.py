@@ -1,0 +1,187 @@
+"""Grade a submission of an otter assignment: its cells, then every test that no cell has asked for."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from viva.adapters.cells.cell_outcome import of_case, of_error
+from viva.adapters.cells.cell_run import NotebookRun, Ran, Step
+from viva.adapters.cells.cell_tests import CellTest, plain_test
+from viva.adapters.otter.otter_files import FOLDER, OtterCase, OtterTest, read_tests
+from viva.config import Assignment
+from viva.config.rubric import Question
+from viva.examiner.outcome import Outcome
+from viva.model import Status, untrusted
+from viva.model.errors import CourseError
+from viva.model.hand_grading import NOT_MARKED_YET
+from viva.submissions.notebook_cells import Notebook
+
+CONFIG: Final = "otter_config.json"
+NO_NOTEBOOK: Final = "Not run: your submission holds neither a notebook nor a Python file."
+NOT_ALL: Final = "Nothing, because not every test of this question passed."
+TO_BE_MARKED: Final = f"{NOT_MARKED_YET}: a person marks this question."
+NOT_TOLD: Final = "The test ended without saying how."
+_METADATA: Final = "otter"
+_IGNORED: Final = "otter_ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class OtterSuite:
+    """An assignment that has been read."""
+
+    questions: tuple[OtterTest, ...]
+    seed: int | None
+    seed_variable: str | None
+    hidden: str
+    """The visibility of hidden cases."""
+    scale: Fraction
+    """What all points are multiplied by, so that they add up to the points that the whole is worth."""
+    marked: tuple[Question, ...] = ()
+    """What a person marks: the questions of the rubric."""
+
+    @property
+    def tests(self) -> tuple[CellTest, ...]:
+        """What is asked, hidden cases last; questions of all or nothing are worth their points at their end."""
+        tests = [test for question in self.questions for test in self._of(question)]
+        tests += [CellTest(plain_test(q.number, q.title, q.number, q.points), "", q.number) for q in self.marked]
+        return tuple(sorted(tests, key=lambda test: test.function.hidden))
+
+    def _of(self, question: OtterTest) -> Sequence[CellTest]:
+        cases = [self._case(question, at, case) for at, case in enumerate(question.cases)]
+        if not question.all_or_nothing:
+            return cases
+        name = f"{question.name}: every test, or nothing"
+        whole = plain_test(f"{FOLDER}/{question.file}.py::all", name, question.name, self.scale * question.points)
+        hidden = any(case.hidden for case in question.cases)
+        function = replace(whole, visibility=self.hidden) if hidden else whole
+        return [*cases, CellTest(function, question.file, question.file)]
+
+    def _case(self, question: OtterTest, at: int, case: OtterCase) -> CellTest:
+        points = Fraction(0) if question.all_or_nothing else self.scale * case.points
+        test = plain_test(f"{FOLDER}/{question.file}.py::{at + 1}", case.name, question.name, points)
+        return CellTest(replace(test, visibility=self.hidden) if case.hidden else test, question.file, case.name, at)
+
+
+def read_otter(assignment: Assignment) -> OtterSuite:
+    """The tests of graders/<a>/tests, the settings of otter_config.json beside them, and the rubric.
+
+    Raises:
+        CourseError: one of them is wrong, or says what cannot be taken over.
+    """
+    questions, path = read_tests(assignment.graders / FOLDER), assignment.graders / CONFIG
+    config = read_config(path)
+    total = sum((q.points for q in questions), Fraction(0))
+    possible = config.get("points_possible")
+    scale = Fraction(str(possible)) / total if possible is not None and total else Fraction(1)
+    hidden = "after_published" if config.get("show_hidden") else "hidden"
+    marked = assignment.rubric().questions
+    return OtterSuite(questions, config.get("seed"), config.get("seed_variable"), hidden, scale, marked)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """otter_config.json; empty where there is none.
+
+    Raises:
+        CourseError: it is no JSON object, or asks for what cannot be taken over.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        config = json.loads(path.read_bytes()[: 1 << 20])
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict):
+        raise CourseError(f"{path} is no JSON object: expected otter's settings.")
+    for key, allowed, why in (
+        ("lang", ("python", None), "only Python is run"),
+        ("grade_from_log", (False, None), "what a log says of a student's variables is not rebuilt"),
+        ("plugins", ([], None), "plugins of otter's are not run"),
+        ("score_threshold", (None,), "a total that passes or fails as a whole is not made"),
+    ):
+        if config.get(key) not in allowed:
+            raise CourseError(f"{path}: `{key}` cannot be taken over, because {why}; take it out, and import again.")
+    for key, kinds, words in (
+        ("seed", (int,), "a whole number"),
+        ("seed_variable", (str,), "a variable's name"),
+        ("points_possible", (int, float), "a number of points"),
+    ):
+        if config.get(key) is not None and type(config[key]) not in kinds:
+            raise CourseError(f"{path}: `{key}` is {config[key]!r:.40}; expected {words}.")
+    if config.get("seed_variable") is not None and not config["seed_variable"].isidentifier():
+        raise CourseError(f"{path}: `seed_variable` is {config['seed_variable']!r:.40}; expected a variable's name.")
+    return config
+
+
+@dataclass(slots=True)
+class OtterRun:
+    """One submission; `outcome` runs its notebook when the first test is asked for, once more for hidden cases."""
+
+    suite: OtterSuite
+    run: NotebookRun
+    seed: int
+    _ran: dict[bool, tuple[Ran, dict[str, int]] | None]
+
+    def outcome(self, test: CellTest) -> Outcome:
+        """What a test comes to.
+
+        Raises:
+            BoxError, GraderError: no box could be had, or the submission not be put into it.
+        """
+        if not test.file:
+            return Outcome(Status.NEEDS_REVIEW, TO_BE_MARKED, rubric=test.key)
+        hidden = test.function.hidden
+        if hidden not in self._ran:
+            self._ran[hidden] = self._run(hidden=hidden)
+        found = self._ran[hidden]
+        if found is None:
+            return Outcome(Status.FAILED, NO_NOTEBOOK)
+        ran, places = found
+        question = next(q for q in self.suite.questions if q.file == test.file)
+        at = places[question.file]
+        if at in ran.errors:
+            return of_error(ran.errors[at])
+        asked = [number for number, case in enumerate(question.cases) if hidden or not case.hidden]
+        said = untrusted.rows(ran.replies.get(at))
+        if len(said) != len(asked):
+            return Outcome(Status.ERROR, NOT_TOLD)
+        if test.case is None:
+            won = all(untrusted.table(case).get("passed") is True for case in said)
+            return Outcome(Status.PASSED) if won else Outcome(Status.FAILED, NOT_ALL)
+        case = question.cases[test.case]
+        return of_case(said[asked.index(test.case)], success=case.success, failure=case.failure)
+
+    def _run(self, *, hidden: bool) -> tuple[Ran, dict[str, int]] | None:
+        notebooks = self.run.find().notebooks
+        if not notebooks:
+            return None
+        path, notebook = next(iter(notebooks.items()))
+        steps = self._steps(notebook)
+        checks = {q.file: q.whole if hidden else q.public for q in self.suite.questions}
+        ran = self.run.run(path, steps, hidden=hidden, seed=self.seed, checks=checks)
+        first = len(steps) - len(self.suite.questions)
+        return ran, {question.file: first + at for at, question in enumerate(self.suite.questions)}
+
+    def _steps(self, notebook: Notebook) -> list[Step]:
+        steps: list[Step] = []
+        names = {question.file for question in self.suite.questions}
+        for cell in notebook.cells:
+            about = cell.metadata.get(_METADATA)
+            about = about if isinstance(about, dict) else {}
+            if about.get("ignore") or _IGNORED in untrusted.rows(cell.metadata.get("tags")):
+                continue
+            if cell.number:
+                steps.append(Step("", number=cell.number, source=cell.source, before=self._seeding()))
+            for name in untrusted.rows(about.get("tests"))[:100]:
+                if name in names:  # otter checks here what no cell of the notebook checks
+                    steps.append(Step(str(name), check=str(name), again=True))
+        return [*steps, *(Step(question.file, check=question.file) for question in self.suite.questions)]
+
+    def _seeding(self) -> str:
+        if self.suite.seed is None:
+            return ""
+        if self.suite.seed_variable is not None:
+            return f"{self.suite.seed_variable} = {self.suite.seed}"
+        return f"__import__('numpy').random.seed({self.suite.seed}); __import__('random').seed({self.suite.seed})"

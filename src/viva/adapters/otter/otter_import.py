@@ -1,0 +1,132 @@
+"""Otter: what `otter assign` makes (dist/, autograder/, autograder.zip), or the master notebook itself."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from viva.adapters.importing.bundle import below, files_of_zip, read_bundle
+from viva.adapters.importing.new_course import Imported, folder_name
+from viva.adapters.importing.student_notebook import cells_of, preloads, source_of
+from viva.adapters.otter.otter_grading import CONFIG
+from viva.adapters.otter.otter_master import Master, is_master, read_master
+from viva.model.errors import UsageError
+
+_MEANT: Final = ("seed", "seed_variable", "points_possible", "show_hidden", "lang", "grade_from_log", "plugins",
+                 "score_threshold")  # fmt: skip
+"""Settings of otter that are taken over, or refused."""
+_QUIET: Final = ("assignment_name", "autograder_dir", "logo", "miniconda_path", "print_score", "print_summary",
+                 "log_level", "zips", "force_public_test_summary", "course_id", "assignment_id", "token")  # fmt: skip
+"""Settings that make no difference to a total; a token is never copied."""
+_NOT_DATA: Final = ("run_autograder", "run_otter.py", "setup.sh", "environment.yml", "requirements.txt", CONFIG)
+
+
+def import_otter(path: Path) -> list[Imported]:
+    """The assignment of an otter folder, archive or master notebook.
+
+    Raises:
+        UsageError: there is none, or it says what cannot be taken over.
+    """
+    files = read_bundle(path)
+    name = folder_name(path.resolve().name.removesuffix(".zip").removesuffix(".ipynb"))
+    masters = [p for p in files if p.endswith(".ipynb") and is_master(files[p])]
+    root = _root(files)
+    if root is None and len(masters) == 1:
+        return [_of_master(name, masters[0], files, path)]
+    if root is None:
+        raise UsageError(
+            f"{path} holds neither tests/*.py of otter's (an autograder's folder or zip) nor one master notebook "
+            f"(with `# ASSIGNMENT CONFIG`); it holds {len(masters)} of these."
+        )
+    own = _with_archive(below(files, root), path)
+    tests = {p: d for p, d in below(own, "tests").items() if p.endswith(".py") and "/" not in p}
+    notebooks = {p: d for p, d in own.items() if p.endswith(".ipynb") and "/" not in p}
+    inside = below(own, "files")
+    beside = {p: d for p, d in own.items() if not p.startswith(("tests/", "files/")) and _is_data(p, inside)}
+    imported = _assignment(name, tests, _config(own.get(CONFIG), path), inside or beside)
+    student = root[: -len("autograder")] + "student" if root.endswith("autograder") else "student"
+    imported.starter = {p: d for p, d in below(files, student).items() if p.endswith(".ipynb") and "/" not in p}
+    imported.accepted = notebooks
+    imported.notes += _needs(own)
+    _set_notebook(imported, [*imported.starter, *notebooks])
+    return [imported]
+
+
+def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> Imported:
+    master: Master = read_master(files[file], f"{path}/{file}" if path.is_dir() else str(path))
+    folder = file.rpartition("/")[0]
+    data = below(files, folder)
+    wanted = {p: data[p] for p in master.files if p in data}
+    imported = _assignment(name, master.tests, master.config, wanted)
+    shown = PurePosixPath(file).name
+    imported.starter, imported.accepted = {shown: master.student}, {shown: master.solution}
+    imported.rubric = master.rubric
+    imported.notes += master.notes
+    imported.notes += [f"{p} is named in the master notebook, and is not there." for p in master.files if p not in data]
+    _set_notebook(imported, [shown])
+    return imported
+
+
+def _assignment(name: str, tests: Mapping[str, bytes], config: dict[str, Any], data: Mapping[str, bytes]) -> Imported:
+    meant = {key: config[key] for key in _MEANT if config.get(key) not in (None, [], False)}
+    imported = Imported(name, {"title": name, "suite": "otter"}, {f"tests/{p}": d for p, d in tests.items()})
+    if meant:
+        imported.graders[CONFIG] = (json.dumps(meant, indent=2) + "\n").encode()
+    other = sorted(key for key in config if key not in (*_MEANT, *_QUIET) and config[key])
+    if other:
+        imported.notes.append(f"Settings of otter that mean nothing here: {', '.join(other)}.")
+    texts = [d.decode("utf-8", "replace") for d in tests.values()]
+    imported.settings["preload"] = preloads(texts)
+    imported.add_data(data)
+    return imported
+
+
+def _set_notebook(imported: Imported, names: list[str]) -> None:
+    only = len(set(names)) == 1
+    imported.settings["submission"] = {"notebook": names[0] if only else "*.ipynb", "module": None}
+    sources = [
+        source_of(cell)
+        for data in imported.accepted.values()
+        for cell in cells_of(data, names[0])
+        if cell.get("cell_type") == "code"
+    ]
+    imported.settings["preload"] = sorted({*imported.settings["preload"], *preloads(sources)})
+
+
+def _root(files: Mapping[str, bytes]) -> str | None:
+    """The folder of the autograder: it holds tests/ or an archive; what students are given does not count."""
+    places = {str(PurePosixPath(p).parent.parent) for p in files if p.endswith(".py") and "/tests/" in f"/{p}"}
+    places |= {str(PurePosixPath(p).parent) for p in files if p.endswith(".zip") and "autograder" in p}
+    teachers = [p for p in places if PurePosixPath(p).name != "student"]
+    best = min(teachers, key=lambda p: (PurePosixPath(p).name != "autograder", p.count("/"), p), default=None)
+    return None if best is None else "" if best == "." else best
+
+
+def _with_archive(files: dict[str, bytes], path: Path) -> dict[str, bytes]:
+    """What an archive in the folder holds comes first: it is what otter grades with."""
+    archives = sorted(p for p in files if p.endswith(".zip") and "autograder" in p and "/" not in p)
+    if len(archives) > 1:
+        raise UsageError(f"{path} holds several autograder archives ({', '.join(archives)}); give one of them.")
+    kept = {p: d for p, d in files.items() if not p.endswith(".zip")}
+    return kept | files_of_zip(files[archives[0]], archives[0]) if archives else kept
+
+
+def _config(data: bytes | None, path: Path) -> dict[str, Any]:
+    if data is None:
+        return {}
+    try:
+        config = json.loads(data)
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict):
+        raise UsageError(f"{path}: {CONFIG} is no JSON object: expected otter's settings.")
+    return config
+
+
+def _is_data(path: str, packed: Mapping[str, bytes]) -> bool:
+    return path not in _NOT_DATA and not path.endswith((".ipynb", ".zip")) and path not in packed
+
+
+def _needs(files: Mapping[str, bytes]) -> list[str]:
+    there = [name for name in ("requirements.txt", "environment.yml") if files.get(name, b"").strip()]
+    return [f"{name} is not installed: what it lists must be there where you grade." for name in there]

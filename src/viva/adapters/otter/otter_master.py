@@ -1,0 +1,231 @@
+"""An otter master notebook: questions, prompts, solutions and tests between its marker cells."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import yaml
+
+from viva.adapters.importing.new_course import folder_name, question
+from viva.adapters.importing.student_notebook import Cell, cells_of, language_of, source_of, written
+from viva.adapters.otter.otter_points import PointsError, exact
+from viva.adapters.otter.otter_solutions import SolutionError, with_seed, without_ignored, without_solutions
+from viva.adapters.otter.otter_tests import TestCellError, case_of, test_file
+from viva.model.errors import UsageError
+
+_CONFIG: Final = re.compile(r"#\s+assignment\s+config\s*", re.IGNORECASE)
+_BOUNDARY: Final = re.compile(r"#\s+(begin|end)\s+(question|prompt|solution|tests)\s*", re.IGNORECASE)
+_IGNORED: Final = re.compile(r"(##\s*ignore\s*##\s*|#\s*ignore\s*)", re.IGNORECASE)
+_FENCE: Final = re.compile(r"\s*```otter\s*\n(.*)\n\s*```\s*", re.DOTALL)
+_REFUSED: Final = {
+    "config_file": "the settings of another file are not read",
+    "plugins": "plugins of otter's are not run",
+}
+
+
+@dataclass(slots=True)
+class Master:
+    """What a master notebook holds."""
+
+    tests: dict[str, bytes] = field(default_factory=dict)
+    """Test files by their names: `q1.py`."""
+    config: dict[str, Any] = field(default_factory=dict)
+    """What otter_config.json would say."""
+    files: list[str] = field(default_factory=list)
+    """Paths of what stands beside the submission."""
+    rubric: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    student: bytes = b""
+    """The notebook that students are given."""
+    solution: bytes = b""
+    """The same with the solutions."""
+
+
+def is_master(data: bytes) -> bool:
+    """Whether the bytes look like a master notebook."""
+    return re.search(rb"(?i)#\s+assignment\s+config", data) is not None or b"# BEGIN QUESTION" in data.upper()
+
+
+def read_master(data: bytes, shown: str) -> Master:
+    """Read a master notebook, as text.
+
+    Raises:
+        UsageError: it is none, or says what cannot be taken over.
+    """
+    cells = cells_of(data, shown)
+    if not language_of(data).startswith("python"):
+        raise UsageError(f"{shown} is written in {language_of(data)}; only notebooks in Python are taken over.")
+    reader = _Reader(shown)
+    for number, cell in enumerate(cells, 1):
+        try:
+            reader.read(cell)
+        except (TestCellError, SolutionError, PointsError) as error:
+            raise UsageError(f"{shown}: cell {number} {error}.") from None
+    master = reader.finished()
+    master.solution = written(data, lambda _: [dict(c) for c, _s in reader.cells], shown)
+    master.student = written(data, partial(_given, reader), shown)
+    return master
+
+
+class _Reader:
+    """Goes through the cells once."""
+
+    def __init__(self, shown: str) -> None:
+        self.master = Master()
+        self.cells: list[tuple[Cell, bool]] = []
+        """What stands in the notebooks, and whether it is (part of) a solution."""
+        self.settings: dict[str, Any] = {}
+        self._shown = shown
+        self._blocks: list[str] = []
+        self._question: dict[str, Any] = {}
+        self._tests: list[dict[str, Any]] = []
+        self._answer: list[str] = []
+        self._prompted = False
+
+    def read(self, cell: Cell) -> None:
+        """Take one cell in."""
+        kind, text = cell.get("cell_type"), source_of(cell)
+        if kind == "markdown" and "```otter" in text:
+            fenced = _FENCE.fullmatch(text)
+            if fenced is None:
+                raise TestCellError("holds an otter block and other text; give the block a cell of its own")
+            kind, text = "raw", fenced[1]
+        if _IGNORED.match(text):
+            return
+        if "# BEGIN PLUGIN" in text:
+            raise TestCellError("holds a plugin, which cannot be taken over")
+        boundary = _BOUNDARY.match(text) if kind == "raw" else None
+        if kind == "raw" and _CONFIG.match(text):
+            self.settings |= _yaml(text)
+        elif boundary:
+            self._boundary(boundary[1].lower() == "begin", boundary[2].lower(), text)
+        elif self._blocks and self._blocks[-1] == "tests":
+            if kind != "code":
+                raise TestCellError("stands among tests, and holds no code")
+            self._tests.append(case_of(cell, ok_format=self._ok_format))
+        else:
+            self._keep(cell, text)
+
+    def finished(self) -> Master:
+        """What was read.
+
+        Raises:
+            UsageError: a block does not end, there is no test, or a setting cannot be taken over.
+        """
+        if self._blocks:
+            raise UsageError(f"{self._shown}: the last {self._blocks[-1]} block does not end.")
+        for key, why in _REFUSED.items():
+            if self.settings.get(key):
+                raise UsageError(f"{self._shown}: `{key}` cannot be taken over, because {why}; take it out.")
+        if not self.master.tests:
+            raise UsageError(f"{self._shown} holds no tests (`# BEGIN TESTS`); nothing can be graded by itself.")
+        settings, master = self.settings, self.master
+        generate, seed = _table(settings.get("generate")), _table(settings.get("seed"))
+        master.config = {
+            **generate,
+            **({"seed": seed["autograder_value"]} if seed.get("autograder_value") is not None else {}),
+            **({"seed_variable": seed["variable"]} if seed.get("variable") else {}),
+        }
+        master.files = [str(p) for key in ("files", "autograder_files") for p in _list(settings.get(key))]
+        needed = settings.get("requirements") or settings.get("environment")
+        if needed:
+            master.notes.append(f"What {needed} lists is not installed: it must be there where you grade.")
+        if settings.get("init_cell", True):
+            self.cells.insert(0, (_code("import otter\ngrader = otter.Notebook()"), False))
+        return master
+
+    @property
+    def _ok_format(self) -> bool:
+        return _table(self.settings.get("tests")).get("ok_format", True) is not False
+
+    def _boundary(self, begins: bool, kind: str, text: str) -> None:
+        if not begins:
+            if not self._blocks or self._blocks.pop() != kind:
+                raise TestCellError(f"ends a {kind} block that is not the last one begun")
+            if kind == "question":
+                self._end_of_question()
+            return
+        if (kind == "question") is bool(self._blocks) or len(self._blocks) > 1:
+            raise TestCellError(f"begins a {kind} block where none can stand")
+        if kind == "question":
+            self._question, self._tests, self._answer, self._prompted = _yaml(text), [], [], False
+            if type(self._question.get("name")) not in (str, int, float):
+                raise TestCellError("begins a question without a name")
+        self._prompted = self._prompted or kind == "prompt"
+        self._blocks.append(kind)
+
+    def _keep(self, cell: Cell, text: str) -> None:
+        block = self._blocks[-1] if self._blocks else ""
+        if block == "solution" and cell.get("cell_type") == "markdown":
+            self._answer.append(text)
+            if not self._prompted:
+                self.cells.append(({**cell, "source": "_Type your answer here, replacing this text._"}, False))
+                self._prompted = True
+            return
+        everywhere = bool(self.settings.get("strip_solutions_from_all_cells"))
+        is_solution = block == "solution" or (everywhere and block != "prompt")
+        if cell.get("cell_type") == "code":
+            text = without_ignored(text)
+            if is_solution:
+                without_solutions(text)  # says here what is wrong with its markers
+        self.cells.append(({**cell, "source": text}, is_solution))
+
+    def _end_of_question(self) -> None:
+        name, told = str(self._question["name"]), self._question
+        if folder_name(name) != name:
+            raise TestCellError(
+                f"ends the question {name!r:.60}; its name is to hold letters, digits, `_`, `-` and `.`"
+            )
+        if f"{name}.py" in self.master.tests or name in self.master.rubric:
+            raise TestCellError(f"ends a second question `{name}`")
+        if told.get("manual"):
+            points = exact(told.get("points") or 0)
+            self.master.rubric[name] = question(name, points, "", "\n\n".join(self._answer))
+            self.master.notes.append(
+                f"{name} is marked by a person: its rubric is there, its points stay open until then."
+            )
+        if not self._tests:
+            return
+        self.master.tests[f"{name}.py"] = test_file(told, self._tests, ok_format=self._ok_format)
+        if told.get("check_cell", True) is not False:
+            self.cells.append((_code(f'grader.check("{name}")'), False))
+        elif self.cells:
+            last = self.cells[-1][0]
+            last["metadata"] = {**last.get("metadata", {}), "otter": {"tests": [name]}}
+
+
+def _given(reader: _Reader, _cells: list[Cell]) -> list[Cell]:
+    seed = _table(reader.settings.get("seed"))
+    given: list[Cell] = []
+    for cell, is_solution in reader.cells:
+        text = source_of(cell)
+        if cell.get("cell_type") == "code":
+            text = without_solutions(text) if is_solution else text
+            if seed.get("variable"):
+                text = with_seed(text, str(seed["variable"]), seed.get("student_value"))
+        given.append({**cell, "source": text})
+    return given
+
+
+def _code(source: str) -> Cell:
+    return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+
+
+def _yaml(text: str) -> dict[str, Any]:
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise TestCellError("holds settings that are no YAML") from None
+    if value is not None and not isinstance(value, dict):
+        raise TestCellError("holds settings that are no keys with values")
+    return value or {}
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,145 @@
+"""What grading with an existing suite is, whatever runs its tests: the interface of `viva.examiner.grader.Grader`.
+
+The suite runs in the process of the graded code, and every result says so.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
+
+from viva.config import Assignment
+from viva.examiner.asking import Asking
+from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.catalog import TestFunction
+from viva.examiner.grader import NOT_READABLE, signature
+from viva.examiner.load_notes import notes_for_student
+from viva.examiner.outcome import Outcome
+from viva.examiner.points import case_of, entry_of, leader_value
+from viva.model import Entry, Isolation, Score, Status, Submission
+from viva.model.box_source import BoxSource
+from viva.model.score import Leader
+from viva.model.seeds import Seeds
+
+SHARED: Final = "verdicts that the graded code cannot forge ({kind} tests run in its process)"
+"""What every result says under `isolation.missing`."""
+MIXED: Final = (
+    "hidden tests that the graded code cannot read (files of the suite hold visible and hidden tests, or share)"
+)
+"""What results say beside it where that is so."""
+
+
+class SharedTest(Protocol):
+    """One test of a suite."""
+
+    @property
+    def function(self) -> TestFunction:
+        """As the tests of other assignments are described."""
+        ...
+
+
+class SharedRun(Protocol):
+    """What runs the tests on one submission."""
+
+    asked: list[Question]
+    leader: Any
+    """What the last test gave to its leaderboard: a claim."""
+
+    def outcome(self, test: Any) -> Outcome:
+        """What one of the tests comes to; never raises for what the submission does."""
+        ...
+
+
+@dataclass(slots=True)
+class SharedGrader(ABC):
+    """Everything that stays the same for all submissions of one assignment."""
+
+    assignment: Assignment
+    source: BoxSource
+    seeds: Seeds
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What assignment.yaml calls such suites."""
+
+    @property
+    @abstractmethod
+    def tests(self) -> Sequence[SharedTest]:
+        """In the order in which they are asked."""
+
+    @property
+    @abstractmethod
+    def mixed(self) -> bool:
+        """Whether hidden tests lie where the graded code can read them while visible ones run."""
+
+    @abstractmethod
+    def begin(self, submission: Submission, test_s: float, deadline: float) -> tuple[BoxSession, SharedRun]:
+        """A session for one submission, and what runs the tests in it."""
+
+    @property
+    def functions(self) -> Sequence[TestFunction]:
+        """What the tests are, in the order in which they are asked."""
+        return [test.function for test in self.tests]
+
+    def grade(self, submission: Submission, asking: Asking) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
+        """Grade one submission; argument and result as Grader.grade."""
+        started = time.monotonic()
+        limits = self.assignment.limits
+        test_s = min(asking.call_s, limits.test_s) if asking.call_s else limits.test_s
+        session, run = self.begin(submission, test_s, started + limits.submission_s)
+        session.recording = asking.record
+        entries: list[Entry] = []
+        leaders: list[Leader] = []
+        questions: list[tuple[str, list[list[str]]]] = []
+        try:
+            for test in self.tests:
+                if not asking.wanted(test.function):
+                    continue
+                entries.append(self._entry(test, submission, run, leaders))
+                asking.on_entry(entries[-1])
+                if asking.record:
+                    questions.append((test.function.test_id, [question.shown() for question in run.asked]))
+                lost = entries[-1].earned < entries[-1].points and not entries[-1].status.is_open
+                if asking.until_loss and lost:
+                    break
+        finally:
+            session.close()
+        return self._score(submission, session, entries, leaders, time.monotonic() - started), questions
+
+    def _entry(self, test: SharedTest, submission: Submission, run: SharedRun, leaders: list[Leader]) -> Entry:
+        started = time.monotonic()
+        function = test.function
+        run.leader = None
+        outcome = Outcome(Status.FAILED, NOT_READABLE) if submission.problem else run.outcome(test)
+        if function.leaderboard is not None and run.leader is not None:
+            try:
+                value = leader_value(run.leader, function.test_id, hidden=function.hidden)
+                leaders.append(Leader(function.leaderboard[0], value, function.leaderboard[1]))
+            except ValueError as error:
+                outcome = replace(outcome, status=Status.FAILED, message=f"{outcome.message}\n{error}".strip())
+        case = case_of(function, "", outcome, None, time.monotonic() - started)
+        return entry_of(function, [case], [outcome])
+
+    def _score(
+        self, submission: Submission, session: BoxSession, entries: list[Entry], leaders: list[Leader], wall_s: float
+    ) -> Score:
+        hello = session.isolation
+        shared = SHARED.format(kind=self.kind)
+        missing = (*hello.missing, shared, *([MIXED] if self.mixed else [])) if hello is not None else ()
+        return Score(
+            submission=submission.name,
+            content_hash=submission.content_hash,
+            assignment=self.assignment.name,
+            version=self.assignment.version,
+            entries=tuple(entries),
+            notes=notes_for_student(submission, session.report),
+            isolation=Isolation(str(hello.tier), dict(hello.layers), dict(hello.probes), missing)
+            if hello is not None
+            else Isolation("none"),
+            signature={**signature(self.assignment, self.seeds, hello), "suite": self.kind},
+            leaderboard=tuple(leaders),
+            environment=session.environment,
+            wall_s=wall_s,
+        )

@@ -1,0 +1,74 @@
+"""How a submission and a suite get into a box together: bytes only, nothing of either is run yet."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from viva.adapters.unittests.suite_files import FOLDER
+from viva.config import Assignment
+from viva.examiner.boxes.load import Ask, Loader, LoadReport, put_file
+from viva.model import Submission
+from viva.model.errors import GraderError, StudentRaised
+
+
+class SuiteLoader(Loader):
+    """Puts the student's files, then the author's in their places; the suite imports both by itself, as at home."""
+
+    def __init__(self, submission: Submission, assignment: Assignment, files: Mapping[str, bytes], seed: int) -> None:
+        super().__init__(submission, assignment, {})
+        self._suite_assignment = assignment
+        self.files = files
+        """Of the suite, by their path below `tests/`."""
+        self._seed = seed
+        """Given once: a suite that seeds for itself, or draws from one test to the next, is not disturbed."""
+
+    def load(self, ask: Ask) -> LoadReport:
+        """Put everything in its place.
+
+        Raises:
+            BoxError: the box ended.
+            GraderError: the suite's files cannot be stored.
+        """
+        report = LoadReport()
+        given = self._put(ask, report)
+        self._unpack(ask, report, given)
+        limits, course = self._suite_assignment.limits, self._suite_assignment
+        ours = {name: path.read_bytes() for name, path in zip(course.data_names, course.data, strict=True)}
+        ours |= {f"{FOLDER}/{name}": data for name, data in self.files.items()}
+        for path in [p for p in report.files if p == FOLDER or p.startswith(f"{FOLDER}/")]:
+            del report.files[path]
+            report.notes.append(f"{path} was left out: the folder {FOLDER} belongs to the assignment.")
+        report.loaded = [p for p in report.files if p.endswith((".py", ".ipynb"))]
+        folders = [*self._deeper(report), ""]
+        try:
+            ask("suite_clear", timeout_s=limits.call_s, folder=FOLDER, paths=sorted(ours))
+            for path, data in ours.items():
+                put_file(ask, limits.call_s, path, data)
+            ask(
+                "suite_begin",
+                timeout_s=limits.call_s,
+                seed=self._seed,
+                folder=FOLDER,
+                folders=folders[:-1],
+                modules=sorted(_modules_in(report, folders)),
+            )
+        except StudentRaised as error:
+            raise GraderError(f"The suite cannot be put into the box: {error}") from error
+        return report
+
+    def _deeper(self, report: LoadReport) -> list[str]:
+        """The folder of the module that was asked for, where it does not stand at the top: in an archive's folder."""
+        wanted = self._suite_assignment.submission.module
+        if wanted is None or wanted in report.files:
+            return []
+        found = [PurePosixPath(p) for p in report.files if PurePosixPath(p).name == wanted]
+        return [str(min(found, key=lambda p: (len(p.parts), str(p))).parent)] if found else []
+
+
+def _modules_in(report: LoadReport, folders: list[str]) -> set[str]:
+    """Names that `import` finds in these folders of the submission."""
+    names = set()
+    for folder in folders:
+        for path in map(PurePosixPath, report.files):
+            if path.suffix == ".py" and path.parts[: len(PurePosixPath(folder).parts)] == PurePosixPath(folder).parts:
+                names.add(path.parts[len(PurePosixPath(folder).parts)].removesuffix(".py"))
+    return names

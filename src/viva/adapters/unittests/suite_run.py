@@ -1,0 +1,192 @@
+"""One submission on its way through a suite: modules imported, classes set up, tests run, each within its own time.
+
+Whatever hangs or ends the box costs itself; the rest goes on in a fresh box, with everything imported again.
+"""
+
+import time
+from typing import Any, Final
+
+from viva.adapters.unittests.suite_files import FOLDER, file_of
+from viva.adapters.unittests.suite_loader import SuiteLoader
+from viva.adapters.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, of_fixture, of_test, without_suite
+from viva.adapters.unittests.suite_reading import Suite, SuiteTest
+from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.boxes.load import LoadProblem
+from viva.examiner.outcome import Outcome, describe, judge
+from viva.model import Limits, Status, untrusted
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised
+
+MOST_ENDED: Final = 3
+"""Modules whose import may end the box; after so many the cause lies in what they share, and no other is tried."""
+MOST_BOXES: Final = 6
+"""Boxes that are tried for one test: one may end by what the test before left running in it."""
+ENDS_AGAIN: Final = "Not asked: your program ends the Python process again and again before the test begins."
+_ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
+
+
+class SuiteRun:
+    """What is known about one submission's suite; `outcome` is called for each test in order."""
+
+    def __init__(
+        self, suite: Suite, session: BoxSession, loader: SuiteLoader, limits: Limits, test_s: float, deadline: float
+    ) -> None:
+        self._suite, self._session, self._loader, self._limits = suite, session, loader, limits
+        self._test_s = test_s
+        self._deadline = deadline
+        self._apart = False
+        self._generation = -1
+        self._loaded: set[str] = set()
+        self._there: set[str] = set()
+        self._holder = ""
+        self._broken: dict[str, Outcome] = {}
+        """What the tests of a module that cannot be imported come to."""
+        self._unusable: dict[str, Outcome] = {}
+        """What the tests of a class that cannot be set up come to."""
+        self._ended = 0
+        self.asked: list[Question] = []
+        self.leader: Any = None
+        """What the last test gave to its leaderboard: a claim."""
+
+    def outcome(self, test: SuiteTest) -> Outcome:
+        """Run one test, or say why it cannot be run; never raises for what the submission does."""
+        self.asked, self.leader = [], None
+        if test.skipped is not None:
+            return Outcome(Status.SKIPPED, f"Skipped by the test itself: {test.skipped}".rstrip(": "))
+        if time.monotonic() >= self._until():
+            used = f"{self._limits.submission_s:g} s"
+            return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {used}.")
+        try:
+            if (blocked := self._ready(test)) is not None:
+                return blocked
+            try:
+                reply = self._ask("suite_run", test.function.test_id, self._test_s, test=test.function.test_id)
+            except MissingName:  # the box had ended after we looked, and the fresh one has imported nothing
+                self._session.close()
+                if (blocked := self._ready(test)) is not None:
+                    return blocked
+                reply = self._ask("suite_run", test.function.test_id, self._test_s, test=test.function.test_id)
+        except StudentRaised as error:  # the limit of the box itself: what was interrupted is not asked again
+            self._session.close()
+            return judge(without_suite(error), answered=True)
+        except (BoxError, MissingName, GraderError) as error:
+            return judge(error, answered=True)
+        self.leader = reply.get("leader")
+        return of_test(reply, test.function)
+
+    def _ready(self, test: SuiteTest) -> Outcome | None:
+        """Have a box in which the module is imported and the class set up; else what the test comes to without.
+
+        Raises:
+            BoxError, GraderError: as BoxSession.ask; what one module or class does to its box is not raised.
+        """
+        if (apart := test.module in self._suite.apart) is not self._apart:
+            self._session.close()
+            self._apart, self._loader.files = apart, self._suite.files
+        for _ in range(MOST_BOXES):
+            self._open()
+            self._import_all()
+            if self._session.epoch != self._generation:
+                continue  # an import has ended the box; that module is not imported again
+            if test.module in self._broken:
+                return self._broken[test.module]
+            if test.function.test_id not in self._there:
+                return Outcome(Status.ERROR, NOT_THERE)
+            if self._holder in ("", test.holder) or self._left(test):
+                return self._entered(test)
+        return Outcome(Status.ERROR, ENDS_AGAIN)
+
+    def _open(self) -> None:
+        self._begin(self._limits.load_s)
+        self._session.open()
+        if self._session.generation != self._generation:
+            self._generation, self._holder = self._session.generation, ""
+            self._loaded.clear()
+            self._there.clear()
+
+    def _import_all(self) -> None:
+        """Import every module that can be, in order; ends early where one ends the box."""
+        for module in self._suite.modules(apart=self._apart):
+            if module in self._loaded or module in self._broken:
+                continue
+            try:
+                reply = self._ask("suite_load", module, self._limits.load_s, module=module)
+            except (StudentRaised, *_ENDED) as error:
+                self._session.close()
+                self._ended += 1
+                self._cannot_import(module, error)
+                if self._ended >= MOST_ENDED:
+                    for other in self._suite.modules(apart=True):
+                        self._broken.setdefault(other, self._broken[module])
+                return
+            self._loaded.add(module)
+            self._there |= {untrusted.text(key, 300) for key in untrusted.rows(reply.get("tests"))}
+            if raised := untrusted.table(reply.get("raised")):
+                self._cannot_import(module, StudentRaised.from_wire(raised))
+            elif reply.get("skipped") is not None:
+                reason = untrusted.text(reply["skipped"], 300)
+                self._broken[module] = Outcome(Status.SKIPPED, f"Skipped by the tests themselves: {reason}")
+
+    def _cannot_import(self, module: str, error: StudentRaised | BoxError) -> None:
+        """Remember it; a note above the results says why, unless hidden tests were seen by what speaks."""
+        file = f"{FOLDER}/{file_of(module, self._suite.files)}"
+        timed_out = isinstance(error, BoxTimeout) or (isinstance(error, StudentRaised) and error.limit == "time")
+        staff = describe(error) if isinstance(error, StudentRaised) else str(error)
+        said = NOT_IMPORTED.format(file=file)
+        self._broken[module] = Outcome(Status.TIMEOUT if timed_out else Status.ERROR, said, staff)
+        report, problem = self._session.report, self._problem(file, error)
+        if report is not None and not self._apart and problem.text not in [p.text for p in report.problems]:
+            report.problems.append(problem)
+
+    def _problem(self, file: str, error: StudentRaised | BoxError) -> LoadProblem:
+        if isinstance(error, BoxTimeout):
+            return LoadProblem(file, "your code did not finish in time while it was imported")
+        if isinstance(error, BoxError):
+            return LoadProblem(file, f"your code ended the Python process while it was imported: {error}")
+        if error.missing_module and error.missing_module.partition(".")[0] in self._suite.students:
+            return LoadProblem(file, f"no `{error.missing_module}.py` was found in your submission")
+        shown = without_suite(error)
+        return LoadProblem(file, str(shown), shown.missing_module, shown)
+
+    def _left(self, test: SuiteTest) -> bool:
+        """Tear down the class before; False where that ended the box, which costs no test."""
+        try:
+            self._ask("suite_leave", self._holder, self._test_s, test=test.function.test_id)
+        except (StudentRaised, MissingName, *_ENDED):
+            self._session.close()
+            return False
+        self._holder = ""
+        return True
+
+    def _entered(self, test: SuiteTest) -> Outcome | None:
+        """Set the class of the test up, once."""
+        if test.holder in self._unusable:
+            return self._unusable[test.holder]
+        if self._holder == test.holder:
+            return None
+        try:
+            reply = self._ask("suite_enter", test.holder, self._test_s, test=test.function.test_id)
+        except (StudentRaised, *_ENDED) as error:
+            self._session.close()
+            cause = error if isinstance(error, StudentRaised) else None
+            outcome = of_fixture(cause, []) if cause else judge(error, answered=True)
+            self._unusable[test.holder] = outcome
+            return outcome
+        self._holder = test.holder
+        if reply.get("failed") is True:
+            self._unusable[test.holder] = of_fixture(None, reply.get("events"))
+        return self._unusable.get(test.holder)
+
+    def _begin(self, limit_s: float) -> None:
+        left_s = max(self._until() - time.monotonic(), 0.1)
+        self._session.begin_test(seed=None, test_s=min(limit_s, left_s), call_s=limit_s, hidden=self._apart)
+
+    def _until(self) -> float:
+        """When the time of the whole submission is over: waiting for a box is nobody's time."""
+        return self._deadline + self._session.waited_s
+
+    def _ask(self, op: str, subject: str, limit_s: float, **fields: Any) -> dict[Any, Any]:
+        self._begin(limit_s)
+        try:
+            return untrusted.table(self._session.ask(op, subject=subject, **fields))
+        finally:
+            self.asked += self._session.test.asked

@@ -1,0 +1,176 @@
+"""`viva marks ASSIGNMENT|DIR --to PLATFORM`: scores become marks, and go back to where the class is."""
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from viva.cli.shared.keeping import records_option
+from viva.cli.shared.options import course_option, open_course
+from viva.formats.atomic_write import write_atomically
+from viva.formats.escaping import line
+from viva.model.errors import UsageError
+
+if TYPE_CHECKING:  # imported when there are marks
+    from viva.config import Assignment, Course
+    from viva.formats.lms.fill import Filled
+    from viva.formats.lms.lossless_csv import Sheet
+    from viva.formats.lms.returned_grade import Grade
+    from viva.model import Marked, Student
+
+_INTO: Final = ("canvas", "moodle", "gradescope", "brightspace")
+_NEW: Final = ("nbgrader", "csv", "parquet")
+
+
+@click.command("marks")
+@click.argument("results", type=click.Path(path_type=Path), metavar="ASSIGNMENT|DIR")
+@click.option("--assignment", "-a", metavar="NAME", help="The assignment (default: the only one of the results).")
+@course_option
+@records_option
+@click.option("--roster", type=click.Path(path_type=Path), metavar="FILE", help="The class list, as CSV.")
+@click.option(
+    "--class", "export", type=click.Path(path_type=Path), metavar="EXPORT",
+    help="What a platform exported of the class: says who is in it, and that all of it was graded.",
+)  # fmt: skip
+@click.option("--to", "wanted", required=True, type=click.Choice([*_INTO, *_NEW]), help="Who is to read the marks.")
+@click.option(
+    "--into", type=click.Path(path_type=Path), metavar="EXPORT",
+    help="The file that the platform exported: marks are written into a copy of it, and nothing else changes.",
+)  # fmt: skip
+@click.option("--column", metavar="TITLE", help="The column of the assignment there, where it has another title.")
+@click.option("--rescale", is_flag=True, help="Convert marks where the platform has another maximum.")
+@click.option(
+    "--with-open", is_flag=True, help="Hand back marks with open points too, as they are so far (else they stay out)."
+)
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to write.")
+def command(
+    results: Path,
+    assignment: str | None,
+    course_dir: Path | None,
+    records_url: str | None,
+    roster: Path | None,
+    export: Path | None,
+    wanted: str,
+    into: Path | None,
+    column: str | None,
+    rescale: bool,
+    with_open: bool,
+    output: Path,
+) -> int:
+    """Make marks and write them as a platform takes them: of an ASSIGNMENT whose scores the course keeps, or of the
+    results in DIR, which `viva grade -o` wrote.
+
+    Penalties, attempts and rounding are the assignment's `policy:`; extensions, excuses and points by hand are in its
+    exceptions.yaml.
+
+    Exit status: 0 every mark is in the file or said to be left out, 1 a mark has no row in EXPORT, or the command, the
+    course or a file is wrong.
+    """
+    from viva.gradebook import final_grades, grades_of
+    from viva.gradebook.final_grades import strangers, unclaimed
+
+    if (into is None and wanted in _INTO and wanted != "brightspace") or (into is not None and wanted not in _INTO):
+        needs = "needs --into EXPORT, the file that it exported" if into is None else "is a new file: leave out --into"
+        raise UsageError(f"--to {wanted} {needs}.")
+    course = open_course(course_dir)
+    marked, chosen, students = _class(course, results, assignment, records_url, roster, export)
+    policy, exceptions = chosen.policy(), chosen.exceptions()
+    marks = final_grades(marked, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
+    grades = grades_of(marks, policy.rounding, with_open=with_open)
+    for name in unclaimed(marked):
+        click.echo(f"viva: {line(name)}: nobody is known to have handed it in, so nobody gets a mark for it.", err=True)
+    for id_ in strangers(exceptions, marks):
+        click.echo(f"viva: exceptions.yaml names `{line(id_)}`, whom nobody of the class is called.", err=True)
+    if into is None:
+        filled = _new(wanted, grades, chosen, column)
+    else:
+        filled = _into(wanted, _sheet(into), grades, chosen, column, rescale)
+    write_atomically(output, filled.data)
+    return _tell(filled, output)
+
+
+def _class(
+    course: "Course", what: Path, name: str | None, url: str | None, roster: Path | None, export: Path | None
+) -> "tuple[list[Marked], Assignment, list[Student]]":
+    """The scores, their assignment, and everybody who is known to be in the class."""
+    from viva.cli.shared.class_scores import assignment_meant, marked_below, marked_in_records, with_roster
+
+    kept = assignment_meant(course, what, url)
+    if kept is None:
+        if export is not None:
+            raise UsageError("--class is for scores that the course keeps: give the name of the assignment, not DIR.")
+        found, chosen = _of_assignment(course, marked_below(what), name)
+    elif name not in (None, kept):
+        raise UsageError(f"{what} is an assignment, and -a {name} another one: leave out one of the two.")
+    else:
+        found, chosen = marked_in_records(course, kept, url), course.assignment(kept)
+    marked, students = with_roster(found, roster, export)
+    return marked, chosen, students
+
+
+def _of_assignment(course: "Course", marked: "Sequence[Marked]", name: str | None) -> "tuple[list[Marked], Assignment]":
+    """The assignment that was named, or the only one that there are results of, and these."""
+    names = sorted({each.score.assignment for each in marked})
+    if name is None and len(names) > 1:
+        raise UsageError(f"There are results of several assignments ({', '.join(names)}); say which with -a.")
+    chosen = course.assignment(name or names[0])
+    found = [each for each in marked if each.score.assignment == chosen.name]
+    if not found:
+        raise UsageError(f"There is no result of `{chosen.name}`; there are results of: {', '.join(names)}.")
+    return found, chosen
+
+
+def _sheet(path: Path) -> "Sheet":
+    from viva.formats.lms.lossless_csv import MOST_BYTES, read_sheet
+
+    with path.open("rb") as file:
+        return read_sheet(file.read(MOST_BYTES + 1), str(path))
+
+
+def _into(
+    wanted: str, sheet: "Sheet", grades: "Sequence[Grade]", chosen: "Assignment", column: str | None, rescale: bool
+) -> "Filled":
+    titles = [chosen.title, chosen.name]
+    if wanted == "canvas":
+        from viva.formats.lms.canvas_gradebook import canvas
+
+        return canvas(sheet, grades, titles, column=column, rescale=rescale)
+    if wanted == "moodle":
+        from viva.formats.lms.moodle_worksheet import moodle
+
+        return moodle(sheet, grades, column=column, rescale=rescale)
+    if wanted == "gradescope":
+        from viva.formats.lms.gradescope_grades import gradescope
+
+        return gradescope(sheet, grades, rescale=rescale)
+    from viva.formats.lms.brightspace_gradebook import brightspace
+
+    return brightspace(sheet, grades, titles, column=column, rescale=rescale)
+
+
+def _new(wanted: str, grades: "Sequence[Grade]", chosen: "Assignment", column: str | None) -> "Filled":
+    from viva.formats.lms import grade_tables
+    from viva.formats.lms.brightspace_gradebook import brightspace_new
+    from viva.formats.lms.fill import Filled
+
+    if wanted == "brightspace":
+        return brightspace_new(grades, column or chosen.title)
+    if wanted == "nbgrader":
+        data = grade_tables.nbgrader(grades, chosen.name, chosen.due)
+    else:
+        data = grade_tables.plain_csv(grades) if wanted == "csv" else grade_tables.parquet(grades)
+    left = tuple(f"{each.student.id}: {each.state}, without points" for each in grades if each.points is None)
+    return Filled(data, len(grades) - len(left), not_written=left)
+
+
+def _tell(filled: "Filled", output: Path) -> int:
+    for sentence in filled.not_written:
+        click.echo(line(sentence))
+    for sentence in filled.without_row:
+        click.echo(f"viva: {line(sentence)}.", err=True)
+    marks = "1 mark" if filled.written == 1 else f"{filled.written} marks"
+    rows = f"; {filled.untouched} rows of students stay as they were" if filled.untouched else ""
+    click.echo(f"{marks} written to {output}{rows}.")
+    return 1 if filled.without_row else 0

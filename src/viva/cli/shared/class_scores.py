@@ -1,0 +1,155 @@
+"""Where commands about a class take their scores from: a folder of results, or what the course has kept."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from viva.cli.shared.keeping import open_records
+from viva.config import Course
+from viva.formats.folders import results_below
+from viva.formats.results_json import load_results
+from viva.model import Delivery, Marked, Student
+from viva.model.errors import UsageError
+from viva.model.submission import ARCHIVES
+
+if TYPE_CHECKING:
+    from viva.submissions.classes.roster import Roster
+
+_ENDINGS: Final = (".py", ".ipynb", *ARCHIVES)
+
+
+def assignment_meant(course: Course, what: Path, url: str | None) -> str | None:
+    """The assignment whose kept scores are meant; None where a folder of results is.
+
+    A folder in which there are results goes before an assignment of its name.
+
+    Raises:
+        UsageError: it is neither, or `--records` was said of something that is no assignment.
+    """
+    if url is not None:
+        return course.assignment(str(what)).name
+    if what.exists() and (str(what) not in course.assignments or next(what.rglob("results.json"), None)):
+        return None
+    if str(what) in course.assignments:
+        return str(what)
+    there = ", ".join(course.assignments)
+    raise UsageError(f"{what}: no such folder of results, and no assignment of the course ({there}).")
+
+
+def marked_in_records(course: Course, assignment: str, url: str | None) -> list[Marked]:
+    """What counts of an assignment: every attempt as it was handed in, with what people decided.
+
+    Raises:
+        UsageError: the course keeps no records, or there are none of the assignment.
+    """
+    with open_records(course, url) as records:
+        from viva.records.overrides import decided
+
+        found = [kept.marked for kept in decided(records, assignment)]
+    if not found:
+        raise UsageError(f"The records hold no score of {assignment}; `viva grade` adds some.")
+    return _with_own_names(found)
+
+
+def marked_below(folder: Path) -> list[Marked]:
+    """What a folder of results says: each path below it is a delivery, and its last part the student's id.
+
+    Raises:
+        UsageError: there is no result, one cannot be read, or two would be the same student's.
+    """
+    from viva.report.load_results import score_of
+
+    marked: dict[tuple[str, str], Marked] = {}
+    for path in results_below(folder):
+        name = path.parent.as_posix()
+        student = Student(_without_ending(PurePosixPath(name).name))
+        score = score_of(load_results(folder / path))
+        there = marked.setdefault(
+            (score.assignment, student.id), Marked(Delivery(name, folder / path.parent, (student,)), score)
+        )
+        if there.delivery.name != name:
+            raise UsageError(
+                f"{there.delivery.name} and {name} would both be handed in by `{student.id}`, and nothing says which "
+                "counts; grade folders that are named after students."
+            )
+    return list(marked.values())
+
+
+def with_roster(
+    marked: Sequence[Marked], roster: Path | None, export: Path | None = None
+) -> tuple[list[Marked], list[Student]]:
+    """The scores, with students as a list of the class knows them, and everybody who is on the list.
+
+    Args:
+        marked: from the records, or of a folder.
+        roster: a list of the class, as platforms export it.
+        export: what a platform exported of the class; its own list serves where there is no other.
+
+    Raises:
+        UsageError: one of them cannot be read, or the export holds what has no score.
+    """
+    from viva.submissions.classes.rematching import rejoined
+    from viva.submissions.classes.roster import Roster, read_roster
+
+    if export is None:
+        known = read_roster(roster) if roster is not None else Roster(())
+    else:
+        known = _listed(export, roster, marked)
+    people = rejoined((student for one in marked for student in one.delivery.students), known)
+    joined = [
+        replace(one, delivery=replace(one.delivery, students=tuple(people[s.id] for s in one.delivery.students)))
+        for one in marked
+    ]
+    return joined, list(known.students)
+
+
+def missing(marked: Iterable[Marked], listed: Iterable[Student]) -> list[Student]:
+    """Who is on the list and has handed in nothing."""
+    there = {student.id for one in marked for student in one.delivery.students}
+    return [student for student in listed if student.id not in there]
+
+
+def _listed(export: Path, roster: Path | None, marked: Sequence[Marked]) -> "Roster":
+    """Everybody whom an export and its list name; what it holds must have been graded."""
+    import os
+    import tempfile
+
+    from viva.submissions.classes import read_class
+    from viva.submissions.classes.people import forms
+    from viva.submissions.classes.roster import Roster
+
+    with tempfile.TemporaryDirectory(prefix="viva-class-") as room:  # made with mode 0700
+        found = read_class(export, roster=roster, into=Path(os.path.realpath(room)))
+    graded = {_what(one.delivery) for one in marked}
+    if new := [delivery.name for delivery in found.deliveries if _what(delivery) not in graded]:
+        more = f" and {len(new) - 5} more" if len(new) > 5 else ""
+        raise UsageError(
+            f"{export} holds what has no score in the records ({', '.join(new[:5])}{more}): `viva grade` it first."
+        )
+    handed_in = {student.id: student for delivery in found.deliveries for student in delivery.students}
+    students = tuple({**{student.id: student for student in found.roster}, **handed_in}.values())
+    return Roster(students, forms={student.id: forms(student.name) for student in students})
+
+
+def _what(delivery: Delivery) -> tuple[object, ...]:
+    return delivery.name, delivery.attempt, delivery.submitted_at
+
+
+def _with_own_names(marked: Iterable[Marked]) -> list[Marked]:
+    """Attempts that were handed in under one name, told apart: the last one keeps it."""
+    taken: set[str] = set()
+    found = []
+    for one in reversed(list(marked)):
+        name = wished = one.delivery.name
+        number = one.delivery.attempt
+        while name in taken:
+            name, number = f"{wished}-attempt-{number}", number + 1
+        taken.add(name)
+        found.append(replace(one, delivery=replace(one.delivery, name=name)))
+    return found[::-1]
+
+
+def _without_ending(name: str) -> str:
+    ending = next((e for e in sorted(_ENDINGS, key=len, reverse=True) if name.lower().endswith(e)), "")
+    return name[: len(name) - len(ending)] or name

@@ -1,0 +1,95 @@
+"""From the paths of a command line to jobs: single submissions, folders of students, or what a platform exported."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import click
+
+from viva.cli.shared.options import choose_assignment
+from viva.config import Course, keep_apart
+from viva.formats import escaping
+from viva.model import Delivery
+from viva.model.errors import UsageError
+from viva.pipeline.local_pool import Job
+from viva.submissions import discover, open_submission
+from viva.submissions.classes import ClassRead, is_export, read_class
+from viva.submissions.classes.stable_folder import settled
+
+KEEP_BYTES_BELOW: Final = 50
+"""Submissions of a class this small are read once; larger ones are read again when their turn comes."""
+_NAMED: Final = 5
+
+
+@dataclass(slots=True)
+class Listing:
+    """What there is to grade, and what a person should know about the list."""
+
+    jobs: list[Job] = field(default_factory=list)
+    found: ClassRead | None = None
+    """The class, where the paths were one that a platform exported."""
+
+    def say(self) -> None:
+        """What of an export is no submission, and who handed in nothing."""
+        if self.found is None:
+            return
+        unmatched = [f"{each.name} ({each.reason})" for each in self.found.unmatched]
+        missing = [student.name or student.id for student in self.found.missing]
+        for what, names in (("not matched", unmatched), ("handed in nothing", missing)):
+            if names:
+                rest = f" and {len(names) - _NAMED} more (viva class lists all)" if len(names) > _NAMED else ""
+                shown = ", ".join(escaping.line(name, characters=100) for name in names[:_NAMED])
+                click.echo(f"viva: {what}: {shown}{rest}", err=True)
+
+
+def list_jobs(
+    course: Course,
+    paths: Sequence[Path],
+    assignment: str | None,
+    *,
+    is_class: bool,
+    roster: Path | None,
+    place: Path,
+) -> Listing:
+    """Everything that the paths mean, with its assignment.
+
+    Args:
+        course: whose assignments they are for.
+        paths: of the command line.
+        assignment: the one for all of them; None recognises each.
+        is_class: the one path is what a platform exported, also if it is an archive.
+        roster: a list of the class.
+        place: where what has to be unpacked stays.
+
+    Raises:
+        UsageError: nothing is there, or an assignment cannot be told.
+    """
+    if is_class or roster is not None or (len(paths) == 1 and is_export(paths[0])):
+        if len(paths) != 1:
+            raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
+        room = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
+        found = settled(lambda into: read_class(paths[0], roster=roster, into=into), room)
+        deliveries = [replace(each, path=each.path.absolute()) for each in found.deliveries]  # a regrade looks there
+        handed_in: list[tuple[Path, Delivery | None]] = [(delivery.path, delivery) for delivery in deliveries]
+    else:
+        found = None
+        handed_in = [(path, None) for path in discover(paths)]
+    keep_apart(course.root, [path for path, _ in handed_in if not path.is_relative_to(place)])
+    few = len(handed_in) < KEEP_BYTES_BELOW
+    return Listing([_job(course, assignment, path, delivery, keep=few) for path, delivery in handed_in], found)
+
+
+def _job(course: Course, assignment: str | None, path: Path, delivery: Delivery | None, *, keep: bool) -> Job:
+    name = delivery.name if delivery is not None else str(path)
+    submission = open_submission(path, name, withheld=course.withheld)
+    return Job(
+        path,
+        name,
+        choose_assignment(course, assignment, submission),
+        submission if keep else None,
+        may_hold_notebook=submission.may_hold_notebook,
+        content_hash=submission.content_hash,
+        delivery=delivery,
+    )

@@ -1,0 +1,135 @@
+"""Options that several commands share, and how they are turned into a course, an assignment and a tier."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from viva.config import Assignment, Course, find_course, load_course, recognise
+from viva.model import Submission, Tier
+from viva.model.errors import UsageError
+from viva.model.gpu import Gpus
+
+UNSAFE = "the key and other submissions are readable by the code you grade"
+
+
+def course_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--course DIR`."""
+    return click.option(
+        "--course", "course_dir", type=click.Path(path_type=Path), metavar="DIR",
+        help="The course's folder (default: $VIVA_COURSE, or where grader.yaml is found from here upwards).",
+    )(function)  # fmt: skip
+
+
+def assignment_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--assignment NAME`."""
+    return click.option(
+        "--assignment", "-a", metavar="NAME", help="The assignment (default: recognised from the submission)."
+    )(function)
+
+
+def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--tier T`."""
+    return click.option(
+        "--tier", "tier_name", metavar="TIER",
+        type=click.Choice(["T0", "T1", "T2", "T3", "best"], case_sensitive=False),
+        help="The isolation to use: T0 to T3, or `best` for whatever this host offers, T0 included.",
+    )(function)  # fmt: skip
+
+
+def training_option(default: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--training/--no-training`, on or off where nothing is said."""
+    return click.option(
+        "--training/--no-training", default=default, show_default=True,
+        help="Run tests that train a model, which takes long; left out, their points stay open.",
+    )  # fmt: skip
+
+
+def gpu_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--gpu WISH`."""
+    return click.option(
+        "--gpu", "gpu_wish", type=click.Choice(["auto", "require", "defer"]), default=default, show_default=True,
+        help="Tests that need a GPU: run them where there is one, refuse to work without one, or leave them out.",
+    )  # fmt: skip
+
+
+def choose_gpus(wish: str) -> Gpus:
+    """The GPUs that tests may be run on.
+
+    Raises:
+        UsageError: one is required and there is none.
+    """
+    if wish == "defer":
+        return Gpus()
+    from viva.sandbox.host.gpu import gpus
+
+    found = gpus.find_gpus(os.environ)
+    if wish == "require" and not found.devices:
+        raise UsageError(
+            "--gpu require: there is no GPU here that boxes could be given: no /dev/nvidia0 or its like that "
+            "/proc/driver/nvidia/gpus names and CUDA_VISIBLE_DEVICES, if it is set, allows."
+        )
+    return found
+
+
+def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
+    """The course that the command is about; never looked for inside a submission.
+
+    Args:
+        released: whether a course that was released to students will do: for what students do themselves.
+
+    Raises:
+        CourseError: there is none, or it is wrong.
+    """
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("The folder in which the command was started does not exist any more; change it.") from None
+    return load_course(find_course(course_dir, os.environ, here, released=released))
+
+
+def choose_assignment(course: Course, name: str | None, submission: Submission) -> Assignment:
+    """The assignment that was named, else the one that the submission looks like.
+
+    Raises:
+        UsageError: no such assignment, or it cannot be told.
+    """
+    return course.assignment(name) if name else recognise(course, submission)
+
+
+def floor(course: Course, assignment: Assignment) -> Tier | None:
+    """The weakest isolation that the assignment accepts, or else its course; None where neither says."""
+    return assignment.min_tier if assignment.min_tier is not None else course.min_tier
+
+
+def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
+    """The tier to use: what was asked for, else the best of this host, never silently below T1 or the course's floor.
+
+    Raises:
+        UsageError: the host does not offer it, or it lies below the floor.
+    """
+    from viva.sandbox.host.levels.detect_levels import detect_tiers
+
+    reports = detect_tiers()
+    offered = [r.tier for r in reports if r.available]
+    best = max(offered, default=Tier.T0)
+    least = Tier.T1 if floor is None else floor
+    if wanted is None or wanted.lower() == "best":
+        if best < least and not (wanted and floor is None):
+            why = next((f" ({r.tier}: {r.sentence})" for r in reports if not r.available and r.tier >= least), "")
+            raise UsageError(
+                f"Grading needs isolation {least} or better, and this host offers {best}{why}. Run as root "
+                f"or in a container (see `viva doctor`), or say `--tier T0`: then {UNSAFE}."
+            )
+        return best
+    tier = Tier[wanted.upper()]
+    if tier not in offered:
+        names = ", ".join(str(t) for t in sorted(offered))
+        raise UsageError(
+            f"This host does not offer isolation {tier}; it offers {names}. `viva doctor` says what is missing."
+        )
+    if floor is not None and tier < floor:
+        raise UsageError(f"The course asks for isolation {floor} or better (min_tier); {tier} was asked for.")
+    return tier

@@ -1,0 +1,74 @@
+"""How a proposed regrade is shown: who changes, by how much, in which tests, and what was decided by hand."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import click
+
+from viva.formats import escaping
+from viva.formats.decimal_points import show as points
+from viva.records.overrides import ByHand, overridden
+from viva.records.proposals import Change, TestChange
+
+
+def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
+    """Print the changes, the largest first, and a line that sums them up.
+
+    Args:
+        changes: what is proposed.
+        by_hand: what people decided: it stands above a regrade.
+        details: also print why each test comes out otherwise.
+    """
+    if not changes:
+        click.echo("nothing would change")
+        return
+    gains = {change.id: gain(change, by_hand) for change in changes}
+    for change in sorted(changes, key=lambda c: (-abs(gains[c.id]), c.kept.marked.delivery.name)):
+        _show_one(change, by_hand, details=details)
+    up = [gained for gained in gains.values() if gained > 0]
+    down = [gained for gained in gains.values() if gained < 0]
+    parts = [_summed(up, "gain"), _summed(down, "lose")]
+    same = len(changes) - len(up) - len(down)
+    parts.append(f"{same} keep their total" if same else "")
+    click.echo("; ".join(part for part in parts if part))
+
+
+def gain(change: Change, by_hand: ByHand) -> Fraction:
+    """Points more than now, with marks of prose: a question may be worth less than its mark. Negative for a loss."""
+    return by_hand.marked(change.score).earned - by_hand.marked(change.kept.marked.score).earned
+
+
+def _show_one(change: Change, by_hand: ByHand, *, details: bool) -> None:
+    name = escaping.line(change.kept.marked.delivery.name, characters=60)
+    before, after = by_hand.marked(change.kept.marked.score), by_hand.marked(change.score)
+    gained = after.earned - before.earned
+    sign = "+" if gained > 0 else ""
+    tests = ", ".join(_brief(test) for test in change.tests)
+    click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(gained)})  {tests}")
+    if held := by_hand.held(change.kept.marked.delivery.name):
+        shown = ", ".join(f"{test_id.split('::')[-1]} {points(o.earned or Fraction(0))}" for test_id, o in held.items())
+        total = points(overridden(after, held).earned)
+        click.echo(f"    set by hand and kept: {escaping.line(shown)}; with that {total}")
+    for test in change.tests if details else ():
+        click.echo(escaping.terminal(f"    {test.test_id}: {test.message}".replace("\n", "\n      ")))
+
+
+def _brief(test: TestChange) -> str:
+    name = escaping.line(test.test_id.split("::")[-1], characters=60)
+    if test.worth[0] == test.worth[1]:
+        return f"{name} {_value(test.before)} → {_value(test.after)}"
+    before, after = (
+        f"{_value(won)} of {_value(most)}" for won, most in zip((test.before, test.after), test.worth, strict=True)
+    )
+    return f"{name} {before} → {after}"
+
+
+def _value(value: Fraction | None) -> str:
+    return "–" if value is None else points(value)
+
+
+def _summed(gains: list[Fraction], verb: str) -> str:
+    if not gains:
+        return ""
+    mean = points(abs(sum(gains, Fraction(0))) / len(gains))
+    return f"{len(gains)} {verb}, {mean} points on average"

@@ -1,0 +1,47 @@
+"""`viva class PATH`: what a platform exported, as it is understood: who handed in what, and who did not."""
+
+import os
+import tempfile
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import click
+
+from viva.model.errors import UsageError
+
+
+@click.command("class")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--roster", type=click.Path(path_type=Path), metavar="FILE",
+              help="A list of the class as CSV, from one of the platforms or of your own (id,name,email).")  # fmt: skip
+@click.option("--zone", metavar="ZONE",
+              help="Zone of times that are written without one (Brightspace), such as Europe/Zurich.")  # fmt: skip
+@click.option("--as-csv", is_flag=True, help="Print a table for a spreadsheet: one row for each person and delivery.")
+def command(path: Path, roster: Path | None, zone: str | None, as_csv: bool) -> int:
+    """Show what is in PATH: a folder, or the archive that a platform exported, with the work of a whole class.
+
+    Known are Canvas, Moodle, Gradescope, Brightspace, GitHub's classroom, nbgrader, and folders with a folder, an
+    archive or a file for each student. Nothing is graded, and students' own archives are not opened.
+
+    Exit status: 0 recognised, 1 not recognised, or the roster cannot be read.
+    """
+    from viva.formats.class_table import ClassView
+    from viva.submissions.classes import read_class
+
+    known = _zone(zone) if zone is not None else None
+    with tempfile.TemporaryDirectory(prefix="viva-class-") as room:  # made with mode 0700
+        found = read_class(path, roster=roster, into=Path(os.path.realpath(room)), zone=known)
+    unmatched = [(each.name, each.reason) for each in found.unmatched]
+    view = ClassView(found.source, found.deliveries, unmatched, found.missing, found.notes)
+    if as_csv:
+        click.echo(view.csv(), nl=False)
+    else:
+        view.print()
+    return 0
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, KeyError, OSError):
+        raise UsageError(f"--zone {name}: there is no such time zone; give one such as Europe/Zurich or UTC.") from None

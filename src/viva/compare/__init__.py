@@ -1,0 +1,7 @@
+"""Comparing what the student's code returned with what the key returns: pure functions over plain values."""
+
+from viva.compare.agree import agree
+from viva.compare.counterexamples.search import agree_on
+from viva.compare.disagreement import Disagreement
+
+__all__ = ["Disagreement", "agree", "agree_on"]

@@ -1,0 +1,92 @@
+"""`agree`: the student's value against the key's, generous about form and strict about value."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from viva.compare.common_mistakes import looks_like
+from viva.compare.containers import compare
+from viva.compare.context import Context
+from viva.compare.disagreement import Difference, Disagreement
+from viva.compare.hint_recording import hints_of_answer
+from viva.compare.hints import known_mistakes, told
+from viva.compare.masks import find_convention
+from viva.compare.normalize import plain
+from viva.compare.show import show
+from viva.proxies.proxies import Handle, Remote
+
+Hints = Mapping[str, Any]
+
+
+def agree(
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    hints: Hints | None = None,
+    name: str = "your answer",
+    up_to: str | Collection[str] = (),
+) -> None:
+    """Pass if the two values agree: exists, type, shape, dtype kind, finite, close, in this order.
+
+    Lists, tuples, arrays and tensors of numbers are interchangeable; so are Fraction, Decimal, float, numpy scalars and
+    one-element arrays for a number, bool and 0/1, Counter and dict. Texts of numbers are no numbers, shapes are never
+    broadcast, NaN agrees with NaN only.
+
+    Args:
+        actual: what the student's code returned, or a name or handle of the student's, whose value is fetched.
+        expected: the key's value.
+        rtol, atol: tolerances instead of the table's: |actual - expected| <= rtol * |expected| + atol.
+        hints: known mistakes: what to call them, and the value that they lead to (or a function of no arguments that
+            computes it, called only when the values disagree).
+        name: what the message calls the value.
+        up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list),
+            "spaces" (between the words of a text).
+
+    Raises:
+        Disagreement: they do not agree; the message is for the student.
+        ValueError: an argument of the author's is wrong.
+        GraderError: the expected value has no plain form.
+        BoxError, StudentRaised, MissingName: fetching the value of a name or handle failed.
+    """
+    context = Context.of(rtol, atol, up_to)
+    hints = hints_of_answer(hints)
+    if type(actual) is Remote or type(actual) is Handle:
+        actual = actual.value()
+    found = difference(actual, expected, context)
+    if found is None:
+        return
+    named, notes = known_mistakes(hints, lambda value: difference(actual, value, context) is None)
+    raise disagreement(found, name, named, notes)
+
+
+def difference(actual: Any, expected: Any, context: Context) -> Difference | None:
+    """The first difference between two values under the author's wishes, None if they agree."""
+    actual = plain(actual)
+    inner = replace(context, polarity=False)
+    with np.errstate(over="ignore", invalid="ignore"):  # an answer may be too large for the expected dtype
+        found = compare(actual, expected, inner)
+        if found is None or not context.polarity:
+            return found
+        return compare(actual, expected, inner, find_convention(actual, expected))
+
+
+def disagreement(found: Difference, name: str, named: list[str], notes: list[str]) -> Disagreement:
+    """The exception with its sentence; a known mistake is named, else a likeness that can be seen from the values."""
+    message = found.sentence(name)
+    if named:
+        message += told(named)
+    else:
+        message = " ".join(filter(None, [message, found.advice, looks_like(found.actual, found.expected)]))
+    error = Disagreement(
+        message,
+        hint=named[0] if named else None,
+        actual=show(found.actual),
+        expected=show(found.expected),
+    )
+    for note in notes:
+        error.add_note(note)
+    return error

@@ -1,0 +1,8 @@
+"""Answers that are not code: choices, numbers, formulas and tables, as students write them."""
+
+from viva.compare.answers.choice import agree_choice
+from viva.compare.answers.formula import agree_formula
+from viva.compare.answers.number import agree_number
+from viva.compare.answers.table import agree_table, share_of_cells
+
+__all__ = ["agree_choice", "agree_formula", "agree_number", "agree_table", "share_of_cells"]

@@ -1,0 +1,211 @@
+"""Formulas compared by value: two of them are the same if they give the same numbers wherever they are tried."""
+
+import math
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from viva.compare.answers.formula_text import LENGTH, parse
+from viva.compare.answers.formula_tree import Tree, Variable, evaluate, variables_of
+from viva.compare.answers.growth_order import is_sum_with, without_order
+from viva.compare.answers.unreadable import Unreadable, refusal
+from viva.compare.disagreement import Difference, Disagreement
+from viva.compare.hint_recording import hints_of_answer
+from viva.compare.hints import known_mistakes, told
+from viva.compare.normalize import is_number, plain
+from viva.compare.show import as_written, number, show
+
+WHAT: Final = "a formula"
+RANGE: Final = (2.0, 10.0)
+"""Where letters lie when the author names no range."""
+_POINTS: Final = 16
+_WHOLE_POINTS: Final = 4
+_RTOL: Final = 1e-9
+_LONGEST: Final = 10 * LENGTH
+"""Of all sides of an equation together."""
+_EQUALS: Final = re.compile(r"=+|≈|≃|≡")
+
+Values = Mapping[str, float]
+
+
+def agree_formula(
+    actual: Any,
+    expected: str,
+    variables: Mapping[str, tuple[float, float]] | Sequence[str],
+    *,
+    accept: Sequence[str] = (),
+    lower: Sequence[str] = (),
+    hints: Mapping[str, str] | None = None,
+    name: str = "your answer",
+) -> None:
+    """Pass if the student's formula gives the same values as the expected one at whole and random points.
+
+    "f = 2d + 2" is read as its right side, O(n²) as n². An expected order O(...) agrees up to a constant factor.
+
+    Args:
+        actual: the student's text, or a number.
+        expected: the formula, in the same notation.
+        variables: the letters that may occur and the range of each, or their names alone (then from 2 to 10).
+        accept: other formulas that are right as well.
+        lower: terms that an expected order may have beside it, each with any factor: with "m*k**2", O(m²k + mk²) is as
+            right as O(m²k).
+        hints: known mistakes: what to call them, and the formula they lead to.
+        name: what the message calls the answer.
+
+    Raises:
+        Disagreement: another formula, with a point at which the values differ, or none that can be read.
+        ValueError: a formula or range of the author's is wrong.
+    """
+    hints = hints_of_answer(hints)
+    ranges = _ranges(variables)
+    right = [_Formula.of_author(text, ranges) for text in (expected, *accept)]
+    try:
+        readings = _readings(actual, ranges)
+    except Unreadable as why:
+        raise refusal(name, actual, WHAT, why) from None
+    if any(formula.differs_at(reading) is None for formula in right for reading in readings):
+        return
+    beside = [_Formula.of_author(text, ranges).tree for text in lower]
+    if beside and any(right[0].is_order and right[0].is_within(reading, beside) for reading in readings):
+        return
+    named, notes = known_mistakes(
+        hints, lambda text: any(_Formula.of_author(text, ranges).differs_at(reading) is None for reading in readings)
+    )
+    raise _wrong(name, actual, right[0], readings[0], named, notes)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Formula:
+    """A formula of the author's with the points at which it has a value."""
+
+    text: str
+    tree: Tree
+    points: tuple[tuple[Values, float], ...]
+    is_order: bool
+
+    @classmethod
+    def of_author(cls, text: str, ranges: Mapping[str, tuple[float, float]]) -> "_Formula":
+        """Read it and find points.
+
+        Raises:
+            ValueError: it cannot be read, or has no value in the ranges.
+        """
+        inner, is_order = _without_order(str(text), ranges)
+        try:
+            tree = parse(inner, tuple(ranges))
+        except Unreadable as why:
+            raise ValueError(f"agree_formula: {text!r} cannot be read as a formula: {why}.") from None
+        points = tuple((p, v) for p in _points(ranges) if math.isfinite(v := evaluate(tree, p)))
+        if len(points) < _POINTS // 2:
+            raise ValueError(f"agree_formula: {text!r} has no value at most points of the given ranges.")
+        return cls(str(text), tree, points, is_order)
+
+    def differs_at(self, other: Tree) -> tuple[Values, float, float] | None:
+        """The first point at which `other` has another value: the point, its value, the right value."""
+        scale = sorted(abs(value) for _, value in self.points)[len(self.points) // 2]
+        factor = 1.0
+        if self.is_order:
+            point, value = self.points[-1]
+            factor = evaluate(other, point) / value if value else math.nan
+            factor = factor if factor > 0 else 1.0
+        for point, value in self.points:
+            seen = evaluate(other, point) / factor
+            if not abs(seen - value) <= _RTOL * (abs(value) + scale):
+                return point, seen, value
+        return None
+
+    def is_within(self, other: Tree, beside: Sequence[Tree]) -> bool:
+        """Whether `other` is a sum of this term and some of those that may stand beside it."""
+        wanted = [value for _, value in self.points]
+        terms = [[evaluate(tree, point) for point, _ in self.points] for tree in beside]
+        return is_sum_with([evaluate(other, point) for point, _ in self.points], wanted, terms)
+
+
+def _readings(actual: Any, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
+    """The trees that the answer may mean: 1/2d is read both ways, of several sides of an equation the first."""
+    actual = plain(actual)
+    if is_number(actual) and not isinstance(actual, bool | complex):
+        actual = show(actual)
+    if not isinstance(actual, str):
+        raise Unreadable("write it as one line of text, such as 2*d + 2")
+    if len(actual) > _LONGEST:  # before it is taken apart
+        raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
+    problem = Unreadable("it is empty")
+    for side in _sides(actual, ranges):
+        inner, _ = _without_order(side, ranges)
+        try:
+            return [parse(inner, tuple(ranges)), parse(inner, tuple(ranges), tight=True)]
+        except Unreadable as why:
+            problem = why
+    raise problem
+
+
+def _sides(text: str, ranges: Mapping[str, tuple[float, float]]) -> list[str]:
+    """The sides of an equation that may be the answer; a lone letter on the left is a label."""
+    sides = [side.strip() for side in _EQUALS.split(text)]
+    if len(sides) == 1:
+        return sides
+    if sides[0] in ranges or not sides[0]:
+        return sides[1:]
+    return sides if _is_readable(sides[0], ranges) else sides[1:]
+
+
+def _is_readable(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
+    try:
+        tree = parse(_without_order(text, ranges)[0], tuple(ranges))
+    except Unreadable:
+        return False
+    return not isinstance(tree, Variable)
+
+
+def _without_order(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[str, bool]:
+    return (text, False) if "O" in ranges else without_order(text)
+
+
+def _ranges(variables: Mapping[str, tuple[float, float]] | Sequence[str]) -> dict[str, tuple[float, float]]:
+    if isinstance(variables, str):
+        variables = [variables]
+    given = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, RANGE)
+    for name, (low, high) in given.items():
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(f"agree_formula: the range of {name} is {(low, high)}; expected two numbers, low < high.")
+    return {str(name): (float(low), float(high)) for name, (low, high) in given.items()}
+
+
+def _points(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
+    """Whole points first, since they read well in a message; the same points every time."""
+    chance = random.Random(0)
+    points: list[Values] = []
+    for count in range(_POINTS):
+        point = {}
+        for position, (name, (low, high)) in enumerate(ranges.items()):
+            if count < _WHOLE_POINTS and math.floor(high) - math.ceil(low) >= _WHOLE_POINTS:
+                span = math.floor(high) - math.ceil(low) + 1
+                point[name] = float(math.ceil(low) + (1 + 2 * count + 3 * position) % span)
+            else:
+                point[name] = chance.uniform(low, high)
+        points.append(point)
+    return points
+
+
+def _wrong(name: str, actual: Any, right: _Formula, reading: Tree, named: list[str], notes: list[str]) -> Disagreement:
+    text = f"{as_written(actual)} is not right"
+    expected = right.text
+    differs = right.differs_at(reading)
+    if differs is not None:
+        point, seen, value = differs
+        letters = variables_of(right.tree) | variables_of(reading)
+        where = ", ".join(f"{letter} = {number(v)}" for letter, v in point.items() if letter in letters)
+        gives = f"it gives {number(seen)}" if math.isfinite(seen) else "it has no value"
+        at = f"at {where} " if where else ""
+        text += ", not even up to a factor." if right.is_order else f": {at}{gives}, expected {number(value)}."
+    message = Difference(text).sentence(name)
+    if named:
+        message += told(named)
+    error = Disagreement(message, hint=named[0] if named else None, actual=show(actual), expected=expected)
+    for note in notes:
+        error.add_note(note)
+    return error

@@ -1,0 +1,157 @@
+"""Tables of 0 and 1, such as attention masks written by hand, compared cell by cell."""
+
+from collections.abc import Collection
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from viva.compare.answers.table_text import Table, label_key, read_table
+from viva.compare.answers.unreadable import Unreadable, refusal
+from viva.compare.disagreement import Difference, Disagreement
+from viva.compare.masks import find_convention, visible
+from viva.compare.normalize import Array
+from viva.compare.show import as_written, percent
+
+WHAT: Final = "a table"
+SYMMETRIES: Final = ("polarity",)
+
+
+def agree_table(
+    actual: Any,
+    expected: Any,
+    *,
+    up_to: str | Collection[str] = ("polarity",),
+    partial: bool = True,
+    name: str = "your answer",
+) -> None:
+    """Pass if every cell is right. Rows and columns with labels may stand in another order than the expected ones.
+
+    Args:
+        actual: Markdown, CSV, rows of text, a list of rows, or a dict from row label to row.
+        expected: the same, or an array of 0 and 1.
+        up_to: "polarity" (the default) lets 1 mean masked or visible, as the diagonal says: a token sees itself.
+        partial: whether the share of right cells is earned when some are wrong.
+        name: what the message calls the answer.
+
+    Raises:
+        Disagreement: wrong cells, with their share and the first of them; another size; or no table.
+        ValueError: an argument of the author's is wrong.
+    """
+    flip = _polarity(up_to)
+    right = _authors(expected)
+    try:
+        table = read_table(actual)
+        given, wanted = _aligned(table, right, flip)
+    except Unreadable as why:
+        raise refusal(name, actual, WHAT, why, shown=False) from None
+    if given.shape != wanted.shape:
+        size, asked = _size(given.shape), _size(wanted.shape)
+        raise Disagreement(
+            Difference(f"has {size}; expected {asked}.").sentence(name), share=_share(Fraction(0), partial)
+        )
+    wrong = given != wanted
+    count = int(np.count_nonzero(wrong))
+    if not count:
+        return
+    row, column = (int(i) for i in np.argwhere(wrong)[0])
+    place = (
+        f"{_place('row', row, right.rows or table.rows)}, {_place('column', column, right.columns or table.columns)}"
+    )
+    text = f"is wrong in {count} of {wrong.size} cells ({percent(count, wrong.size)}), first in {place}."
+    share = _share(Fraction(wrong.size - count, wrong.size), partial)
+    raise Disagreement(Difference(text).sentence(name), share=share)
+
+
+def share_of_cells(actual: Any, expected: Any, *, up_to: str | Collection[str] = ("polarity",)) -> Fraction:
+    """The share of cells that are right, for `set_score`; 0 for another size or what is no table.
+
+    Raises:
+        ValueError: an argument of the author's is wrong.
+    """
+    try:
+        agree_table(actual, expected, up_to=up_to)
+    except Disagreement as error:
+        return error.share or Fraction(0)
+    return Fraction(1)
+
+
+def _polarity(up_to: str | Collection[str]) -> bool:
+    chosen = {up_to} if isinstance(up_to, str) else set(up_to)
+    if unknown := sorted(chosen.difference(SYMMETRIES)):
+        raise ValueError(f"agree_table: up_to={unknown[0]!r}; expected polarity or nothing.")
+    return bool(chosen)
+
+
+def _authors(expected: Any) -> Table:
+    try:
+        table = read_table(expected)
+    except Unreadable as why:
+        raise ValueError(f"agree_table: the expected table cannot be read: {why}.") from None
+    if not all(cell in ("0", "1") for row in table.cells for cell in row):
+        raise ValueError("agree_table: the expected table holds other cells than 0 and 1.")
+    return table
+
+
+def _aligned(table: Table, right: Table, flip: bool) -> tuple[Array, Array]:
+    """Both tables as bool arrays in the same order of labels; with `flip` as visible or not, else as 1 or not."""
+    wanted = np.array([[cell == "1" for cell in row] for row in right.cells], dtype=bool).reshape(right.shape)
+    given = _numbers(table, flip)
+    given = given[_order(table.rows, right.rows, len(given)), :]
+    given = given[:, _order(table.columns, right.columns, given.shape[1])]
+    if not flip:
+        return given == 1, wanted
+    if given.shape != wanted.shape:
+        return given, wanted
+    convention = find_convention(given, wanted)
+    seen, sought = (
+        visible(given, convention.actual_one_is_visible),
+        visible(wanted, convention.expected_one_is_visible),
+    )
+    return (seen, sought) if seen is not None and sought is not None else (given, wanted)
+
+
+def _numbers(table: Table, flip: bool) -> Array:
+    """Cells as 0 and 1 (or 0 and -inf). Any two marks will do where the diagonal says which is which."""
+    marks = sorted({cell for row in table.cells for cell in row})
+    values: dict[str, float] = {"0": 0.0, "1": 1.0, "-inf": -np.inf if flip else 1.0}
+    if not set(marks) <= set(values):
+        if not flip or len(marks) > 2:
+            raise Unreadable(_stranger(table, values))
+        values = {cell: float(position) for position, cell in enumerate(marks)}
+    return np.array([[values[cell] for cell in row] for row in table.cells], dtype=float).reshape(table.shape)
+
+
+def _stranger(table: Table, values: Collection[str]) -> str:
+    for i, row in enumerate(table.cells):
+        for j, cell in enumerate(row):
+            if cell not in values:
+                place = f"{_place('row', i, table.rows)}, {_place('column', j, table.columns)}"
+                holds = f"holds `{as_written(cell[:20])}`; write 0 or 1 in every cell" if cell else "is empty"
+                return f"{place} {holds}"
+    return "write 0 or 1 in every cell"
+
+
+def _order(given: tuple[str, ...], wanted: tuple[str, ...], count: int) -> list[int]:
+    """Where each wanted row stands in the answer, if both have the same labels; equal labels keep their order."""
+    keys, sought = [label_key(label) for label in given], [label_key(label) for label in wanted]
+    if sorted(keys) != sorted(sought) or len(keys) != count:
+        return list(range(count))
+    places: dict[str, list[int]] = {}
+    for position, key in enumerate(keys):
+        places.setdefault(key, []).append(position)
+    return [places[key].pop(0) for key in sought]
+
+
+def _place(what: str, position: int, labels: tuple[str, ...]) -> str:
+    label = f" ({as_written(labels[position])})" if position < len(labels) else ""
+    return f"{what} {position + 1}{label}"
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    rows, columns = shape
+    return f"{rows} {'row' if rows == 1 else 'rows'} and {columns} {'column' if columns == 1 else 'columns'}"
+
+
+def _share(share: Fraction, partial: bool) -> Fraction | None:
+    return share if partial else None

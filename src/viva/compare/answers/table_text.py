@@ -1,0 +1,200 @@
+"""From a table in any form to rows of short texts with their labels: Markdown, CSV, aligned text, lists, dicts."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from viva.compare.answers.characters import latin, plain_signs
+from viva.compare.answers.unreadable import Unreadable
+from viva.compare.masks import VERY_NEGATIVE
+from viva.compare.normalize import plain
+from viva.compare.show import show
+
+_NUMBER: Final = re.compile(r"[-+]?\d{1,30}(\.\d{0,30})?(e[-+]?\d{1,2})?")
+CELLS: Final = 10_000
+"""Cells and labels that a table may have."""
+_LENGTH: Final = 100_000
+_RULE: Final = frozenset(" \t|:+=*_-")
+_BRACKETS: Final = re.compile(r"[\[\](){}]")
+_LIST: Final = re.compile(
+    r"(?:array|tensor)?[\s\[\](),.;01]*(?:(?:true|false|inf|dtype=\w+\b|[-+e2-9])[\s\[\](),.;01]*)*", re.I
+)
+_INNER_LIST: Final = re.compile(r"\[([^\[\]]*)\]")
+_SEPARATORS: Final = ("|", "\t", ";", ",")
+MARKS: Final = {
+    **dict.fromkeys(("0", "o", "false", "visible"), "0"),
+    **dict.fromkeys(("1", "l", "true", "masked"), "1"),
+    **dict.fromkeys(("-inf", "-∞", "-infinity", "float(-inf)", "-float(inf)", "-np.inf", "-torch.inf"), "-inf"),
+    **dict.fromkeys(("x", "✗", "✘"), "x"),
+    **dict.fromkeys(("✓", "✔"), "✓"),
+    "": "",
+}
+"""Spellings of the marks that masks are written with; a look-alike letter counts as its digit."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as normalised texts; labels are empty where there are none."""
+
+    cells: tuple[tuple[str, ...], ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns without labels."""
+        return len(self.cells), len(self.cells[0]) if self.cells else 0
+
+
+def read_table(value: Any) -> Table:
+    """Read a table.
+
+    Raises:
+        Unreadable: no table: rows of different lengths, too many cells, or nothing at all.
+    """
+    value = plain(value)
+    if isinstance(value, str):
+        return _labelled(_lines(value))
+    if isinstance(value, dict):
+        return _from_dict(value)
+    if isinstance(value, np.ndarray):
+        if value.ndim != 2 or value.size > CELLS:
+            raise Unreadable(f"it has the shape {value.shape}; a table has rows and columns")
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        raise Unreadable("write its rows below each other, or as a list of rows")
+    rows = [plain(row) for row in value[: CELLS + 1]]
+    if rows and all(isinstance(row, str) for row in rows):
+        return _labelled(_lines("\n".join(row[:_LENGTH] for row in rows[:1000])))
+    if any(isinstance(row, dict) for row in rows):
+        return _from_dict({str(i): row for i, row in enumerate(rows)}, labelled=False)
+    return _labelled([_row(row) for row in rows])
+
+
+def _from_dict(value: dict[Any, Any], *, labelled: bool = True) -> Table:
+    """Row label -> row, the row being a list or a dict from column label to cell."""
+    rows: list[list[str]] = []
+    columns: tuple[str, ...] = ()
+    for row in list(value.values())[: CELLS + 1]:
+        row = plain(row)
+        if isinstance(row, dict):
+            labels = tuple(_label(_written(k)) for k in row)
+            if columns and sorted(labels) != sorted(columns):
+                raise Unreadable("its rows have different columns")
+            cells = dict(zip(labels, row.values(), strict=True))
+            columns = columns or labels
+            rows.append([_written(plain(cells[label])) for label in columns])
+        else:
+            rows.append(_row(row))
+    labels = tuple(_label(_written(key)) for key in value) if labelled else ()
+    return Table(_cells(rows), labels, columns)
+
+
+def _row(row: Any) -> list[str]:
+    row = plain(row)
+    if isinstance(row, np.ndarray):
+        row = row.tolist()
+    if isinstance(row, str):
+        return next(iter(_lines(row)), [])
+    if not isinstance(row, list | tuple) or len(row) > CELLS:
+        raise Unreadable("write each of its rows as a list of cells")
+    return [_written(plain(cell))[:100] if plain(cell) is not None else "" for cell in row]
+
+
+def _written(value: Any) -> str:
+    """The text of a cell or label."""
+    try:
+        return str(value)
+    except ValueError:  # a whole number of more than 4,300 digits, which Python does not write out
+        return show(value)
+
+
+def _lines(text: str) -> list[list[str]]:
+    """The cells of every line; one separator for the whole table, the strongest that occurs."""
+    if len(text) > _LENGTH:
+        raise Unreadable("it is too long for a table")
+    if "[" in text and _LIST.fullmatch(text):
+        return [_split(row, "," if "," in row else None) for row in _INNER_LIST.findall(text)]
+    lines = [line for line in text.splitlines() if line.strip(" \t`") and not _is_rule(line)]
+    separator = next((s for s in _SEPARATORS if sum(s in line for line in lines) * 2 > len(lines)), None)
+    return [_split(line, separator) for line in lines]
+
+
+def _is_rule(line: str) -> bool:
+    """The line under a table's head."""
+    return ("-" in line or "=" in line) and _RULE.issuperset(line)
+
+
+def _split(line: str, separator: str | None) -> list[str]:
+    if separator is None:
+        return line.split()
+    if separator == "|":
+        line = line.strip().removeprefix("|").removesuffix("|")
+    cells = [cell.strip() for cell in line.rstrip("\r\n").split(separator)]
+    # "0, 1, 1," and "[0, 1, 1]," end with a comma of Python's, not with an empty cell.
+    return cells[:-1] if separator == "," and not cells[-1].strip("])") else cells
+
+
+def _labelled(rows: list[list[str]]) -> Table:
+    """Take the labels off: a first row, a first column, that mostly hold something else than cells."""
+    rows = [row for row in rows if row]
+    if not rows:
+        raise Unreadable("it has no rows")
+    header = rows[0] if len(rows) > 1 and _are_labels(rows[0]) else []
+    body = rows[1:] if header else rows
+    labels: list[str] = []
+    if len(body[0]) > 1 and (len(header) == len(body[0]) - 1 or _are_labels([row[0] for row in body])):
+        labels, body = [row[0] for row in body], [row[1:] for row in body]
+    width = len(body[0])
+    if len(header) == width + 1:
+        header = header[1:]
+    if header and len(header) != width:
+        raise Unreadable(f"it has {len(header)} column labels and {width} cells in the first row")
+    return Table(_cells(body), tuple(map(_label, labels)), tuple(map(_label, header)))
+
+
+def _are_labels(texts: Sequence[str]) -> bool:
+    named = [text for text in texts if text.strip()]
+    return bool(named) and 2 * sum(not _is_cell(text) for text in named) >= len(named)
+
+
+def _is_cell(text: str) -> bool:
+    return mark(text) in ("0", "1", "-inf", "x", "✓")
+
+
+def mark(text: str) -> str:
+    """A cell in its usual spelling."""
+    text = _BRACKETS.sub("", _bare(text)) if len(text) < 20 else _bare(text)
+    if text in MARKS:
+        return MARKS[text]
+    if _NUMBER.fullmatch(text):
+        value = float(text)
+        return "-inf" if value <= VERY_NEGATIVE else f"{value:g}"
+    return text
+
+
+def _cells(rows: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+    if sum(map(len, rows)) > CELLS:
+        raise Unreadable("it has too many cells")
+    widths = [len(row) for row in rows]
+    for number, width in enumerate(widths, 1):
+        if width != widths[0]:
+            raise Unreadable(f"row 1 has {widths[0]} cells and row {number} has {width}")
+    return tuple(tuple(mark(cell) for cell in row) for row in rows)
+
+
+def _label(text: str) -> str:
+    return " ".join(latin(text).strip("`*\"' \t").split())[:40]
+
+
+def label_key(label: str) -> str:
+    """What makes two labels the same: "[MASK]" and "mask" are."""
+    return _BRACKETS.sub("", _bare(label))
+
+
+def _bare(text: str) -> str:
+    return latin(plain_signs(text)).strip().strip("`*_\"'$ ").replace("'", "").lower()

@@ -1,0 +1,20 @@
+"""An answer that cannot be read as what the question asks for."""
+
+from typing import Any, final
+
+from viva.compare.disagreement import Difference, Disagreement
+from viva.compare.show import show
+
+
+@final
+class Unreadable(ValueError):
+    """Why an answer cannot be read; `str()` goes on after "your answer ... cannot be read:"."""
+
+
+def refusal(name: str, answer: Any, what: str, why: Unreadable, *, shown: bool = True) -> Disagreement:
+    """The exception for an answer that cannot be read as `what`; says why, and how to write it."""
+    if answer is None or (isinstance(answer, str) and not answer.strip()):
+        return Disagreement(Difference(f"is empty; expected {what}.").sentence(name))
+    quoted = f"{show(answer)} " if shown else ""
+    text = f"{quoted}cannot be read as {what}: {why}."
+    return Disagreement(Difference(text).sentence(name), actual=show(answer))

@@ -1,0 +1,193 @@
+"""The walk through the expected value: which comparison each part gets, and where in the answer it stands."""
+
+from collections import Counter
+from typing import Any, Final
+
+from viva.compare import masks
+from viva.compare.arrays import compare_arrays
+from viva.compare.context import Context
+from viva.compare.disagreement import Difference
+from viva.compare.kinds import of_another_kind
+from viva.compare.normalize import Array, as_array, is_number, plain
+from viva.compare.numbers import compare_numbers
+from viva.compare.show import count, describe, show
+from viva.compare.texts import compare_texts
+from viva.compare.unordered import compare_unordered, unmatched
+from viva.model.errors import GraderError
+
+DEPTH: Final = 64
+_FLAT: Final = frozenset({bool, int, str, bytes, type(None)})
+
+
+def compare(
+    actual: Any, expected: Any, context: Context, convention: masks.Convention | None = None, depth: int = 0
+) -> Difference | None:
+    """The first difference between two values, None if they agree.
+
+    Args:
+        actual: the student's value; only those of its parts are looked at that the expected value has too.
+        expected: the key's value, or the author's.
+        context: the author's wishes.
+        convention: how the masks of both values are to be read; None if they are no masks.
+        depth: how many containers lie around.
+
+    Raises:
+        GraderError: the expected value has no plain form, or is nested too deeply.
+    """
+    expected_counts = isinstance(expected, Counter)
+    actual, expected = plain(actual), plain(expected)
+    if depth > DEPTH:
+        raise GraderError(f"agree: the expected value is nested more than {DEPTH} deep; compare its parts instead.")
+    if expected is None or is_number(expected) or isinstance(expected, str | bytes):
+        return _compare_leaf(actual, expected, context)
+    if isinstance(expected, dict):
+        return _compare_dicts(actual, expected, context, convention, depth, expected_counts)
+    if isinstance(expected, set | frozenset):
+        return _compare_sets(actual, expected, context)
+    if isinstance(expected, list | tuple) or _is_array(expected):
+        return _compare_sequences(actual, expected, context, convention, depth)
+    raise GraderError(f"agree: {describe(expected)} is expected, which cannot be compared; expect plain values.")
+
+
+def _compare_leaf(actual: Any, expected: Any, context: Context) -> Difference | None:
+    if isinstance(expected, str | bytes):
+        return compare_texts(actual, expected, context)
+    if expected is not None:
+        return compare_numbers(actual, expected, context)
+    if actual is None:
+        return None
+    shown = show(actual) if isinstance(actual, list | tuple | dict) else describe(actual)
+    return Difference(f"is {shown}; expected None.", "", actual, expected)
+
+
+def _compare_sequences(
+    actual: Any, expected: Any, context: Context, convention: masks.Convention | None, depth: int
+) -> Difference | None:
+    if not isinstance(actual, list | tuple) and not _is_array(actual):
+        return of_another_kind(actual, expected)
+    if context.order:
+        return compare_unordered(actual, expected, context, compare)
+    if not _is_array(actual) or not _is_array(expected):
+        if _same_flat(actual, expected):
+            return None
+        if len(actual) != len(expected):
+            return _other_length(actual, expected)
+    wanted = as_array(expected)
+    given = as_array(actual) if wanted is not None and (wanted.size or _is_array(expected)) else None
+    if wanted is not None and given is not None and not _holds_single_elements(actual, given, wanted):
+        return _compare_arrays(given, wanted, context, convention)
+    for position, (one, other) in enumerate(zip(actual, expected, strict=True)):
+        if (found := compare(one, other, context, convention, depth + 1)) is not None:
+            return found.below(f"[{position}]")
+    return None
+
+
+def _compare_arrays(
+    given: Array, wanted: Array, context: Context, convention: masks.Convention | None
+) -> Difference | None:
+    if convention is None:
+        return compare_arrays(given, wanted, context)
+    return masks.compare_masks(given, wanted, convention)
+
+
+def _holds_single_elements(actual: Any, given: Array, wanted: Array) -> bool:
+    """Whether the answer is a list of one-element arrays where numbers are expected: each stands for its number."""
+    return wanted.ndim == 1 and given.ndim > 1 and given.size == wanted.size and not _is_array(actual)
+
+
+def _same_flat(actual: Any, expected: Any) -> bool:
+    """A quick yes for flat lists of exact items, which most answers are; anything else is looked at closely."""
+    if _is_array(expected) or _is_array(actual):
+        return False
+    if not _FLAT.issuperset(map(type, expected)) or not _FLAT.issuperset(map(type, actual)):
+        return False
+    return list(actual) == list(expected)
+
+
+def _other_length(actual: Any, expected: Any) -> Difference:
+    if not len(actual):
+        return Difference(f"is empty; expected {describe(expected)}.", "", actual, expected)
+    wanted = as_array(expected)
+    if wanted is not None and wanted.size and not _is_much_longer(actual, expected):
+        given = as_array(actual)
+        if given is not None and (found := compare_arrays(given, wanted, Context())) is not None:
+            return found
+    items = count(len(actual), "item")
+    return Difference(f"has {items}: {show(actual)}; expected {len(expected)}: {show(expected)}.", "", actual, expected)
+
+
+def _compare_dicts(
+    actual: Any,
+    expected: dict[Any, Any],
+    context: Context,
+    convention: masks.Convention | None,
+    depth: int,
+    counts: bool,
+) -> Difference | None:
+    if not isinstance(actual, dict):
+        return of_another_kind(actual, expected)
+    if counts:  # in a Counter, what is not there has been counted zero times
+        actual, expected = _counted(actual), _counted(expected)
+    extra = [key for key in actual if key not in expected]
+    for key in expected:
+        if key not in actual:
+            other = f" It has {_keys(extra)} instead." if extra else ""
+            return Difference(f"has no item {show(key)}.{other}", "", actual, expected)
+    if extra:
+        return Difference(f"has {_keys(extra)}, which is not expected.", "", actual, expected)
+    for key, other in expected.items():
+        if (found := compare(actual[key], other, context, convention, depth + 1)) is not None:
+            return found.below(f"[{show(key)}]")
+    return None
+
+
+def _counted(value: dict[Any, Any]) -> dict[Any, Any]:
+    return {k: v for k, v in value.items() if not (type(v) is int and v == 0)}
+
+
+def _keys(keys: list[Any]) -> str:
+    shown = ", ".join(show(k, 30) for k in keys[:3]) + (", …" if len(keys) > 3 else "")
+    return f"the item {shown}" if len(keys) == 1 else f"{len(keys)} items ({shown})"
+
+
+def _compare_sets(actual: Any, expected: Any, context: Context) -> Difference | None:
+    if not isinstance(actual, list | tuple | set | frozenset) and not _is_array(actual):
+        return of_another_kind(actual, expected)
+    if isinstance(actual, set | frozenset) and actual == expected:
+        return None
+    if _is_much_longer(actual, expected):
+        return Difference(f"has {count(len(actual), 'item')}; expected a set of {len(expected)}.", "", actual, expected)
+    items = [plain(v) for v in actual]
+    if len(items) > len(expected) and (twice := _repeated(items)) is not None:
+        return Difference(f"holds {show(twice)} more than once; expected a set.", "", actual, expected)
+    missing, extra = unmatched(items, list(expected), context, compare)
+    if not missing and not extra:
+        return None
+    parts = [f"lacks {_some(missing)}"] if missing else []
+    parts += [f"holds {_some(extra)}, which is not expected"] if extra else []
+    return Difference(f"{' and '.join(parts)}.", "", actual, expected)
+
+
+def _some(items: list[Any]) -> str:
+    return show(items[0]) + (f" (and {len(items) - 1} more)" if items[1:] else "")
+
+
+def _is_much_longer(actual: Any, expected: Any) -> bool:
+    """Whether looking at every item of the answer could cost more than the author foresaw."""
+    return len(actual) > 4 * len(expected) + 1000
+
+
+def _repeated(items: list[Any]) -> Any:
+    seen: set[Any] = set()
+    for item in items:
+        try:
+            if item in seen:
+                return item
+            seen.add(item)
+        except TypeError:  # a list among the items
+            return None
+    return None
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "ndim") and not is_number(value)

@@ -1,0 +1,1 @@
+"""Search for arguments on which two functions disagree."""

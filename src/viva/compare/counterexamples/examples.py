@@ -1,0 +1,148 @@
+"""The examples that `agree_on` asks about, and the key's answers to them: drawn once, used for the whole class.
+
+The same strategies always give the same examples: the seed is fixed, nothing is read from or written to disk, and
+neither time nor the modules that happen to be imported play a part.
+"""
+
+import copy
+import os
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
+from viva.model.errors import BoxError, GraderError
+
+if TYPE_CHECKING:
+    from hypothesis import settings
+    from hypothesis.strategies import SearchStrategy
+
+SEED: Final = 0
+_CLASSES_KEPT: Final = 128
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question and its answer."""
+
+    arguments: tuple[Any, ...]
+    expected: Any
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What identifies a set of examples, and what it takes to make them."""
+
+    identity: Hashable
+    strategies: Sequence[Any] = field(compare=False)
+    key: Callable[..., Any] = field(compare=False)
+    count: int = field(compare=False)
+
+
+def examples_for(strategies: Sequence[Any], key: Callable[..., Any], count: int) -> tuple[Example, ...]:
+    """At most `count` different examples with the key's answers.
+
+    Raises:
+        GraderError: the strategies give nothing, or the key raised on an example.
+    """
+    try:
+        identity = fingerprint((tuple(strategies), key, count))
+    except Unrecognised:
+        return _examples(strategies, key, count)
+    return _kept(_Question(identity, strategies, key, count))
+
+
+def ask_key(key: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The key's answer; its exceptions are the author's fault.
+
+    Raises:
+        GraderError: the key raised.
+    """
+    try:
+        return key(*arguments)
+    except (BoxError, GraderError):
+        raise
+    except Exception as error:
+        shown = ", ".join(repr(a)[:200] for a in arguments)
+        raise GraderError(
+            f"agree_on: the key raised {type(error).__name__}: {error}; it was asked about ({shown})."
+        ) from error
+
+
+def quiet_settings(count: int, *, shrink: bool) -> "settings":
+    """Hypothesis without database, deadlines, health checks, printing and chance."""
+    from hypothesis import HealthCheck, Phase, Verbosity, settings
+
+    return settings(
+        max_examples=count,
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
+        database=None,
+        deadline=None,
+        derandomize=True,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+
+
+@contextmanager
+def only_from_strategies() -> Iterator[None]:
+    """Let examples depend on the strategies alone, and hypothesis write nothing.
+
+    Hypothesis also tries constants that it finds in the source of every imported module, and keeps them in files; which
+    modules are imported differs from run to run. It has no setting for that, so the finder is put aside where this
+    version has it. Its table of Unicode categories goes to a folder that cannot exist.
+    """
+    from hypothesis import configuration
+    from hypothesis.internal.conjecture import providers
+
+    name, home = "_get_local_constants", getattr(configuration, "__hypothesis_home_directory", None)
+    finder, constants = getattr(providers, name, None), getattr(providers, "_local_constants", None)
+    if finder is not None and constants is not None:
+        setattr(providers, name, type(constants))
+    configuration.set_hypothesis_home_dir(Path(os.devnull) / "hypothesis")
+    try:
+        yield
+    finally:
+        configuration.set_hypothesis_home_dir(home)
+        if finder is not None:
+            setattr(providers, name, finder)
+
+
+@lru_cache(maxsize=_CLASSES_KEPT)
+def _kept(question: _Question) -> tuple[Example, ...]:
+    return _examples(question.strategies, question.key, question.count)
+
+
+def _examples(strategies: Sequence["SearchStrategy[Any]"], key: Callable[..., Any], count: int) -> tuple[Example, ...]:
+    drawn = _draw(strategies, count)
+    if not drawn:
+        raise GraderError("agree_on: the strategies give no example; are their conditions impossible to meet?")
+    return tuple(Example(arguments, ask_key(key, copy.deepcopy(arguments))) for arguments in drawn)
+
+
+def _draw(strategies: Sequence["SearchStrategy[Any]"], count: int) -> list[tuple[Any, ...]]:
+    from hypothesis import given, seed
+    from hypothesis.errors import HypothesisException
+    from hypothesis.strategies import tuples
+
+    drawn: list[tuple[Any, ...]] = []
+
+    @quiet_settings(count, shrink=False)
+    @seed(SEED)
+    @given(tuples(*strategies))
+    def collect(arguments: tuple[Any, ...]) -> None:
+        drawn.append(arguments)
+
+    try:
+        with only_from_strategies():
+            collect()
+    except HypothesisException as error:
+        raise GraderError(f"agree_on: the strategies cannot be used: {error}") from error
+    return drawn

@@ -1,0 +1,261 @@
+"""`agree_on`: look for arguments on which the student's function and the key's disagree, and show the smallest.
+
+For a right answer it costs one call for each example, all of them drawn once for the class. Only when one of them
+disagrees does hypothesis search and shrink, within a budget of calls and seconds.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, final
+
+from viva.compare.agree import difference, disagreement
+from viva.compare.context import Context
+from viva.compare.counterexamples.examples import (
+    SEED,
+    Example,
+    ask_key,
+    examples_for,
+    only_from_strategies,
+    quiet_settings,
+)
+from viva.compare.disagreement import Difference, Disagreement
+from viva.compare.hint_recording import hints_of_function
+from viva.compare.hints import known_mistakes
+from viva.compare.show import as_written, show, show_two
+from viva.model.errors import GraderError, StudentRaised
+from viva.proxies.proxies import Caller
+
+SEARCH_CALLS: Final = 400
+"""Calls of the student's function that shrinking may cost."""
+SEARCH_S: Final = 3.0
+"""Seconds after which shrinking is content with what it has."""
+EVIDENCE: Final = 30
+"""Examples beside the smallest on which a known mistake must give the student's answers."""
+_SHORT: Final = 60
+_RAISED: Final = 300
+
+
+def agree_on(
+    student: Callable[..., Any],
+    key: Callable[..., Any],
+    *strategies: Any,
+    examples: int = 50,
+    hints: Mapping[str, Callable[..., Any]] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    up_to: str | Collection[str] = (),
+) -> None:
+    """Pass if both functions agree on every example that is drawn from the strategies, one strategy per argument.
+
+    Args:
+        student: the student's function, `student.f`, or a function of the author's that calls it.
+        key: the key's function of the same arguments.
+        strategies: hypothesis strategies, `viva.grading.strategies` has some; the same ones give the same examples.
+        examples: how many examples are asked at most.
+        hints: known mistakes: what to call them, and a function of the same arguments that makes the mistake.
+        rtol, atol, up_to: as in `agree`.
+
+    Raises:
+        Disagreement: with the smallest counter-example that was found.
+        StudentRaised: the student's function ran out of time; any other exception of theirs is a counter-example.
+        BoxError: the box ended; the search ends with it.
+        GraderError: the key raised, or the strategies give nothing.
+        ValueError: an argument of the author's is wrong.
+    """
+    context = Context.of(rtol, atol, up_to)
+    if not strategies or examples < 1:
+        raise ValueError("agree_on: expected at least one strategy after the two functions, and at least one example.")
+    if wrong := [name for name, hint in (hints or {}).items() if not callable(hint)]:
+        raise ValueError(f"agree_on: the hint {wrong[0]!r} is no function of the arguments of the student's function.")
+    asked = _Asker(student, context)
+    known = examples_for(strategies, key, examples)
+    hints = hints_of_function(hints, [example.arguments for example in known])
+    for position, example in enumerate(known):
+        found = asked.about(example)
+        if found is not None:
+            evidence = _Evidence(asked, known[:position], [found])
+            if hints:
+                evidence.gather(known[position + 1 :])
+            smallest = _search(asked, key, strategies, examples, found)
+            if asked.unanswered:  # by a recorded key, which knows these examples only
+                evidence.gather(known[position + 1 :])
+                smallest = min([smallest, *evidence.wrong], key=_size)
+            raise _sentence(asked, smallest, evidence, hints)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CounterExample:
+    """One example on which the two disagree."""
+
+    example: Example
+    answer: Any
+    raised: StudentRaised | None
+    found: Difference | None
+
+    @property
+    def can_shrink(self) -> bool:
+        """False where every further call could cost as much as the limit that was reached."""
+        return self.raised is None or self.raised.limit not in ("memory", "time")
+
+
+class _Asker:
+    """Asks the student's function and compares; counts the calls."""
+
+    def __init__(self, student: Callable[..., Any], context: Context) -> None:
+        self._student = student
+        self._copies = not isinstance(student, Caller)
+        self._context = context
+        self.calls = 0
+        self.unanswered = 0
+        """Examples that the key could not answer."""
+        self.name = getattr(student, "__name__", "your function")
+        if not self.name.replace(".", "_").isidentifier():
+            self.name = "your function"
+
+    def about(self, example: Example) -> CounterExample | None:
+        """None if the student's answer agrees with the expected one."""
+        self.calls += 1
+        # What crosses the door is a copy; a function of this process could change its arguments, which are kept.
+        arguments = copy.deepcopy(example.arguments) if self._copies else example.arguments
+        try:
+            answer = self._student(*arguments)
+        except StudentRaised as error:
+            if error.limit == "time":
+                raise
+            return CounterExample(example, None, error, None)
+        found = difference(answer, example.expected, self._context)
+        return None if found is None else CounterExample(example, answer, None, found)
+
+    def agrees(self, answer: Any, expected: Any) -> bool:
+        """Whether an answer agrees with what a known mistake gives."""
+        return difference(answer, expected, self._context) is None
+
+
+class _Enough(BaseException):
+    """Ends a search from inside; hypothesis lets it pass."""
+
+
+class _Wrong(Exception):
+    """Tells hypothesis that an example is a counter-example."""
+
+
+class _Evidence:
+    """What is known of the student's function, to tell which mistake it makes."""
+
+    def __init__(self, asked: _Asker, right: Sequence[Example], wrong: list[CounterExample]) -> None:
+        self._asked, self.right, self.wrong = asked, list(right[-EVIDENCE:]), wrong
+
+    def gather(self, rest: Sequence[Example]) -> None:
+        """Ask a little further."""
+        for example in rest[:EVIDENCE]:
+            counter = self._asked.about(example)
+            if counter is None:
+                self.right.append(example)
+            elif not counter.can_shrink:
+                return
+            else:
+                self.wrong.append(counter)
+
+    def shows(self, mistake: Callable[..., Any]) -> bool:
+        """Whether the student's function does on every example what the mistake does."""
+        answers = [(c.example, c.answer) for c in self.wrong if c.raised is None]
+        agrees = all(self._asked.agrees(answer, _made(mistake, example)) for example, answer in answers)
+        return agrees and all(self._agrees_where_right(mistake, example) for example in self.right)
+
+    def _agrees_where_right(self, mistake: Callable[..., Any], example: Example) -> bool:
+        try:
+            return self._asked.agrees(example.expected, _made(mistake, example))
+        except ArithmeticError:  # the author's sketch of a mistake need not hold everywhere
+            return True
+
+
+def _made(mistake: Callable[..., Any], example: Example) -> Any:
+    return mistake(*copy.deepcopy(example.arguments))
+
+
+def _search(
+    asked: _Asker, key: Callable[..., Any], strategies: Sequence[Any], examples: int, start: CounterExample
+) -> CounterExample:
+    """The smallest counter-example that hypothesis finds; `start` if it finds none."""
+    if not start.can_shrink:
+        return start
+    from hypothesis import given, seed
+    from hypothesis.strategies import tuples
+
+    best = start
+    problem: Exception | None = None
+    calls_end, time_end = asked.calls + examples + SEARCH_CALLS, time.monotonic() + SEARCH_S
+
+    @quiet_settings(examples, shrink=True)
+    @seed(SEED)
+    @given(tuples(*strategies))
+    def ask(arguments: tuple[Any, ...]) -> None:
+        nonlocal best, problem
+        if asked.calls >= calls_end or time.monotonic() > time_end:
+            raise _Enough
+        try:
+            example = Example(arguments, ask_key(key, copy.deepcopy(arguments)))
+        except GraderError:  # a key that was recorded knows the examples only
+            asked.unanswered += 1
+            return
+        try:
+            counter = asked.about(example)
+        except Exception as error:  # the box ended, which is no counter-example
+            problem = error
+            raise _Enough from None
+        if counter is not None:
+            best = counter
+            raise _Wrong
+
+    try:
+        with only_from_strategies():
+            ask()
+    except (_Enough, Exception):
+        # The last counter-example is the smallest: shrinking only tries smaller ones. Hypothesis itself complains about
+        # functions that are not the same twice; the first counter-example stands whatever it says.
+        if problem is not None:
+            raise problem from None
+    return best
+
+
+def _size(counter: CounterExample) -> int:
+    """How much a student has to read."""
+    return len(repr(counter.example.arguments))
+
+
+def _sentence(
+    asked: _Asker, smallest: CounterExample, evidence: _Evidence, hints: Mapping[str, Callable[..., Any]] | None
+) -> Disagreement:
+    arguments = smallest.example.arguments
+    call = f"{asked.name}({', '.join(show(a) for a in arguments)})"
+    if smallest.raised is not None:
+        raised, expected = as_written(str(smallest.raised), _RAISED), show(smallest.example.expected)
+        text = f"{call} raised {raised}{_line(smallest.raised)}; expected {expected}."
+        return Disagreement(text, actual=raised, expected=expected)
+    evidence.wrong.append(smallest)
+    named, notes = known_mistakes({name: partial(evidence.shows, hint) for name, hint in (hints or {}).items()}, bool)
+    return disagreement(_of_call(call, smallest), "", named, notes)
+
+
+def _of_call(call: str, counter: CounterExample) -> Difference:
+    """The difference in the words of a call: "bleu(['a'], [['b']]) gave 1.0, expected 0.0." """
+    found, expected = counter.found, counter.example.expected
+    assert found is not None
+    seen, wanted = show_two(counter.answer, expected)
+    if max(len(seen), len(wanted)) <= _SHORT and seen != wanted:
+        text = f"gave {seen}, expected {wanted}."
+    else:
+        text = f"gave a wrong answer. {found.sentence('the answer')}"
+    return Difference(f"{call} {text}", "", found.actual, found.expected, found.advice)
+
+
+def _line(raised: StudentRaised) -> str:
+    """Where the student's code raised, and with what library, if that is known."""
+    told = [f"{as_written(frame.file)}, line {frame.line}" for frame in raised.frames[-1:]]
+    if raised.lacking is not None:
+        told.append(f"graded with {as_written(raised.lacking.where)}, which has no `{as_written(raised.lacking.name)}`")
+    return f" ({'; '.join(told)})" if told else ""

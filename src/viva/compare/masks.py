@@ -1,0 +1,147 @@
+"""Attention masks in whatever convention they come: 1 masked, 1 visible, bool, or 0 and -inf.
+
+What 1 means is read off the diagonal, since a token always sees itself. One convention holds for the whole answer: an
+answer of several masks cannot mean one thing here and the other there.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from viva.compare.arrays import compare_arrays, first
+from viva.compare.context import Context
+from viva.compare.disagreement import Difference
+from viva.compare.normalize import Array, as_array, plain
+from viva.compare.show import index, percent, show
+
+VERY_NEGATIVE: Final = -1e4
+"""An additive mask may use a large negative number (-1e9, the dtype's minimum) in the place of -inf."""
+_DEPTH: Final = 8
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """What 1 means in the 0/1 masks of both sides."""
+
+    actual_one_is_visible: bool
+    expected_one_is_visible: bool
+
+
+def find_convention(actual: Any, expected: Any) -> Convention:
+    """Read both conventions: by the diagonal of square masks, else the reading that agrees with more cells."""
+    pairs = list(_pairs(actual, expected, 0))
+    ours = _by_diagonal([a for a, _ in pairs])
+    theirs = _by_diagonal([e for _, e in pairs])
+    readings = [
+        Convention(one, other)
+        for one in ((False, True) if ours is None else (ours,))
+        for other in ((False, True) if theirs is None else (theirs,))
+    ]
+    return max(readings, key=lambda reading: _agreeing(pairs, reading)) if len(readings) > 1 else readings[0]
+
+
+def compare_masks(actual: Array, expected: Array, convention: Convention) -> Difference | None:
+    """None if the same positions are visible in both."""
+    if actual.shape != expected.shape:
+        return compare_arrays(actual, expected, Context())
+    wanted = visible(expected, convention.expected_one_is_visible)
+    if wanted is None:  # not every array beside a mask is one
+        return compare_arrays(actual, expected, Context())
+    given = visible(actual, convention.actual_one_is_visible)
+    if given is None:
+        where = first(~_is_mark(actual))
+        text = (
+            f"holds {show(actual[where].item())} at {index(where)}; "
+            "expected a mask of 0 and 1, True and False, or 0 and -inf."
+        )
+        return Difference(text, "", actual, expected)
+    bad = given != wanted
+    count = int(np.count_nonzero(bad))
+    if not count:
+        return None
+    where = first(bad)
+    words = ("masked", "visible") if wanted[where] else ("visible", "masked")
+    text = (
+        f"differs from the expected mask at {count} of {bad.size} positions ({percent(count, bad.size)}), first at "
+        f"{index(where)}: {words[0]}, expected {words[1]}{_reading(actual, convention.actual_one_is_visible)}."
+    )
+    return Difference(text, "", given, wanted)
+
+
+def visible(mask: Array, one_is_visible: bool) -> Array | None:
+    """Where attention may look, as bool; None for what is no mask."""
+    if mask.dtype.kind == "c" or not bool(np.all(_is_mark(mask))):
+        return None
+    if _is_additive(mask):
+        return np.asarray(mask == 0)
+    return np.asarray((mask == 1) == one_is_visible)
+
+
+def _is_mark(mask: Array) -> Array:
+    if mask.dtype.kind == "c":
+        return np.zeros(mask.shape, dtype=bool)
+    very_negative = mask <= VERY_NEGATIVE if mask.dtype.kind in "if" else False
+    return np.asarray((mask == 0) | (mask == 1) | very_negative)
+
+
+def _is_additive(mask: Array) -> bool:
+    return mask.dtype.kind in "if" and bool(np.any(mask <= VERY_NEGATIVE)) and not bool(np.any(mask == 1))
+
+
+def _by_diagonal(masks: list[Array]) -> bool | None:
+    """Whether 1 means visible, as the diagonals say; masks that are the same everywhere speak only if no other does."""
+    votes: dict[bool, set[bool]] = {True: set(), False: set()}
+    for mask in masks:
+        if mask.ndim < 2 or mask.shape[-1] != mask.shape[-2] or not mask.size or visible(mask, True) is None:
+            continue
+        diagonal = np.diagonal(mask, axis1=-2, axis2=-1)
+        if _is_additive(mask) or not bool(np.all(diagonal == diagonal.flat[0])):
+            continue
+        varied = bool(np.any(mask != mask.flat[0]))
+        votes[varied].add(bool(diagonal.flat[0] == 1))
+    decisive = votes[True] or votes[False]
+    return next(iter(decisive)) if len(decisive) == 1 else None
+
+
+def _agreeing(pairs: list[tuple[Array, Array]], reading: Convention) -> int:
+    """How many cells agree under a reading of both sides."""
+    count = 0
+    for actual, expected in pairs:
+        given = visible(actual, reading.actual_one_is_visible)
+        wanted = visible(expected, reading.expected_one_is_visible)
+        if given is not None and wanted is not None:
+            count += int(np.count_nonzero(given == wanted))
+    return count
+
+
+def _pairs(actual: Any, expected: Any, depth: int) -> Iterator[tuple[Array, Array]]:
+    """The arrays that stand at the same place in both values."""
+    actual, expected = plain(actual), plain(expected)
+    if depth > _DEPTH:
+        return
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key in expected:
+            if key in actual:
+                yield from _pairs(actual[key], expected[key], depth + 1)
+        return
+    if not isinstance(expected, list | tuple | np.ndarray) or not isinstance(actual, list | tuple | np.ndarray):
+        return
+    if len(actual) != len(expected):  # nothing else can agree, nor should it cost anything
+        return
+    wanted = as_array(expected)
+    given = as_array(actual) if wanted is not None else None
+    if wanted is not None and given is not None:
+        if given.shape == wanted.shape:
+            yield given, wanted
+    else:
+        for one, other in zip(actual, expected, strict=True):
+            yield from _pairs(one, other, depth + 1)
+
+
+def _reading(mask: Array, one_is_visible: bool) -> str:
+    if _is_additive(mask) or mask.dtype.kind == "b":
+        return ""
+    return f" (1 was read as {'visible' if one_is_visible else 'masked'} in your answer)"

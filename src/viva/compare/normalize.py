@@ -1,0 +1,172 @@
+"""The plain form in which both sides are compared: what may look different and still be the same value.
+
+Plain are None, bool, int, float, complex, Fraction, str, bytes, list, tuple, dict, set, frozenset, numpy arrays of
+numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. All else becomes
+one of these or an `Opaque`, which equals nothing.
+"""
+
+import math
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from itertools import islice
+from types import NoneType, SimpleNamespace
+from typing import Any, Final, final
+
+import numpy as np
+
+from viva.sandbox.guest.transport.wire import Ref
+
+PLAIN_SCALARS: Final = frozenset({NoneType, bool, int, float, complex, str, bytes, Fraction})
+_PLAIN: Final = PLAIN_SCALARS | {list, tuple, dict, set, frozenset}
+_EXACT_IN_PYTHON: Final = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
+_ITERATOR_CAP: Final = 10_000
+_DECIMAL_DIGITS: Final = 1_000
+_ITEMS: Final = 1_000_000
+_DEPTH: Final = 32
+
+Array = np.ndarray[Any, Any]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """An object without a plain form: something that stayed in the student's process."""
+
+    type_name: str
+
+
+def plain(value: Any) -> Any:
+    """The value itself in plain form; its items become plain when they are compared."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is np.ndarray:
+        return _plain_array(value)
+    if isinstance(value, np.generic):
+        return _plain_scalar(value)
+    if isinstance(value, Decimal):
+        return _plain_decimal(value)
+    return _plain_object(value)
+
+
+def as_array(value: Any) -> Array | None:
+    """A list, tuple or array of numbers as one array; None for what is no rectangular arrangement of numbers."""
+    if isinstance(value, np.ndarray):
+        return value
+    if not isinstance(value, list | tuple) or not _only_numbers(value, 0):
+        return None
+    try:
+        array = np.array(value)
+    except (ValueError, OverflowError, TypeError):  # ragged, or a number that no dtype holds
+        return None
+    return array if array.dtype.kind in "biufc" else None
+
+
+def is_number(value: Any) -> bool:
+    """True for one number in plain form, bool included."""
+    return isinstance(value, bool | int | float | complex | Fraction | np.number)
+
+
+def one_number(value: Any) -> Any:
+    """The number that a one-element array holds (`torch.tensor([0.5])`, `keepdim=True`); other values as they are."""
+    return plain(value.reshape(())[()]) if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
+def _only_numbers(value: Sequence[Any], depth: int) -> bool:
+    if depth > _DEPTH:
+        return False
+    for kind in set(map(type, value)):
+        if kind is bool or kind is int or kind is float or kind is complex:
+            continue
+        if issubclass(kind, np.number | np.bool_):
+            continue
+        if kind is np.ndarray:
+            if any(type(v) is np.ndarray and v.dtype.kind not in "biufc" for v in value):
+                return False
+        elif kind is list or kind is tuple:
+            if not all(_only_numbers(v, depth + 1) for v in value if type(v) is kind):
+                return False
+        else:
+            return False
+    return True
+
+
+def _plain_array(value: Array) -> Any:
+    kind = value.dtype.kind
+    if kind in "biufc":
+        return plain(value[()]) if value.ndim == 0 else value
+    if value.size > _ITEMS:  # one list item for every letter of a 256 MB array would not fit
+        return Opaque(f"array of {value.dtype}")
+    return value.astype(str).tolist() if kind in "mM" else value.tolist()
+
+
+def _plain_scalar(value: np.generic) -> Any:
+    if isinstance(value, _EXACT_IN_PYTHON):
+        return value.item()
+    return str(value) if value.dtype.kind in "mM" else value
+
+
+def _plain_decimal(value: Decimal) -> Any:
+    # Decimal("1e999999") has a short text and a denominator or numerator of a million digits.
+    if value.is_nan():
+        return math.nan
+    if not value.is_finite() or abs(value.adjusted()) > _DECIMAL_DIGITS:
+        return float(value)
+    return Fraction(value) if len(value.as_tuple().digits) <= _DECIMAL_DIGITS else float(value)
+
+
+def _plain_object(value: Any) -> Any:
+    # The class is asked, never the object: asking a handle for an attribute would cross the door.
+    if type(value) is Ref or hasattr(type(value), "type_name"):
+        name = str(value.type_name)[:80]  # the student's process says so
+        return Opaque("".join(c if c.isprintable() else "?" for c in name))
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, complex):
+        return complex(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, Fraction):
+        return Fraction(value.numerator, value.denominator)
+    if isinstance(value, np.ndarray):
+        return _plain_array(np.asarray(value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, SimpleNamespace):
+        return dict(vars(value))
+    return _plain_collection(value)
+
+
+def _plain_collection(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(value)
+    if isinstance(value, KeysView | ValuesView | ItemsView):
+        return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Set):
+        return set(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    if isinstance(value, Iterator):
+        return list(islice(value, _ITERATOR_CAP))
+    return _plain_tensor(value)
+
+
+def _plain_tensor(value: Any) -> Any:
+    kind = type(value)
+    if kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "detach"):
+        tensor = value.detach().cpu()
+        if str(tensor.dtype) == "torch.bfloat16":
+            tensor = tensor.float()
+        return _plain_array(tensor.numpy())
+    return Opaque(kind.__name__[:80])

@@ -1,0 +1,8 @@
+"""grader.yaml and assignment.yaml as typed values; errors name file, line, key, and what is allowed."""
+
+from viva.config.course import Assignment, Course, Handed
+from viva.config.find_course import find_course, keep_apart
+from viva.config.load_course import load_course
+from viva.config.recognise import recognise
+
+__all__ = ["Assignment", "Course", "Handed", "find_course", "keep_apart", "load_course", "recognise"]

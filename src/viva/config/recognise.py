@@ -1,0 +1,91 @@
+"""Which assignment a submission belongs to, told from what it looks like; nothing of it is executed or imported.
+
+The names that a submission defines are compared with those of each starter, as text: student code is not even parsed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Final
+
+from viva.config.course import Assignment, Course
+from viva.model import File, Submission
+from viva.model.errors import CourseError, UsageError
+
+_READ: Final = 4 << 20
+# Every repetition is bounded, so that no text makes the search slow.
+_DEFINITION: Final = r"(?:(?:async +)?def +(\w{1,80})|class +(\w{1,80})|(\w{1,80}) {0,8}(?::[^=\n]{0,80})?=(?!=))"
+_IN_MODULE: Final = re.compile("^" + _DEFINITION, re.M)
+# A line of a cell begins a JSON string, or follows a line break that is written as an escape.
+_IN_NOTEBOOK: Final = re.compile(r'(?:"|\\n)' + _DEFINITION)
+_HINT: Final = re.compile(r'"viva"\s{0,20}:\s{0,20}\{[^{}]{0,200}?"assignment"\s{0,20}:\s{0,20}"([\w.-]{1,100})"')
+
+
+def recognise(course: Course, submission: Submission) -> Assignment:
+    """The assignment that fits the submission best.
+
+    Looked at in this order, each only among those that are still as good: the names that only one starter defines,
+    file names, what the notebook's metadata says, the path.
+
+    Raises:
+        UsageError: it cannot be told; lists the assignments and the option.
+        CourseError: an assignment.yaml is wrong, or the course has no assignment.
+    """
+    if not course.assignments:
+        raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
+    left = [course.assignment(name) for name in course.assignments]
+    if len(left) == 1:
+        return left[0]
+    defined = set().union(*(_names(f.path, f.data) for f in submission.files)) if submission.files else set()
+    own = _distinctive(left)
+    hints = {hint for f in submission.files if f.path.endswith(".ipynb") for hint in _HINT.findall(_text(f.data))}
+    steps = PurePath(submission.name).parts
+    evidence: list[Callable[[Assignment], int]] = [
+        lambda a: len(own[a.name] & defined),
+        lambda a: _fitting_files(a, submission.files),
+        lambda a: int(a.name in hints),
+        lambda a: int(a.name in steps),
+    ]
+    for fits in evidence:
+        marks = [fits(a) for a in left]
+        left = [a for a, mark in zip(left, marks, strict=True) if mark == max(marks)]
+        if len(left) == 1:
+            return left[0]
+    names = ", ".join(course.assignments)
+    raise UsageError(
+        f"It cannot be told which assignment {submission.name} is for; say it with --assignment NAME (one of: {names})."
+    )
+
+
+def _fitting_files(assignment: Assignment, files: Iterable[File]) -> int:
+    """How well file names fit: an exact name counts more than a pattern."""
+    wanted = assignment.submission
+    names = [PurePosixPath(f.path).name for f in files]
+    exact = sum(2 for name in names if name in (wanted.module, wanted.notebook))
+    return exact + any(wanted.notebook is not None and fnmatchcase(name, wanted.notebook) for name in names)
+
+
+def _distinctive(assignments: list[Assignment]) -> dict[str, set[str]]:
+    """The names that the starter of one assignment defines and no other starter does."""
+    names = {a.name: set().union(*(_names(p.name, p.read_bytes()) for p in _starter_files(a))) for a in assignments}
+    common = {name for name, count in Counter(n for found in names.values() for n in found).items() if count > 1}
+    return {assignment: found - common for assignment, found in names.items()}
+
+
+def _starter_files(assignment: Assignment) -> list[Path]:
+    if not assignment.starter.is_dir():
+        return []
+    return sorted(p for p in assignment.starter.rglob("*") if p.suffix in (".py", ".ipynb") and p.is_file())
+
+
+def _names(path: str, data: bytes) -> set[str]:
+    """Names defined at the top level of a module or of a notebook's cells."""
+    pattern = {".py": _IN_MODULE, ".ipynb": _IN_NOTEBOOK}.get(PurePosixPath(path).suffix)
+    found = pattern.finditer(_text(data)) if pattern else ()
+    return {name for match in found for name in match.groups() if name}
+
+
+def _text(data: bytes) -> str:
+    return data[:_READ].decode("utf-8", "replace")

@@ -1,0 +1,23 @@
+"""Who answers for the course: its key and its secret, or in a released folder what was recorded of them."""
+
+from pathlib import Path
+
+from viva.config import Assignment
+from viva.model.seeds import Seeds
+from viva.proxies.key import Key, load_key
+from viva.replay.key_recording.key_recording import RECORD, load_record
+from viva.replay.key_recording.replayed_key import RecordedSeeds, ReplayedKey
+
+
+def answers_of(assignment: Assignment, root: Path, secret: bytes) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds]:
+    """The key and the seeds of an assignment: live, or in a released folder from its record.
+
+    Raises:
+        CourseError: there is neither, or it cannot be read.
+    """
+    recorded = assignment.graders / RECORD
+    if recorded.is_file():
+        record = load_record(recorded)
+        return ReplayedKey(record), RecordedSeeds(record)
+    module = load_key(assignment.graders / "key.py", root)
+    return Key(module), Seeds(secret, assignment.name, assignment.version)

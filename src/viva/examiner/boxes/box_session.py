@@ -1,0 +1,378 @@
+"""One submission's life in boxes: take a box, load, ask; when a box ends, a fresh one is loaded and grading goes on."""
+
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from viva.compare.show import show
+from viva.examiner.boxes.load import Loader, LoadProblem, LoadReport
+from viva.examiner.boxes.on_gpu import OnGpu, serves
+from viva.model import Limits, untrusted
+from viva.model.box_source import AnyBox, BoxSource
+from viva.model.errors import (
+    BoxDied,
+    BoxError,
+    BoxTimeout,
+    GraderError,
+    LoadFailed,
+    MissingName,
+    ProtocolViolation,
+    StudentRaised,
+)
+from viva.proxies.proxies import STOP
+from viva.sandbox.guest.transport.wire import TooLarge
+
+GRACE_S: Final = 1.0
+"""How much later than the box's own soft limit the box is killed from outside."""
+HANGS_BEFORE_UNASKED: Final = 3
+SHOWN_CAP: Final = 2000
+"""Characters of an argument or a value in the record of a test."""
+_TOLD: Final = ("args", "kwargs", "key", "names")
+LOAD_TRIES: Final = 2
+MOST_DIFFERENCES: Final = 50
+"""Differences of the environment that are kept for one submission."""
+
+
+@dataclass(slots=True)
+class Question:
+    """One thing asked and what came of it, for `viva why` and the transcript."""
+
+    op: str
+    subject: str
+    fields: dict[str, Any]
+    outcome: str = ""
+    value: Any = None
+
+    def shown(self) -> list[str]:
+        """Operation, subject, arguments and outcome as texts: short, whatever the student's process sent."""
+        fields = {k: v for k, v in self.fields.items() if k in _TOLD and not (type(v) in (list, dict) and not v)}
+        arguments = ", ".join(f"{name}={show(value, SHOWN_CAP)}" for name, value in fields.items())
+        return [self.op, self.subject, arguments[: 2 * SHOWN_CAP], self.outcome or show(self.value, SHOWN_CAP)]
+
+
+@dataclass(slots=True)
+class TestState:
+    """What the session knows about the test that is running."""
+
+    seed: int | None = None
+    deadline: float = math.inf
+    until: float = math.inf
+    """When the submission's own time is over, whatever a test may still have."""
+    call_s: float | None = None
+    hidden: bool = False
+    gpu_mib: int | None = None
+    """MiB of a GPU's memory that it needs; None where it needs no GPU."""
+    answered: bool = False
+    """True once a value of the student's has arrived in this test."""
+    asked: list[Question] = field(default_factory=list)
+    case_id: str = ""
+
+
+class BoxSession:
+    """Implements `Door` for the handles of one submission."""
+
+    def __init__(self, source: BoxSource, loader: Loader, limits: Limits, on_gpu: OnGpu | None = None) -> None:
+        self._source = source
+        self._on_gpu = on_gpu
+        self._gpu_mib: int | None = None
+        """What the test needed for which the box was taken; None for a box without a GPU."""
+        self._loader = loader
+        self._limits = limits
+        self._box: AnyBox | None = None
+        self._releases: list[int] = []
+        self._hangs: Counter[str] = Counter()
+        self._others: list[str] | None = None
+        """Code that was not run yet; None before anybody asked."""
+        self._more: list[str] = []
+        """Code that was run on demand."""
+        self.generation = 0
+        self.tainted = False
+        self.report: LoadReport | None = None
+        self.isolation: Any = None
+        self.test = TestState()
+        self._loading = 0
+        self.recording = False
+        self.sought: dict[str, bool] = {}
+        """The student's names that tests looked for, and whether they are there."""
+        self.waited_s = 0.0
+        """Wall seconds until boxes were there, which count as nobody's."""
+        self._environment: list[str] = []
+        """What calls asked in vain of the libraries that are installed, or not, as far as students may read it."""
+
+    # --- the life of boxes
+
+    def open(self) -> None:
+        """Have a loaded box; a load that kills its box is tried once more, then reported once and never again.
+
+        Raises:
+            LoadFailed: the load ended the box; raised again, without loading, for every later question.
+            BoxUnavailable: this host can make no box.
+            GraderError: the author's own part could not be loaded.
+        """
+        if self._box is not None and self._box.alive:
+            return
+        self._drop()
+        if failure := self._failure():
+            raise failure
+        self._loading += 1
+        try:
+            self._load()
+        finally:
+            self._loading -= 1
+
+    def _load(self) -> None:
+        """Take a box and load it, with the tries that `open` describes."""
+        for attempt in range(1, LOAD_TRIES + 1):
+            self._box = box = self._take()
+            self.generation += 1
+            self.tainted = self.test.hidden
+            self.isolation = box.hello
+            try:
+                report = self._loader.load(self._raw)
+            except (BoxTimeout, BoxDied, ProtocolViolation) as error:
+                self._drop()
+                if attempt == LOAD_TRIES:
+                    raise self._load_failed(error) from error
+            except BaseException:
+                self._drop()  # a box that is not wholly loaded is never asked
+                raise
+            else:
+                self.report = self.report or report
+                if not self._load_again():
+                    self.open()  # without the file that ended this box
+                return
+
+    def _take(self) -> AnyBox:
+        """A box of the kind that the test needs."""
+        self._gpu_mib = self.test.gpu_mib if self._on_gpu is not None else None
+        self._loader.on_gpu = self._gpu_mib is not None
+        if self._on_gpu is None or self._gpu_mib is None:
+            started = time.monotonic()
+            try:
+                return self._source.take()
+            finally:
+                self.waited_s += time.monotonic() - started
+        return self._on_gpu.take(self._gpu_mib)
+
+    def _failure(self) -> LoadFailed | None:
+        """Why the kind of box that the test needs is not loaded again."""
+        if self.report is not None and self.report.failure is not None:
+            return self.report.failure
+        return self._on_gpu.failure if self._on_gpu is not None and self.test.gpu_mib is not None else None
+
+    def _load_failed(self, error: BoxError) -> LoadFailed:
+        """Remember, for the kind of box in which it happened, that loading ends it."""
+        failure = LoadFailed(error)
+        if self._on_gpu is not None and self._gpu_mib is not None:
+            self._on_gpu.failure = failure
+        else:
+            self.report = LoadReport(failure=failure)
+        return failure
+
+    def load_more(self) -> bool:
+        """Run the next file of code that stands beside the main one; False when there is none left.
+
+        A file that ends its box is never run again. What it prints or raises is told to the student only if the box has
+        not seen hidden inputs.
+
+        Raises:
+            LoadFailed, BoxUnavailable, GraderError: as `open`.
+        """
+        self.open()
+        if self.report is None:
+            return False
+        if self._others is None:
+            self._others = self._loader.others(self.report)
+        if not self._others:
+            return False
+        told = LoadReport() if self.tainted else self.report
+        started = time.monotonic()
+        if started >= self.test.until:
+            left_out, self._others = self._others, []
+            told.problems.append(LoadProblem(_files(left_out), "not run: the time of the submission was used up"))
+            return False
+        path = self._others.pop(0)
+        try:
+            self._loader.load_other(self._raw, told, path, self.test.until - started)
+            self._more.append(path)
+        except (BoxTimeout, BoxDied, ProtocolViolation) as error:
+            self._drop()
+            told.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
+        self.test.deadline += time.monotonic() - started
+        return True
+
+    def _load_again(self) -> bool:
+        """Run what was run on demand in an earlier box; False when that ended the box. Nothing is said twice."""
+        for path in list(self._more):
+            try:
+                self._loader.load_other(self._raw, LoadReport(), path)
+            except (BoxTimeout, BoxDied, ProtocolViolation):
+                self._more.remove(path)
+                self._drop()
+                return False
+        return True
+
+    @property
+    def epoch(self) -> int:
+        """Changes whenever objects in the box are lost: a box ended, or another took its place."""
+        return self.generation if self._box is not None and self._box.alive else self.generation + 1
+
+    @property
+    def place(self) -> str:
+        """The case of the test that asks; empty while a box is loaded, which any test may be the first to need."""
+        return "" if self._loading else self.test.case_id
+
+    @property
+    def disk_mib(self) -> int:
+        """The largest file that the box may hold."""
+        return self._limits.disk_mib
+
+    def begin_test(
+        self,
+        *,
+        seed: int | None,
+        test_s: float,
+        call_s: float | None,
+        hidden: bool,
+        gpu_mib: int | None = None,
+        until: float = math.inf,
+        case_id: str = "",
+    ) -> None:
+        """Reset what belongs to one test; the seed travels with the next request."""
+        if self.tainted and not hidden:
+            # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
+            self._drop()
+        if self._on_gpu is not None and not serves(self._gpu_mib, gpu_mib):
+            self._drop()
+        self.tainted = self.tainted or hidden
+        deadline = time.monotonic() + test_s
+        self.test = TestState(seed, deadline, until, call_s, hidden, gpu_mib, case_id=case_id)
+
+    def prompt(self) -> None:
+        """Lift the limit on a test's time: a person at a prompt asks as long as they like."""
+        self.test = TestState(deadline=float("inf"))
+
+    def close(self) -> None:
+        """End the box; the session can be opened again."""
+        self._drop()
+
+    def _drop(self) -> None:
+        box, self._box = self._box, None
+        self._releases.clear()
+        if box is not None:
+            box.close()
+        if self._on_gpu is not None:
+            self._on_gpu.ended()
+
+    # --- asking
+
+    def release(self, generation: int, ref_id: int) -> None:
+        """Remember to free an object of the present box; those of earlier boxes are gone already."""
+        if generation == self.generation:
+            self._releases.append(ref_id)
+
+    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+        """Ask the loaded box one question; see `Door.ask`.
+
+        Raises:
+            StudentRaised, MissingName: the box's claims about the student's code.
+            BoxTimeout, BoxDied, ProtocolViolation: the box has ended; the next question opens a fresh one.
+        """
+        if self._hangs[subject] >= HANGS_BEFORE_UNASKED and subject:
+            raise BoxTimeout(f"`{subject}` did not answer {HANGS_BEFORE_UNASKED} times before and was not asked again.")
+        started = time.monotonic()
+        self.open()
+        self.test.deadline += time.monotonic() - started  # loading has a limit of its own
+        generation = fields.pop("generation", self.generation)
+        if generation != self.generation:
+            raise BoxDied("the box that held the object had ended")
+        question = Question(op, subject, fields)
+        if self.recording:
+            self.test.asked.append(question)
+        if op == "call" and fields.get("space") == "student":
+            self.sought.setdefault(subject, True)  # nobody had to look for a function that the box had named
+        call_s = self.test.call_s or self._limits.call_s
+        soft_s = min(call_s, self.test.deadline - time.monotonic())
+        if soft_s <= 0:
+            raise BoxTimeout("The test had used up its time.")
+        if self.test.seed is not None:
+            fields["seed"], self.test.seed = self.test.seed, None
+        try:
+            value = self._raw(op, timeout_s=soft_s + GRACE_S, soft_s=soft_s, **fields)
+        except BoxTimeout:
+            self._hangs[subject] += 1
+            question.outcome = "no answer in time"
+            self._drop()
+            raise BoxTimeout(f"`{subject}` did not answer within {soft_s:g} s." if subject else "no answer") from None
+        except BoxError as error:
+            question.outcome = str(error)
+            self._drop()
+            raise
+        except StudentRaised as error:
+            question.outcome = str(error)
+            if error.limit == "time":
+                self._hangs[subject] += 1
+            self._note_environment(error)
+            self.test.answered = True
+            raise
+        self.test.answered = True
+        if fields.get("full") and (raised := untrusted.table(untrusted.table(value).get("raised"))):
+            self._note_environment(StudentRaised.from_wire(raised))
+        question.value = value
+        if op == "find" and fields.get("space") == "student":
+            self.sought[subject] = untrusted.table(value).get("found") is True
+        return value
+
+    @property
+    def environment(self) -> tuple[str, ...]:
+        """How the environment differs from the one that the code was written for: claims of the box, each once."""
+        problems = self.report.problems if self.report else []
+        loading = [problem.raised.environment for problem in problems if problem.raised]
+        return tuple(dict.fromkeys(text for text in (*loading, *self._environment) if text))[:MOST_DIFFERENCES]
+
+    def _note_environment(self, raised: StudentRaised) -> None:
+        text = raised.environment
+        if (
+            text
+            and not self.test.hidden
+            and len(self._environment) < MOST_DIFFERENCES
+            and text not in self._environment
+        ):
+            self._environment.append(text)
+
+    def note(self, question: Question) -> None:
+        """Keep a question that was answered without the box, where questions are kept."""
+        if self.recording:
+            self.test.asked.append(question)
+
+    def _raw(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
+        """One request and its reply, checked for form."""
+        box = self._box
+        if box is None:
+            raise BoxDied("the box had ended")
+        release, self._releases = self._releases, []
+        try:
+            reply = box.ask(op, timeout_s=timeout_s, release=release, **fields)
+        except (TypeError, TooLarge) as error:  # nothing was sent: a value that only the author can have given
+            raise GraderError(f"The question cannot be sent to the box: {error}") from error
+        if type(reply) is not dict:
+            box.kill()
+            raise ProtocolViolation("the reply was no message")
+        if "ok" in reply:
+            return reply["ok"]
+        if "raised" in reply and type(reply["raised"]) is dict:
+            raise StudentRaised.from_wire(reply["raised"])
+        if "missing" in reply:
+            close = [untrusted.text(c, 100) for c in untrusted.rows(reply.get("close"))[:3]]
+            raise MissingName(untrusted.text(reply["missing"], 200), close)
+        if reply.get("stop") is True:
+            return STOP
+        box.kill()
+        raise ProtocolViolation("the reply was no message")
+
+
+def _files(paths: list[str]) -> str:
+    """Some files by name, in a few words."""
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"

@@ -1,0 +1,353 @@
+"""How a submission gets into a box: bytes put, archives unpacked inside, then the module or the notebook is run."""
+
+import errno
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from viva.config import Assignment
+from viva.model import Submission, system, untrusted
+from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaised
+from viva.model.submission import ARCHIVES
+from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
+
+READ_CAP: Final = 16 << 20
+ARCHIVE_DEPTH: Final = 3
+PART: Final = 4 << 20
+"""Bytes of a file in one message; the door lets no message of more than 8 MiB through."""
+MOST_PROBLEMS: Final = 1000
+LOAD_GRACE_S: Final = 2.0
+"""How much later than its own limit a load is ended from outside."""
+_TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if system.STORES_ANY_NAME else (errno.EINVAL,)))
+"""What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+"""The same, if it is large: boxes without mounts of their own share a disk with this machine."""
+_BLOCK: Final = 4096
+_MOST_FILES: Final = 4096
+"""Of files and folders together in one box."""
+MODULE_LOADS: Final = 2
+"""After the time for loading a module, what it still defines gets as much again: hours of training in the way."""
+KERNEL_GRACE_S: Final = 30.0
+"""The same for a kernel, which has to come up first, and whose cells are interrupted and not stopped."""
+NOTEBOOK_LOADS: Final = 2
+"""A cell may take the time of a whole module, and all cells twice that: one that never ends does not cost the rest."""
+
+Ask = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadProblem:
+    """One thing that went wrong while loading: a statement or a cell that raised, a file that could not be read."""
+
+    where: str
+    """`solution.py line 12`, `cell 7 of answers.ipynb`."""
+    text: str
+    missing_module: str | None = None
+    raised: StudentRaised | None = None
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """What loading did; an honest account for the student and the staff."""
+
+    loaded: list[str] = field(default_factory=list)
+    problems: list[LoadProblem] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Findings that cost nothing, such as a cell of an unknown kind."""
+    failure: LoadFailed | None = None
+    """Set when loading ended the box, twice: no test can be asked."""
+    notebooks: dict[str, Notebook] = field(default_factory=dict)
+    cells: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Executed cells with their outputs, by notebook."""
+    files: dict[str, int] = field(default_factory=dict)
+    """Every file in the box's work directory after unpacking, with its size in bytes."""
+
+
+class Loader:
+    """Loads one submission; called once per box."""
+
+    def __init__(self, submission: Submission, assignment: Assignment, inside: dict[str, str]) -> None:
+        self.submission = submission
+        self._assignment = assignment
+        self._inside = inside
+        self._starter = _starter_bytes(assignment)
+        self.on_gpu = False
+        """Whether the box has a GPU: then code that names it means it, whatever the assignment says of devices."""
+
+    def load(self, ask: Ask) -> LoadReport:
+        """Put, unpack and run the submission in the box behind `ask`.
+
+        Raises:
+            BoxError: the box ended while loading.
+            GraderError: the author's own helpers or data cannot be loaded.
+        """
+        report = LoadReport()
+        self.fill(ask, report)
+        return report
+
+    def fill(self, ask: Ask, report: LoadReport) -> None:
+        """As `load`; what is known so far stands in the report also where it raises."""
+        self._prepare(ask)
+        data = self._put(ask, report)
+        self._unpack(ask, report, data)
+        for path in self.order(list(report.files)):
+            self._load_file(ask, report, path, data)
+
+    def order(self, paths: Sequence[str]) -> list[str]:
+        """The files to run, first the one the assignment names, then notebooks, then the rest of the code at the top.
+
+        A file that is still the starter, byte for byte, is run only if there is nothing else.
+        """
+        wanted = self._assignment.submission
+        mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
+        notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
+        chosen = sorted(mains, key=_depth) + sorted(notebooks, key=_depth)
+        if not chosen:
+            code = [p for p in paths if p.endswith(".py")]
+            top = min((_depth(p)[0] for p in code), default=0)
+            chosen = sorted(p for p in code if _depth(p)[0] == top)
+        changed = [p for p in chosen if self._local(p) not in self._starter or self._local(p) is None]
+        return changed or chosen
+
+    def others(self, report: LoadReport) -> list[str]:
+        """Code that stands beside what was run: run only when a test asks for a name that nothing defines yet."""
+        left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
+        return sorted((p for p in left if self._local(p) is None or self._local(p) not in self._starter), key=_depth)
+
+    def load_other(self, ask: Ask, report: LoadReport, path: str, left_s: float = math.inf) -> None:
+        """Run one of the others, in the time that is left.
+
+        Raises:
+            BoxError: the box ended.
+        """
+        report.loaded.append(path)
+        self._load_module(ask, report, path, left_s)
+
+    @property
+    def _device(self) -> str:
+        return "as_written" if self.on_gpu else self._assignment.device
+
+    def _local(self, path: str) -> bytes | None:
+        return next((f.data for f in self.submission.files if f.path == path), None)
+
+    def _prepare(self, ask: Ask) -> None:
+        """The author's data and helpers, before anything of the student's is there: what fails here is our fault."""
+        limits = self._assignment.limits
+        try:
+            for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
+                put_file(ask, limits.call_s, name, path.read_bytes())
+            if self._inside:
+                ask("load_inside", timeout_s=limits.load_s, sources=self._inside)
+        except StudentRaised as error:
+            raise GraderError(f"The assignment's data or helpers cannot be loaded in the box: {error}") from error
+
+    def _put(self, ask: Ask, report: LoadReport) -> dict[str, bytes]:
+        """The student's files; one that is too much for the box is reported, and the others go in all the same.
+
+        Nothing of the student's has run yet, so that what a box says here is true.
+        """
+        for file in self.submission.files:
+            try:
+                put_file(ask, self._assignment.limits.call_s, file.path, file.data)
+            except StudentRaised as error:
+                theirs = _TOO_MUCH if self._fits() else (*_TOO_MUCH, *_FULL)
+                if not any(f"[Errno {number}]" in error.message for number in theirs):
+                    raise GraderError(f"{file.path} could not be stored in a fresh box: {error}") from error
+                report.problems.append(LoadProblem(file.path, f"could not be stored in the box: {error.message}"))
+        return {f.path: f.data for f in self.submission.files}
+
+    def _fits(self) -> bool:
+        """Whether the limits leave room for twice the files: where a box has none then, this machine has none."""
+        sizes = [len(file.data) for file in self.submission.files] + [p.stat().st_size for p in self._assignment.data]
+        folders = {parent for file in self.submission.files for parent in PurePosixPath(file.path).parents}
+        blocks = sum(size // _BLOCK + 1 for size in sizes)
+        within = 2 * blocks * _BLOCK <= self._assignment.limits.disk_mib << 20
+        return within and 2 * (len(sizes) + len(folders)) <= _MOST_FILES
+
+    def _unpack(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
+        """Archives, and those in them where they hold nothing else: course systems pack what students have packed."""
+        archives = [p for p in data if p.lower().endswith(ARCHIVES)]
+        files = {p: len(d) for p, d in data.items()}
+        for _ in range(ARCHIVE_DEPTH):
+            if not archives:
+                break
+            known = set(files)
+            for path in archives:
+                self._unpack_one(ask, report, path)
+            files = self._listed(ask, report)
+            has_code = any(p.endswith((".py", ".ipynb")) for p in files)
+            archives = [p for p in files if p.lower().endswith(ARCHIVES) and p not in known and not has_code]
+        report.files = {p: size for p, size in files.items() if not p.lower().endswith(ARCHIVES)}
+
+    def _unpack_one(self, ask: Ask, report: LoadReport, path: str) -> None:
+        try:
+            reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path)
+        except StudentRaised as error:
+            report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
+            return
+        if problem := untrusted.text(untrusted.table(reply).get("problem"), 300):
+            report.problems.append(LoadProblem(path, problem))
+
+    def _listed(self, ask: Ask, report: LoadReport) -> dict[str, int]:
+        """Every file in the box with its size in bytes; nothing of the student's has run yet."""
+        try:
+            listed = ask("files", timeout_s=self._assignment.limits.call_s)
+        except StudentRaised as error:
+            report.problems.append(LoadProblem("the submission", f"could not be listed: {error}"))
+            return {}
+        pairs = [
+            (untrusted.text(row[0]), row[1]) for row in map(untrusted.rows, untrusted.rows(listed)) if len(row) == 2
+        ]
+        return {p: untrusted.number(size) for p, size in pairs}
+
+    def _load_file(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
+        report.loaded.append(path)
+        if path.endswith(".ipynb"):
+            self._load_notebook(ask, report, path, data)
+        else:
+            self._load_module(ask, report, path)
+
+    def _load_module(self, ask: Ask, report: LoadReport, path: str, left_s: float = math.inf) -> None:
+        load_s = min(self._assignment.limits.load_s, left_s)
+        try:
+            loaded = ask(
+                "load_module",
+                timeout_s=load_s * MODULE_LOADS + LOAD_GRACE_S,
+                soft_s=load_s * MODULE_LOADS,
+                file_s=load_s,
+                path=path,
+                mode=self._assignment.load,
+                forbid=list(self._assignment.forbid),
+                device=self._device,
+            )
+        except StudentRaised as error:
+            report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
+            return
+        reply = untrusted.table(loaded)
+        _note_forbidden(report, path, reply)
+        for item in map(untrusted.table, untrusted.rows(reply.get("errors"))[:MOST_PROBLEMS]):
+            raised = StudentRaised.from_wire(item)
+            line = untrusted.number(item.get("line"))
+            where = f"{path} line {line}" if line else path
+            report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
+        report.skipped += [
+            f"{path}: {untrusted.text(t, 300)}" for t in untrusted.rows(reply.get("skipped"))[:MOST_PROBLEMS]
+        ]
+
+    def _load_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
+        limits = self._assignment.limits
+        try:
+            notebook = read_notebook(data[path] if path in data else read_file(ask, limits.call_s, path))
+        except (NotebookError, StudentRaised) as error:
+            report.problems.append(LoadProblem(path, str(error)))
+            return
+        report.notebooks[path] = notebook
+        report.notes += [f"{path}: {note}" for note in notebook.notes]
+        whole_s = limits.load_s * NOTEBOOK_LOADS
+        kernel = self._assignment.kernel
+        how: dict[str, Any] = (
+            {"op": "load_by_kernel", "timeout_s": whole_s + KERNEL_GRACE_S, "whole_s": whole_s, "kernel": kernel}
+            if kernel
+            else {"op": "load_notebook", "timeout_s": whole_s + LOAD_GRACE_S, "soft_s": whole_s}
+        )
+        try:
+            loaded = ask(
+                **how,
+                path=path,
+                cells=[{"number": c.number, "source": c.source} for c in notebook.code],
+                mode=self._assignment.load,
+                cell_s=limits.load_s,
+                forbid=list(self._assignment.forbid),
+                device=self._device,
+            )
+        except StudentRaised as error:
+            report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
+            return
+        _note_forbidden(report, path, untrusted.table(loaded))
+        cells = [untrusted.table(c) for c in untrusted.rows(untrusted.table(loaded).get("cells"))]
+        report.cells[path] = cells
+        unrun: list[int] = []
+        for cell in cells:
+            number = untrusted.number(cell.get("number"))
+            where = f"cell {number} of {path}"
+            skipped = untrusted.text(cell.get("skipped"), 300)
+            status = untrusted.text(cell.get("status"), 20)  # an array would answer a comparison with an array
+            if told := untrusted.table(cell.get("raised")):
+                raised = StudentRaised.from_wire(told)
+                report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
+            elif status == "timeout":
+                report.problems.append(LoadProblem(where, "did not finish in time"))
+            elif skipped and self._assignment.load == "definitions":
+                report.skipped.append(f"{where}: {skipped}")
+            elif status == "skipped":
+                unrun.append(number)
+        if unrun:
+            which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
+            text = f"not run, because those before had used up the {whole_s:g} s of the notebook"
+            report.problems.append(LoadProblem(f"{which} of {path}", text))
+
+
+def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
+    """Put a file into the box behind `ask`, in parts that fit through the door.
+
+    Raises:
+        StudentRaised: it cannot be written there.
+        BoxError: the box ended.
+    """
+    ask("put", timeout_s=timeout_s, path=path, data=data[:PART])
+    for start in range(PART, len(data), PART):
+        ask("put", timeout_s=timeout_s, path=path, data=data[start : start + PART], more=True)
+
+
+def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> bytes:
+    """The beginning of a file in the box, at most `cap` bytes; what it says is a claim.
+
+    Raises:
+        StudentRaised: it cannot be read.
+        BoxError: the box ended.
+    """
+    parts: list[bytes] = []
+    for start in range(0, cap, PART):
+        part = ask("read", timeout_s=timeout_s, path=path, limit=PART, start=start)
+        parts.append(part[:PART] if type(part) is bytes else b"")
+        if len(parts[-1]) < PART:
+            break
+    return b"".join(parts)[:cap]
+
+
+def helpers_of(assignment: Assignment) -> dict[str, str]:
+    """The author's helpers, sources by file name: `inside.py` or the package `inside/`; empty where there are none.
+
+    Raises:
+        CourseError: there are both, or the package lacks its `__init__.py`.
+    """
+    file, folder = assignment.graders / "inside.py", assignment.graders / "inside"
+    if not folder.is_dir():
+        return {file.name: file.read_text("utf-8")} if file.is_file() else {}
+    if file.is_file():
+        raise CourseError(f"{file} stands beside {folder}: expected one of them; move the file into the folder.")
+    if not (folder / "__init__.py").is_file():
+        raise CourseError(f"{folder} has no __init__.py: write one that imports what tests may ask for.")
+    paths = sorted(folder.rglob("*.py"))
+    return {path.relative_to(assignment.graders).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def _note_forbidden(report: LoadReport, path: str, reply: dict[str, Any]) -> None:
+    """Say which forbidden names the code tried to use; what it made of the refusal is its own business."""
+    for name in untrusted.rows(reply.get("forbidden"))[:MOST_PROBLEMS]:
+        report.notes.append(f"{path}: tried to use `{untrusted.text(name, 100)}`, which the assignment forbids.")
+
+
+def _depth(path: str) -> tuple[int, str]:
+    return path.count("/"), path
+
+
+def _starter_bytes(assignment: Assignment) -> set[bytes | None]:
+    folder = assignment.starter
+    if not folder.is_dir():
+        return set()
+    return {p.read_bytes() for p in folder.iterdir() if p.is_file()}

@@ -1,0 +1,68 @@
+"""The boxes with a GPU of one submission: taken for the tests that need one, waited for, and what they used."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from viva.model.errors import LoadFailed
+from viva.model.gpu import GpuUse
+
+if TYPE_CHECKING:
+    from viva.sandbox.host.box import Box
+
+
+class GpuSource(Protocol):
+    """Where boxes with a GPU come from, each made when it is asked for."""
+
+    def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> "tuple[Box, Callable[[], GpuUse]]":
+        """A locked box whose GPU has so much memory, and what tells how it was used; see GpuBoxes.take."""
+        ...
+
+
+class OnGpu:
+    """What is known about one submission's boxes with a GPU; one at a time."""
+
+    def __init__(self, source: GpuSource, on_wait: Callable[[str], None] = lambda _: None) -> None:
+        self._source = source
+        self._on_wait = on_wait
+        self._now: Callable[[], GpuUse] | None = None
+        self.use: GpuUse | None = None
+        """What was used by boxes that have ended."""
+        self.failure: LoadFailed | None = None
+        """Set when loading ended such a box, twice; boxes without a GPU are asked all the same."""
+        self.waited_s = 0.0
+        """Until a box was there: nobody's own time."""
+
+    def take(self, needed_mib: int) -> "Box":
+        """A fresh box whose GPU has so much memory.
+
+        Raises:
+            GpuUnavailable, BoxUnavailable: as GpuBoxes.take.
+        """
+        started = time.monotonic()
+        try:
+            box, self._now = self._source.take(needed_mib, self._on_wait)
+        finally:
+            self.waited_s += time.monotonic() - started
+        return box
+
+    def ended(self) -> None:
+        """The box has been closed, if there was one."""
+        if self._now is not None:
+            self.use, self._now = together(self.use, self._now()), None
+
+
+def serves(has_mib: int | None, needed_mib: int | None) -> bool:
+    """Whether a box that was made for one kind of test will do for another; None stands for no GPU."""
+    if has_mib is None or needed_mib is None:
+        return has_mib is needed_mib
+    return has_mib >= needed_mib
+
+
+def together(earlier: GpuUse | None, later: GpuUse) -> GpuUse:
+    """The use of several boxes as one; of different GPUs the later one's."""
+    if earlier is None or replace(earlier, peak_mib=None) != replace(later, peak_mib=None):
+        return later
+    peaks = [use.peak_mib for use in (earlier, later) if use.peak_mib is not None]
+    return replace(later, peak_mib=max(peaks, default=None))

@@ -1,0 +1,17 @@
+"""Which tests ask something else than in an earlier grading whose call log answers them."""
+
+from collections.abc import Sequence
+
+from viva.examiner.catalog import TestFunction, resolve
+from viva.replay.call_log import Replaying
+
+
+def changed_tests(functions: Sequence[TestFunction], replaying: Replaying) -> list[str]:
+    """The ids of tests that a transcript could not answer, or not wholly, and of those that depend on such a test."""
+    cases = {case.partition("[")[0] for case in replaying.changed}
+    changed: list[str] = []
+    for function in functions:
+        needs = {resolve(name, function, functions).test_id for name in function.depends}
+        if replaying.other_load or function.gpu_mib is not None or function.test_id in cases or needs & {*changed}:
+            changed.append(function.test_id)
+    return changed

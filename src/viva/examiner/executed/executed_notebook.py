@@ -1,0 +1,83 @@
+"""The executed notebook as a file of nbformat 4.5, written without nbformat, which costs more than a whole grading."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from viva.config import Assignment
+from viva.examiner.boxes.load import LoadReport
+from viva.examiner.executed.executed_outputs import checked
+from viva.formats.executed_file import OURS
+from viva.model import untrusted
+from viva.submissions.notebook_cells import Cell
+
+MOST_BYTES: Final = 4 << 20
+"""Of the whole file. Outputs that come when there is no room left are cut, and their cells say so."""
+_STATUSES: Final = ("raised", "timeout", "skipped", "died")
+_ROOM_FOR_A_NOTE: Final = 120
+"""Bytes that are kept for each cell, so that it can say that its outputs were cut."""
+
+Plain = dict[str, Any]
+
+
+def executed_notebook(
+    report: LoadReport, assignment: Assignment, content_hash: str, most_bytes: int = MOST_BYTES
+) -> bytes:
+    """The first notebook that was run, with the outputs of its cells; empty where none was, or it has no room.
+
+    Args:
+        report: what the first load of the submission did.
+        assignment: whose submission it is.
+        content_hash: of the submission; it stands in the file, so that nobody takes it for another's.
+        most_bytes: what the file may have.
+    """
+    path = next((p for p in report.loaded if p in report.cells and p in report.notebooks), None)
+    if path is None:
+        return b""
+    ran = {untrusted.number(cell.get("number")): cell for cell in map(untrusted.table, report.cells[path])}
+    cells = [_cell(cell, ran.get(cell.number, {})) for cell in report.notebooks[path].cells]
+    made = {
+        "content_hash": content_hash,
+        "assignment": assignment.name,
+        "version": assignment.version,
+        "notebook": path,
+        "load": assignment.load,
+    }
+    notebook = {
+        "cells": cells,
+        "metadata": {**_kernel(assignment.kernel), OURS: made},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    notes = _ROOM_FOR_A_NOTE * sum("outputs" in cell for cell in cells)
+    left = most_bytes - len(_written(notebook)) - notes
+    if left < 0:
+        return b""
+    for cell, written in zip(report.notebooks[path].cells, cells, strict=True):
+        if "outputs" in written:
+            claimed = untrusted.rows(ran.get(cell.number, {}).get("outputs"))
+            written["outputs"], taken = checked(claimed, cell.number, left + _ROOM_FOR_A_NOTE)
+            left -= max(taken - _ROOM_FOR_A_NOTE, 0)
+    return _written(notebook)
+
+
+def _cell(cell: Cell, ran: Mapping[str, Any]) -> Plain:
+    written: Plain = {"cell_type": cell.kind, "id": f"cell-{cell.position}", "metadata": {}, "source": cell.source}
+    if cell.kind != "code":
+        return written
+    status = untrusted.text(ran.get("status"), 20) if ran else "skipped"
+    if cell.number and status in _STATUSES:
+        written["metadata"] = {OURS: {"status": status}}
+    was_run = bool(cell.number) and status != "skipped"
+    return {**written, "execution_count": cell.number if was_run else None, "outputs": []}
+
+
+def _kernel(name: str | None) -> Plain:
+    if name not in (None, "python"):
+        return {"kernelspec": {"name": name, "display_name": name}}
+    python = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {"kernelspec": python, "language_info": {"name": "python"}}
+
+
+def _written(notebook: Plain) -> bytes:
+    return json.dumps(notebook, ensure_ascii=False).encode() + b"\n"

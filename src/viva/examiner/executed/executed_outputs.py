@@ -1,0 +1,184 @@
+"""Outputs of a cell as a box claims them become outputs that nbformat describes: known kinds, plain data, bounded."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from viva.examiner.executed.pictures import is_picture
+from viva.formats.executed_file import OURS
+from viva.model import untrusted
+from viva.submissions.decode_text import without_surrogates
+
+MOST_OF_CELL: Final = 1 << 20
+"""Bytes of the outputs of one cell, as they are written."""
+CUT: Final = "[output cut]\n"
+"""What stands where something was too much; the box says it in the same words."""
+_TEXTS: Final = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml"})
+_PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif"})
+_JSON: Final = "application/json"
+_KNOWN: Final = 20
+"""Characters of the longest name that we look for, and some."""
+_MOST_FORMS: Final = 20
+"""Of one display; also of what is said to be left out."""
+_MOST_LINES: Final = 10_000
+"""Of a traceback."""
+_MOST_METADATA: Final = 10
+_LONGEST_METADATA: Final = 200
+_DEEPEST: Final = 30
+_MOST_VALUES: Final = 20_000
+"""In one display of JSON."""
+_LARGEST: Final = 1 << 53
+"""Whole numbers beyond it are read differently by different programs."""
+_MIME: Final = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,100}", re.ASCII)
+
+Output = dict[str, Any]
+
+
+class _Refused(Exception):
+    """Data that is not what its name says."""
+
+
+def checked(claimed: list[Any], number: int, most_bytes: int) -> tuple[list[Output], int]:
+    """What is kept of a cell's outputs, and how many bytes it takes as JSON.
+
+    Args:
+        claimed: what the box says; anything.
+        number: of the cell.
+        most_bytes: what there is room for; a text that is longer is cut, anything else left out, and a note says so.
+    """
+    kept: list[Output] = []
+    note: Output = {"output_type": "stream", "name": "stderr", "text": CUT}
+    room = most = min(most_bytes, MOST_OF_CELL) - size_of(note)
+    if most < 0:
+        return [], 0
+    for claim in claimed:
+        output = _checked(untrusted.table(claim), number, room)
+        size = size_of(output) if output is not None else 0
+        if output is not None and size <= room:
+            kept.append(output)
+            room -= size
+            continue
+        if output is not None and output["output_type"] == "stream":
+            empty = {**output, "text": ""}
+            if text := _beginning(output["text"], room - size_of(empty)):
+                kept.append({**empty, "text": text})
+                room -= size_of(kept[-1])
+        kept.append(note)
+        return kept, most - room + size_of(note)
+    return kept, most - room
+
+
+def size_of(output: Mapping[str, Any]) -> int:
+    """Bytes of an output within a notebook, with the comma after it."""
+    return len(json.dumps(output, ensure_ascii=False).encode()) + 2
+
+
+def _checked(claim: Mapping[Any, Any], number: int, left: int) -> Output | None:
+    kind = untrusted.text(claim.get("output_type"), _KNOWN)
+    if kind == "stream":
+        name = "stderr" if untrusted.text(claim.get("name"), _KNOWN) == "stderr" else "stdout"
+        return {"output_type": "stream", "name": name, "text": _text(claim.get("text"), left)}
+    if kind == "error":
+        lines = untrusted.rows(claim.get("traceback"))[:_MOST_LINES]
+        traceback = [_text(line, left) for line in lines]
+        words = {"ename": _text(claim.get("ename"), 1000), "evalue": _text(claim.get("evalue"), left)}
+        return {"output_type": "error", **words, "traceback": traceback}
+    if kind in ("display_data", "execute_result"):
+        bundle = _bundle(untrusted.table(claim.get("data")), untrusted.table(claim.get("metadata")), left)
+        return {"output_type": kind, **({"execution_count": number} if kind == "execute_result" else {}), **bundle}
+    return None
+
+
+def _text(claim: Any, most: int) -> str:
+    return without_surrogates(untrusted.text(claim, most + 1))
+
+
+def _beginning(text: str, most_bytes: int) -> str:
+    """The beginning of a text that takes no more bytes as JSON, in which a character takes one to six."""
+    text = text[: max(most_bytes, 0)]
+    while text and len(json.dumps(text, ensure_ascii=False).encode()) - 2 > most_bytes:
+        text = text[: len(text) // 2]
+    return text
+
+
+def _bundle(data: Mapping[Any, Any], metadata: Mapping[Any, Any], left: int) -> dict[str, Any]:
+    """The forms of a display that we know; of the others it is said that they were left out."""
+    forms: dict[str, Any] = {}
+    left_out: list[str] = []
+    for name, value in data.items():
+        try:
+            forms[name] = _form(name, value, left)
+        except _Refused:
+            left_out.append(name if type(name) is str and _MIME.fullmatch(name) else "something without a name")
+    about = _metadata(metadata, forms)
+    if left_out:
+        about[OURS] = {"left_out": sorted(set(left_out[:_MOST_FORMS]))}
+        forms = forms or {"text/plain": f"(left out: {', '.join(about[OURS]['left_out'])})"}
+    return {"data": forms, "metadata": about}
+
+
+def _form(name: Any, value: Any, left: int) -> Any:
+    if type(name) is not str:
+        raise _Refused
+    if name in _TEXTS and type(value) is str and len(value) <= left:
+        return without_surrogates(value)
+    if name in _PICTURES and type(value) is str and len(value) <= left and is_picture(name, value):
+        return value
+    if name == _JSON:
+        return _plain(value, _Values())
+    raise _Refused
+
+
+class _Values:
+    """Counts the values of one display."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_VALUES
+
+
+def _plain(value: Any, values: _Values, depth: int = 0) -> Any:
+    """JSON that any program can read.
+
+    Raises:
+        _Refused: it is something else, too deep or too much.
+    """
+    values.left -= 1
+    if values.left < 0 or depth > _DEEPEST:
+        raise _Refused
+    if type(value) is str:
+        return without_surrogates(value)
+    if type(value) in (list, tuple):
+        return [_plain(item, values, depth + 1) for item in value]
+    if type(value) is dict and all(type(key) is str for key in value):
+        return {without_surrogates(key): _plain(item, values, depth + 1) for key, item in value.items()}
+    if _is_scalar(value):
+        return value
+    raise _Refused
+
+
+def _is_scalar(value: Any) -> bool:
+    if type(value) is int:
+        return -_LARGEST <= value <= _LARGEST
+    if type(value) is float:
+        return math.isfinite(value)
+    return value is None or type(value) is bool
+
+
+def _metadata(claim: Mapping[Any, Any], forms: Mapping[str, Any]) -> dict[str, Any]:
+    """The width of a picture and the like: single values, for the display or for one of its forms."""
+    about: dict[str, Any] = _flat(claim)
+    for name in forms:
+        if of_form := _flat(untrusted.table(claim.get(name))):
+            about[name] = of_form
+    return about
+
+
+def _flat(claim: Mapping[Any, Any]) -> dict[str, Any]:
+    pairs = [(k, v) for k, v in claim.items() if type(k) is str and _is_short(k) and k != OURS and _is_short(v)]
+    return {without_surrogates(k): without_surrogates(v) if type(v) is str else v for k, v in pairs[:_MOST_METADATA]}
+
+
+def _is_short(value: Any) -> bool:
+    return len(value) <= _LONGEST_METADATA if type(value) is str else _is_scalar(value)

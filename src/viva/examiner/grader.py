@@ -1,0 +1,339 @@
+"""Grade one submission: every test in order, each with its own time, seed and, after a hang, its own fresh box."""
+
+import itertools
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from _pytest.runner import runtestprotocol
+
+import viva
+from viva.compare.hint_recording import Tape, listening_to
+from viva.config import Assignment
+from viva.examiner.asking import Asking
+from viva.examiner.boxes.box_session import BoxSession
+from viva.examiner.boxes.load import Loader
+from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
+from viva.examiner.catalog import TestFunction, case_label, resolve
+from viva.examiner.load_notes import notes_for_student
+from viva.examiner.outcome import Outcome, judge
+from viva.examiner.points import case_of, entry_of, exact_points, leader_value
+from viva.grading.events import Listener, listening
+from viva.grading.training.checkpoints import content_of
+from viva.model import Case, Entry, Isolation, Score, Status, Submission
+from viva.model.box_source import BoxSource
+from viva.model.gpu import Gpus
+from viva.model.score import Leader
+from viva.model.seeds import Seeds
+from viva.proxies.key import Key
+from viva.replay.key_recording import (
+    Book,
+    HintReader,
+    HintWriter,
+    RecordedSeeds,
+    RecordingKey,
+    RecordingSeeds,
+    ReplayedKey,
+)
+
+TRAINING_LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
+NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
+
+
+@dataclass(slots=True)
+class Context:
+    """What the fixtures of the test that is running refer to."""
+
+    submission: Submission
+    session: BoxSession
+    key: Key | ReplayedKey
+    seeds: Seeds | RecordedSeeds
+    test_id: str = ""
+    set_points: Fraction | None = None
+    leader: Any = None
+
+
+CONTEXT: pytest.StashKey[Context] = pytest.StashKey()
+RAISED: pytest.StashKey[BaseException] = pytest.StashKey()
+
+
+@dataclass(slots=True)
+class Grader:
+    """Everything that stays the same for all submissions of one assignment."""
+
+    assignment: Assignment
+    source: BoxSource
+    key: Key | ReplayedKey
+    seeds: Seeds | RecordedSeeds
+    functions: Sequence[TestFunction]
+    inside: dict[str, str]
+    config: pytest.Config
+    gpus: Gpus = field(default_factory=Gpus)
+    """What the run offers to tests that need a GPU."""
+    gpu_source: GpuSource | None = None
+    """Boxes for them; None where no test needs one, or none is offered."""
+    loader: type[Loader] = Loader
+    """How a submission gets into its box."""
+
+    def grade(self, submission: Submission, asking: Asking) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
+        """Grade one submission; nothing of it is left in this process afterwards.
+
+        Returns:
+            The score, and by test what was asked and answered, as texts (empty unless `asking.record`).
+        """
+        started = time.monotonic()
+        transcript, checkpoints = asking.transcript, asking.checkpoints
+        assignment = self.assignment if asking.call_s is None else _in_a_hurry(self.assignment, asking.call_s)
+        loader = self.loader(submission, assignment, self.inside)
+        on_gpu = OnGpu(self.gpu_source, asking.on_progress) if self.gpu_source is not None else None
+        source = self.source if transcript is None else transcript.over(self.source)
+        session = BoxSession(source, loader, assignment.limits, on_gpu)
+        if transcript is not None:
+            transcript.place = lambda: session.place
+        session.recording = asking.record
+        key, seeds, tape = self._asked(asking.book)
+        context = Context(submission, session, key, seeds)
+        self.config.stash[CONTEXT] = context
+        listener = Listener(asking.on_progress)
+        run = _Run(self, context, started + assignment.limits.submission_s, listener, asking.call_s)
+        run.training, run.on_gpu = asking.training, on_gpu
+        if checkpoints is not None:
+            checkpoints.made_with = lambda: self._made_with(submission, session)
+            run.listener.checkpoints = checkpoints
+        chosen = self._with_prerequisites([f for f in self.functions if asking.wanted(f)])
+        try:
+            items = [item for function in chosen for item in function.items]
+            following = dict(itertools.pairwise(items))
+            with listening_to(tape):
+                for function in chosen:
+                    entry = run.entry(function, following)
+                    asking.on_entry(entry)
+                    if asking.until_loss and entry.earned < entry.points and not entry.status.is_open:
+                        break
+            wall_s = time.monotonic() - started
+            session.close()  # how a GPU was used is known when its box has ended
+            score = self._score(submission, session, run, wall_s)
+            if session.report is not None:
+                asking.on_loaded(session.report)
+        finally:
+            session.close()
+            if chosen:
+                chosen[0].items[0].session._setupstate.teardown_exact(None)
+            del self.config.stash[CONTEXT]
+        return score, run.questions
+
+    def _asked(self, book: Book | None) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds, Tape | None]:
+        """What answers for the course; with a book, it is written down there."""
+        if isinstance(self.key, ReplayedKey):
+            return self.key, self.seeds, HintReader(self.key.record)
+        if book is None or not isinstance(self.seeds, Seeds):
+            return self.key, self.seeds, None
+        return RecordingKey(self.key, book), RecordingSeeds(self.seeds, book), HintWriter(book)
+
+    def _with_prerequisites(self, wanted: list[TestFunction]) -> list[TestFunction]:
+        needed = list(wanted)
+        for function in needed:  # grows while it is walked: prerequisites of prerequisites
+            needed += [p for n in function.depends if (p := resolve(n, function, self.functions)) not in needed]
+        return [f for f in self.functions if f in needed]
+
+    def _foreign(self, session: BoxSession) -> tuple[str, ...]:
+        """A note for work that loads without an error and has none of the functions that were asked for."""
+        asked = {n: found for n, found in session.sought.items() if n in self.key and callable(self.key[n])}
+        report = session.report
+        if not asked or any(asked.values()) or report is None or not report.loaded or report.problems:
+            return ()
+        some = ", ".join(f"`{name}`" for name in list(asked)[:3])
+        found = f"This was graded as “{self.assignment.title}”, and your submission defines none of the names asked for"
+        return (f"{found} (such as {some}): is it for another assignment, or are they inside a function or a class?",)
+
+    def _made_with(self, submission: Submission, session: BoxSession) -> dict[str, str]:
+        """What a training must share with an earlier one to be its continuation; the tier makes no difference."""
+        shared = signature(self.assignment, self.seeds, session.isolation)
+        shared.pop("tier", None)
+        return {**shared, "submission": submission.content_hash, "content": content_of(self.assignment)}
+
+    def _score(self, submission: Submission, session: BoxSession, run: "_Run", wall_s: float) -> Score:
+        hello = session.isolation
+        isolation = (
+            Isolation(str(hello.tier), dict(hello.layers), dict(hello.probes), tuple(hello.missing))
+            if hello is not None
+            else Isolation("none")
+        )
+        return Score(
+            submission=submission.name,
+            content_hash=submission.content_hash,
+            assignment=self.assignment.name,
+            version=self.assignment.version,
+            entries=tuple(run.entries.values()),
+            notes=(
+                *notes_for_student(submission, session.report),
+                *_not_loaded_on(run.on_gpu),
+                *self._foreign(session),
+                *run.listener.notes,
+            ),
+            isolation=isolation,
+            signature=signature(self.assignment, self.seeds, hello),
+            leaderboard=tuple(run.leaders),
+            environment=session.environment,
+            wall_s=wall_s,
+            curves=run.listener.curves,
+            gpu=run.on_gpu.use if run.on_gpu is not None else None,
+        )
+
+
+def _not_loaded_on(on_gpu: OnGpu | None) -> tuple[str, ...]:
+    """A note where loading has ended the boxes that have a GPU."""
+    if on_gpu is None or on_gpu.failure is None:
+        return ()
+    return (f"In a box with a GPU your submission could not be loaded (tried twice): {on_gpu.failure}",)
+
+
+def signature(assignment: Assignment, seeds: Seeds | RecordedSeeds, hello: Any) -> dict[str, str]:
+    """What the score was made with: enough to make it again."""
+    made_with = {
+        "assignment": f"{assignment.name}@{assignment.version}",
+        "seed": seeds.id,
+        "viva": viva.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+    if hello is not None:
+        made_with |= {f"box.{name}": str(version) for name, version in dict(hello.versions).items()}
+        made_with["tier"] = str(hello.tier)
+    return made_with
+
+
+def _in_a_hurry(assignment: Assignment, call_s: float) -> Assignment:
+    return replace(assignment, limits=replace(assignment.limits, call_s=call_s, test_s=call_s))
+
+
+class _Run:
+    """One submission on its way through the tests."""
+
+    def __init__(
+        self, grader: Grader, context: Context, deadline: float, listener: Listener, call_s: float | None = None
+    ) -> None:
+        self._grader = grader
+        self._context = context
+        self._deadline = deadline
+        self._call_s = call_s
+        self.entries: dict[str, Entry] = {}
+        self.questions: list[tuple[str, list[list[str]]]] = []
+        self.leaders: list[Leader] = []
+        self.listener = listener
+        self.training = True
+        """Whether tests that train are asked."""
+        self.on_gpu: OnGpu | None = None
+        """Boxes for tests that need a GPU, where there is one."""
+        self._epoch = context.session.epoch
+
+    def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
+        """Run every case of one function."""
+        blocked = self._blocked(function)
+        cases: list[Case] = []
+        outcomes: list[Outcome] = []
+        for item in function.items:
+            started = time.monotonic()
+            self._context.set_points, self._context.leader = None, None
+            outcome = blocked or self._case(function, item, following.get(item))
+            outcomes.append(outcome)
+            wall_s = time.monotonic() - started
+            cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
+            self._keep_leader(function)
+        if blocked is not None:
+            # What the test before left set up for this one is not needed where the next one stands in another file.
+            last = function.items[-1]
+            last.session._setupstate.teardown_exact(following.get(last))
+        entry = self.entries[function.test_id] = entry_of(function, cases, outcomes)
+        return entry
+
+    def _blocked(self, function: TestFunction) -> Outcome | None:
+        """The outcome of a test that is not run at all."""
+        if self._context.submission.problem:
+            return Outcome(Status.FAILED, NOT_READABLE)
+        if function.training and not self.training:
+            return Outcome(Status.DEFERRED, TRAINING_LEFT_OUT)
+        if function.gpu_mib is not None and (why := self._grader.gpus.lacking(function.gpu_mib)):
+            return Outcome(Status.DEFERRED, why)
+        for name in function.depends:
+            needed = self.entries[resolve(name, function, self._grader.functions).test_id]
+            if needed.status is not Status.PASSED and not needed.status.is_open:
+                return Outcome(Status.SKIPPED, f"Not asked, because another test must pass first: {needed.name}")
+        return None
+
+    def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
+        session, limits = self._context.session, self._grader.assignment.limits
+        waited_s = session.waited_s + (self.on_gpu.waited_s if self.on_gpu is not None else 0.0)
+        left_s = self._deadline + waited_s - time.monotonic()
+        if left_s <= 0:
+            return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {limits.submission_s:g} s.")
+        case_id = f"{function.test_id}[{case_label(item)}]"
+        self._context.test_id = case_id
+        call_s = self._call_s
+        session.begin_test(
+            seed=self._context.seeds.box(case_id),
+            test_s=min(call_s or function.timeout_s or limits.test_s, left_s),
+            call_s=call_s or function.timeout_s,
+            hidden=function.hidden,
+            gpu_mib=function.gpu_mib,
+            until=self._deadline + waited_s,
+            case_id=case_id,
+        )
+        if session.epoch != self._epoch:
+            # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.
+            item.session._setupstate.teardown_exact(None)
+            self._epoch = session.epoch
+        self.listener.begin_test(function.test_id, hidden=function.hidden)
+        if self.listener.checkpoints is not None:
+            self.listener.checkpoints.case_id = case_id
+        with listening(self.listener):
+            error = run_item(fresh(item), following)
+        try:
+            self._take_gradescopes(item.obj, case_id)
+        except ValueError as fault:
+            error = error or fault
+        if session.recording:
+            self.questions.append((case_id, [question.shown() for question in session.test.asked]))
+        return judge(error, answered=session.test.answered)
+
+    def _take_gradescopes(self, test: Any, case_id: str) -> None:
+        """gradescope_utils leaves points and leaderboard values on the test function: taken, so that none leaks."""
+        left = vars(test)
+        if "__score__" in left:
+            self._context.set_points = exact_points(left.pop("__score__"), case_id)
+        if "__leaderboard_value__" in left:
+            self._context.leader = leader_value(
+                left.pop("__leaderboard_value__"), case_id, hidden=self._context.session.test.hidden
+            )
+
+    def _keep_leader(self, function: TestFunction) -> None:
+        if function.leaderboard is not None and self._context.leader is not None:
+            name, order = function.leaderboard
+            self.leaders.append(Leader(name, self._context.leader, order))
+
+
+def fresh(item: pytest.Function) -> pytest.Function:
+    """A new item like the collected one: no fixture value, no state of an earlier submission."""
+    new: pytest.Function = type(item).from_parent(
+        item.parent,
+        name=item.name,
+        callspec=getattr(item, "callspec", None),
+        fixtureinfo=item._fixtureinfo,
+        originalname=item.originalname,
+    )
+    return new
+
+
+def run_item(item: pytest.Function, following: pytest.Function | None) -> BaseException | None:
+    """Run setup, body and teardown of one item; the first exception of the three.
+
+    Args:
+        following: the item that comes next, so that fixtures it shares stay; None tears down everything.
+    """
+    runtestprotocol(item, log=False, nextitem=following)
+    return item.stash.get(RAISED, None)

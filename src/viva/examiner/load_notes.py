@@ -1,0 +1,58 @@
+"""What the student reads above the tests: how loading went, in a few honest lines."""
+
+from typing import Final
+
+from viva.examiner.boxes.load import LoadProblem, LoadReport
+from viva.examiner.outcome import describe
+from viva.model import Submission
+from viva.model.errors import BoxDied, BoxTimeout
+
+SHOWN: Final = 8
+WHILE_LOADING: Final = "While loading, "
+"""How a note begins that says what raised, and where."""
+
+
+def notes_for_student(submission: Submission, report: LoadReport | None) -> tuple[str, ...]:
+    """One note per finding, the most important first, the rest counted."""
+    notes = list(submission.notes)
+    if submission.problem:
+        return (submission.problem, *notes)
+    if report is None:
+        return tuple(notes)
+    if report.failure is not None:
+        return (_failure(report), *notes)
+    if not report.loaded:
+        found = ", ".join(sorted(report.files)[:5]) or "no file"
+        notes.insert(0, f"No Python file or notebook was found in your submission (found: {found}).")
+    notes += report.notes[:SHOWN]
+    notes += [_problem(p) for p in report.problems[:SHOWN]]
+    if len(report.problems) > SHOWN:
+        notes.append(f"… and {len(report.problems) - SHOWN} more problems while loading.")
+    if report.skipped:
+        more = f" and {len(report.skipped) - SHOWN} more" if len(report.skipped) > SHOWN else ""
+        notes.append(
+            "Not run, as the assignment says (definitions only): " + "; ".join(report.skipped[:SHOWN]) + more + "."
+        )
+    return tuple(notes)
+
+
+def _failure(report: LoadReport) -> str:
+    cause = report.failure.cause if report.failure else None
+    match cause:
+        case BoxTimeout():
+            return (
+                "Your submission did not finish loading in time (tried twice): look for a loop that never ends, "
+                "or for work that belongs into a function."
+            )
+        case BoxDied():
+            return f"Your submission ended the Python process while it was being loaded (tried twice): {cause.reason}."
+        case _:
+            return "Your submission broke the connection to the grader while it was being loaded (tried twice)."
+
+
+def _problem(problem: LoadProblem) -> str:
+    if problem.missing_module and not (problem.raised and problem.raised.lacking):
+        return f"{problem.where}: the module `{problem.missing_module}` is not installed where this was graded."
+    if problem.raised is not None:
+        return f"{WHILE_LOADING}{problem.where}: {describe(problem.raised)}"
+    return f"{WHILE_LOADING}{problem.where}: {problem.text}"

@@ -1,0 +1,167 @@
+"""From what a test's body did to a status and to the words for student and staff."""
+
+import errno
+import traceback
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import pytest
+
+from viva.compare import Disagreement
+from viva.grading.signals import NeedsReview
+from viva.model import Status
+from viva.model.errors import (
+    BoxDied,
+    BoxTimeout,
+    BoxUnavailable,
+    Frame,
+    GpuUnavailable,
+    GraderError,
+    Lacking,
+    LoadFailed,
+    MissingName,
+    ProtocolViolation,
+    StudentRaised,
+)
+from viva.model.hand_grading import NOT_MARKED_YET
+
+HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
+UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."
+GRADER_FAULT: Final = "Something went wrong on the grader's side; no points are lost, and this test will be run again."
+NOT_LOADED: Final = "Not asked: your submission could not be loaded. The reason stands at the top of the results."
+OUTPUT_CAP: Final = 4000
+ROOM_BYTES: Final = 256 << 20
+"""What must be free after a MemoryError, else the examiner itself is short: as much as one answer may hold."""
+_OUR_ERRORS: Final = frozenset(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOLCK", "ESTALE")
+)
+_CALLERS: Final = ("pluggy", "_pytest", "viva")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one case of a test came to."""
+
+    status: Status
+    message: str = ""
+    staff_message: str = ""
+    share: Fraction | None = None
+    """The share of the points earned; None means all for `passed`, none otherwise."""
+    written: str = ""
+    rubric: str = ""
+
+
+def judge(error: BaseException | None, *, answered: bool) -> Outcome:
+    """The outcome of a test's body that ended with `error`.
+
+    Args:
+        error: what the body raised, None if it ran through.
+        answered: whether a value of the student's had arrived before; then an exception of an unforeseen kind is the
+            student's form, else it is ours.
+    """
+    match error:
+        case None:
+            return Outcome(Status.PASSED)
+        case NeedsReview():
+            return Outcome(Status.NEEDS_REVIEW, _review_text(error), written=error.text, rubric=error.rubric)
+        case Disagreement():
+            status = Status.PARTIAL if error.share else Status.FAILED
+            return Outcome(status, str(error), share=error.share)
+        case StudentRaised():
+            status = Status.TIMEOUT if error.limit == "time" else Status.ERROR
+            return Outcome(status, describe(error))
+        case MissingName():
+            return Outcome(Status.FAILED, str(error))
+        case LoadFailed():
+            status = Status.TIMEOUT if isinstance(error.cause, BoxTimeout) else Status.ERROR
+            return Outcome(status, NOT_LOADED)
+        case BoxTimeout():
+            return Outcome(Status.TIMEOUT, f"{error} Your program was stopped; look for a loop that never ends.")
+        case BoxDied():
+            return Outcome(Status.ERROR, f"Your program ended while it was asked: {error.reason}.")
+        case GpuUnavailable():
+            return Outcome(Status.DEFERRED, str(error), error.reason)
+        case BoxUnavailable() | GraderError():
+            return Outcome(Status.GRADER_ERROR, GRADER_FAULT, str(error))
+        case ProtocolViolation():
+            return Outcome(Status.ERROR, "Your program broke the connection to the grader and was stopped.", str(error))
+        case pytest.skip.Exception():
+            return Outcome(Status.SKIPPED, str(error) or "Skipped by the test itself.")
+        case AssertionError():
+            return Outcome(Status.FAILED, _assertion_text(error), _trace(error))
+        case _ if _host_is_short(error):
+            return Outcome(Status.GRADER_ERROR, GRADER_FAULT, _trace(error))
+        case _ if answered:
+            return Outcome(Status.FAILED, UNEXPECTED_FORM, _trace(error))
+        case _:
+            return Outcome(Status.GRADER_ERROR, GRADER_FAULT, _trace(error))
+
+
+def _host_is_short(error: BaseException | None) -> bool:
+    """Whether this machine was the reason: its disk, its descriptors, its memory. No value of a student's makes these.
+
+    A number of theirs can ask for more memory than there is; then there is still room for what tests need.
+    """
+    if isinstance(error, MemoryError):
+        try:
+            bytearray(ROOM_BYTES)
+        except MemoryError:
+            return True
+    return isinstance(error, OSError) and error.errno in _OUR_ERRORS
+
+
+def describe(error: StudentRaised) -> str:
+    """The student's own exception with their own lines, as they would see it at home."""
+    if error.missing_module and error.lacking is None:
+        return (
+            f"Your code needs the module `{error.missing_module}`, which is not installed where it was graded. "
+            "If your code cannot do without it, ask the course staff."
+        )
+    head = {
+        "time": "Your code did not finish in time and was stopped.",
+        "memory": "Your code asked for more memory than it may use.",
+        "recursion": "Your code called itself too often (RecursionError).",
+    }.get(error.limit or "", f"Your code raised {str(error).rstrip('.')}.")
+    if error.lacking is not None:
+        head = f"{_other_version(error.lacking)}\n{head}"
+    return "\n".join([head, *(_line(f) for f in error.frames[-6:])])[:OUTPUT_CAP]
+
+
+def _other_version(lacking: Lacking) -> str:
+    return (
+        f"Your code was graded with {lacking.where}, which has no `{lacking.name}`: "
+        "it was written for another version, or the name is misspelled."
+    )
+
+
+def _line(frame: Frame) -> str:
+    place = f"  {frame.file}, line {frame.line}" + (f", in {frame.function}" if frame.function else "")
+    return f"{place}\n    {frame.source.strip()}" if frame.source.strip() else place
+
+
+def _review_text(signal: NeedsReview) -> str:
+    state = (
+        f"{NOT_MARKED_YET}: a person reads this answer."
+        if signal.text.strip()
+        else f"{NOT_MARKED_YET}: a person marks this question. No text was found for it in your submission."
+    )
+    if not signal.findings:
+        return state
+    return "\n".join([state, "Noticed, without taking points:", *(f"- {f}" for f in signal.findings)])[:OUTPUT_CAP]
+
+
+def _assertion_text(error: AssertionError) -> str:
+    text = str(error).strip()
+    first = text.splitlines()[0] if text else ""
+    return (first or "Your answer does not meet what the question asks.")[:OUTPUT_CAP]
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback from the author's test on: how pytest came to call it says nothing."""
+    first = error.__traceback__
+    while first is not None and first.tb_frame.f_globals.get("__name__", "").split(".")[0] in _CALLERS:
+        first = first.tb_next
+    trace = traceback.format_exception(type(error), error, first or error.__traceback__, limit=-6)
+    return "".join(trace)[-OUTPUT_CAP:]

@@ -1,0 +1,111 @@
+"""Exact points: from the outcomes of a function's cases to its entry."""
+
+import math
+import numbers
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from viva.examiner.catalog import TestFunction
+from viva.examiner.outcome import HIDDEN, Outcome
+from viva.model import Case, Entry, Status
+
+_WORST_FIRST = (Status.GRADER_ERROR, Status.NEEDS_REVIEW, Status.DEFERRED)
+LEADER_CAP: Final = 100
+"""Characters of a text on the leaderboard."""
+_UNEARNED = (Status.TIMEOUT, Status.ERROR, Status.FAILED, Status.SKIPPED)
+
+
+def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fraction | None, wall_s: float) -> Case:
+    """One case with its points; what a hidden case says to the student is one fixed sentence."""
+    points = function.points_per_case
+    status, earned = outcome.status, _earned(outcome, points)
+    if set_points is not None and not status.is_open and status in (Status.PASSED, Status.PARTIAL, Status.FAILED):
+        earned = min(max(set_points, Fraction(0)), points)
+        status = _status_of(earned, points) if status is Status.PASSED else status
+    message, staff = outcome.message, outcome.staff_message
+    if function.hidden and message and not status.is_open:
+        message, staff = HIDDEN, "\n".join(t for t in (outcome.message, staff) if t)
+    elif function.hidden and status is Status.NEEDS_REVIEW:  # findings speak of what was asked
+        message, staff = message.partition("\n")[0], message
+    elif function.hide_errors is not None and status not in (Status.PASSED, Status.PARTIAL) and not status.is_open:
+        message, staff = function.hide_errors, "\n".join(t for t in (outcome.message, staff) if t)
+    return Case(label if not function.hidden else "", status, earned, points, message, staff, wall_s)
+
+
+def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Entry:
+    """One entry per function; its points are the exact sum over its cases."""
+    review = next((o for o in outcomes if o.status is Status.NEEDS_REVIEW), None)
+    return Entry(
+        test_id=function.test_id,
+        name=function.name,
+        number=function.number,
+        visibility=function.visibility,
+        status=_together(cases, function.points),
+        earned=sum((c.earned for c in cases), Fraction(0)),
+        points=function.points,
+        cases=tuple(cases),
+        tags=function.tags,
+        hide_errors=function.hide_errors,
+        written=review.written if review else "",
+        rubric=review.rubric if review else "",
+        needs=function.needs,
+    )
+
+
+def exact_points(value: Any, where: str) -> Fraction:
+    """What `set_score` was given, exactly; clamped later.
+
+    Raises:
+        ValueError: NaN, infinity or no number; made from a student's value, it is the student's.
+    """
+    if isinstance(value, Fraction | int) and not isinstance(value, bool):
+        return Fraction(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{where}: set_score({value!r}); expected a finite number of points.")
+    return Fraction(str(number))
+
+
+def leader_value(value: Any, where: str, *, hidden: bool) -> int | float | str:
+    """What `set_leaderboard_value` was given, as plain data; a hidden test shows numbers only.
+
+    Raises:
+        ValueError: neither a finite number nor, in a visible test, a text.
+    """
+    if type(value) is str and not hidden:
+        return value[:LEADER_CAP]
+    try:
+        number = float(value) if type(value) is not str else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{where}: set_leaderboard_value was given a {type(value).__name__}, no finite number.")
+    return int(number) if isinstance(value, numbers.Integral) and abs(number) < 2**53 else number
+
+
+def _earned(outcome: Outcome, points: Fraction) -> Fraction:
+    if outcome.status is Status.PASSED:
+        return points
+    return min(max(outcome.share, Fraction(0)), Fraction(1)) * points if outcome.share is not None else Fraction(0)
+
+
+def _status_of(earned: Fraction, points: Fraction) -> Status:
+    if earned >= points:
+        return Status.PASSED
+    return Status.PARTIAL if earned > 0 else Status.FAILED
+
+
+def _together(cases: Sequence[Case], points: Fraction) -> Status:
+    statuses = {c.status for c in cases}
+    for status in _WORST_FIRST:
+        if status in statuses:
+            return status
+    if statuses == {Status.PASSED}:
+        return Status.PASSED
+    if any(c.earned > 0 for c in cases) or (points == 0 and Status.PASSED in statuses):
+        return Status.PARTIAL
+    return next(s for s in (*_UNEARNED, Status.PARTIAL) if s in statuses)

@@ -1,0 +1,88 @@
+"""Writing a file whole or not at all: readers see the old bytes or the new ones, also when we are killed in between."""
+
+import contextlib
+import errno
+import os
+import secrets
+from pathlib import Path
+
+from viva.model import system
+from viva.model.errors import UsageError
+
+
+def write_atomically(path: Path, data: bytes, *, durable: bool = True, mode: int | None = None) -> None:
+    """Replace a file, or make it with the folders above it.
+
+    Args:
+        path: the file; a link stays a link, and what it points to is replaced.
+        data: the new bytes.
+        durable: wait until the disk holds them; not needed for an intermediate state that is soon written again.
+        mode: the file's permissions; None for those of the file that is replaced, or of any new file.
+
+    Raises:
+        UsageError: it cannot be written; the old file, if there is one, is as it was.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = _mode_of(target) if mode is None else mode
+        _write(temporary, data, mode, durable)
+        temporary.replace(target)
+        if durable:
+            _flush_folder(target.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise UsageError(_sentence(path, error)) from None
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _write(temporary: Path, data: bytes, mode: int | None, durable: bool) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_LINK | system.NOT_INHERITED | system.AS_BYTES
+    descriptor = os.open(temporary, flags, 0o666)
+    try:
+        if mode is not None and hasattr(os, "fchmod"):  # Windows knows no such permissions
+            os.fchmod(descriptor, mode)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _mode_of(target: Path) -> int | None:
+    """The permissions of the file that is replaced; None where there is none."""
+    try:
+        return target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return None
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name itself survive a power cut, where the system opens folders and the file system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | system.NOT_INHERITED)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _sentence(path: Path, error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{path} cannot be written: the disk is full; what was there before is unchanged."
+    if error.errno == errno.EROFS:
+        return f"{path} cannot be written: the file system is read-only; say another place with -o."
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"{path} cannot be written: no permission; say another place with -o."
+    if error.errno == errno.EISDIR:
+        return f"{path} cannot be written: it is a folder."
+    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+        return f"{path} cannot be written: a folder on the way to it is a file."
+    return f"{path} cannot be written: {error.strerror or error}."

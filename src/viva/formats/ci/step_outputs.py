@@ -1,0 +1,25 @@
+"""Outputs of a workflow's step: lines of `key=value` for GITHUB_OUTPUT, or variables of a GitLab dotenv report."""
+
+import re
+from typing import Final
+
+from viva.formats.ci.public_view import Report
+from viva.formats.decimal_points import show
+
+_NOT_A_WORD: Final = re.compile(r"[^A-Za-z0-9.,-]")
+
+
+def outputs(report: Report) -> str:
+    """The totals, one in a line; no line holds a text that a student could have made."""
+    decided = report.points - report.still_open
+    state = "grader-error" if report.has_grader_error else "graded"
+    values = {
+        "score": show(report.earned),
+        "points": show(report.points),
+        "still_open": show(report.still_open),
+        "percent": str(int(100 * report.earned / decided)) if decided else "100",
+        "tests_not_shown": str(report.left_out),
+        "tier": _NOT_A_WORD.sub("", report.tier) or "none",
+        "state": state,
+    }
+    return "".join(f"{name}={value}\n" for name, value in values.items())

@@ -1,0 +1,120 @@
+"""Workflow commands of GitHub Actions: lines in a log that the runner obeys, and text that it must not obey.
+
+Whatever a program prints at the start of a line as `::name::`, or anywhere as `##[name]`, is a command. So text of a
+student stands either inside a command of ours, escaped and on its one line, or between `::stop-commands::TOKEN` and
+`::TOKEN::`, where the runner obeys nothing but the token, which nobody can know before.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final, Literal
+
+from viva.formats import escaping
+from viva.formats.ci.public_view import Report, ReportedTest
+from viva.model import Status
+
+MOST_ANNOTATIONS: Final = 10
+"""Of each kind in a step; GitHub drops the others."""
+_CHARACTERS: Final = 2000
+_MOST_LOG: Final = 1_000_000
+"""Characters of the messages that are printed below."""
+_PLACE: Final = re.compile(r"^ {0,4}([^\s:,][^\n:,]{0,200}\.py), line (\d{1,7})\b", re.MULTILINE)
+"""A line of the student's traceback, as the message shows it; GitHub can show no line in a cell of a notebook."""
+_WARNINGS: Final = {Status.PARTIAL, Status.GRADER_ERROR}
+_ERRORS: Final = {Status.FAILED, Status.ERROR, Status.TIMEOUT}
+Kind = Literal["error", "warning", "notice"]
+
+
+def command(kind: Kind, message: str, **properties: str | int) -> str:
+    """One workflow command on one line, whatever the text holds."""
+    given = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value != "")
+    return f"::{kind}{' ' if given else ''}{given}::{_data(escaping.terminal(message, characters=_CHARACTERS))}"
+
+
+def stopped(text: str, make_token: Callable[[], str] = lambda: secrets.token_hex(16)) -> str:
+    """Text between two lines that make the runner obey nothing in it.
+
+    Args:
+        make_token: gives a word that nobody can guess; asked again where the text holds it.
+    """
+    shown = escaping.terminal(text, characters=_MOST_LOG, lines=_MOST_LOG)
+    token = make_token()
+    while token in shown:
+        token = make_token()
+    return f"::stop-commands::{token}\n{shown.rstrip(chr(10))}\n::{token}::\n"
+
+
+def annotations(reports: Sequence[Report], make_token: Callable[[], str] = lambda: secrets.token_hex(16)) -> str:
+    """What was lost, as errors and warnings at the lines of the student's code, then every message in full.
+
+    The ten most of each kind are annotations, the last of them says how many more there are; all messages stand below,
+    in a group of the log.
+    """
+    lines = [*_annotated(reports, "error", _ERRORS), *_annotated(reports, "warning", _WARNINGS)]
+    said = [part for report in reports for part in _messages(report)]
+    text = "".join(f"{line}\n" for line in lines)
+    if said:
+        text += f"::group::Messages\n{stopped(chr(10).join(said), make_token)}::endgroup::\n"
+    return text
+
+
+def _annotated(reports: Sequence[Report], kind: Kind, statuses: set[Status]) -> list[str]:
+    found = [(report, test) for report in reports for test in report.tests if test.status in statuses]
+    kept = found if len(found) <= MOST_ANNOTATIONS else found[: MOST_ANNOTATIONS - 1]
+    lines = [_annotation(kind, report, test, several=len(reports) > 1) for report, test in kept]
+    if missing := len(found) - len(kept):
+        lines.append(command(kind, f"{missing} more tests like these are listed in the summary.", title="And more"))
+    return lines
+
+
+def _annotation(kind: Kind, report: Report, test: ReportedTest, *, several: bool) -> str:
+    place = place_of(test.message, report.submission)
+    where: dict[str, str | int] = {"file": place.file, "line": place.line} if place else {}
+    title = f"{report.submission}: {test.name}" if several else test.name
+    return command(kind, f"{test.worth}\n{test.message}".rstrip(), **where, title=escaping.line(title))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file of the repository."""
+
+    file: str
+    line: int
+
+
+def place_of(message: str, submission: str) -> Place | None:
+    """The last line of the student's own code that the message names; None where it names none below the submission.
+
+    Args:
+        submission: the path as it was given, relative to the repository's root; from any other no place follows.
+    """
+    found = _PLACE.findall(message)
+    base = PurePosixPath(submission)
+    if not found or base.is_absolute() or ".." in base.parts:
+        return None
+    name, line = escaping.line(found[-1][0]), int(found[-1][1])
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "<" in name:
+        return None
+    whole = base if base.name == name else base / path
+    return Place(str(whole), line)
+
+
+def _messages(report: Report) -> list[str]:
+    told = [f"{report.title}: {report.total}", report.hidden_line, report.notes.rstrip("\n")]
+    for test in report.tests:
+        if test.status is not Status.PASSED:
+            told.append(f"\n{test.status.symbol} {test.status.value}  {test.name}  ({test.worth})")
+            told.append(test.message)
+    return [line for line in told if line]
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(escaping.line(text)).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,144 @@
+"""Marks written into the results of a folder, and taken out again: what was there before stays beside the mark."""
+
+import stat
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from viva.formats import escaping
+from viva.formats.atomic_write import write_atomically
+from viva.formats.decimal_points import decimal, scores_and_maxima
+from viva.formats.results_json import Results, TestResult, UnmarkedData, load_results, open_points, to_bytes, totals
+from viva.model import Status
+from viva.model.errors import UsageError
+from viva.model.hand_grading import Judgement, Standing, noticed
+
+_MOST_TOLD: Final = 100_000
+"""Characters: a comment, and the items of a question."""
+_CUT: Final = " more characters)"
+"""How a text ends that a gate has cut."""
+
+
+def join(path: Path, marks: Mapping[str, Standing], content_hash: str) -> bool:
+    """Write what people decided into a results.json; doing it again changes nothing.
+
+    Args:
+        path: the file, as `viva grade -o` wrote it.
+        marks: what counts of each question now. A question that is not among them, or open, is as it was graded.
+        content_hash: of the submission that was marked.
+
+    Returns:
+        Whether the file changed.
+
+    Raises:
+        UsageError: it is a link or no file, is no result of viva or of another submission by now, or cannot be written;
+            then it is as it was.
+    """
+    try:
+        is_file = stat.S_ISREG(path.lstat().st_mode)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    if not is_file:
+        raise UsageError(f"{path} is no regular file; marks are written into results that `viva grade -o` wrote.")
+    before = load_results(path)
+    if before.extra_data.content_hash != content_hash:
+        raise UsageError(
+            f"{path} is of another submission than when it was marked, and is as it was graded; start `viva review` "
+            "again to mark that one."
+        )
+    data = to_bytes(joined(before, marks))
+    if data == to_bytes(before):
+        return False
+    write_atomically(path, data)
+    return True
+
+
+def joined(results: Results, marks: Mapping[str, Standing]) -> Results:
+    """A result with the marks, and with no others; without any it is as it was graded.
+
+    Marks count for tests that a person decides. Of several tests of one question the last one takes the mark, which is
+    the one whose prose was read.
+    """
+    decide = {test.extra_data.rubric: at for at, test in enumerate(results.tests) if test.extra_data.rubric}
+    standing = {at: marks[question].judgement for question, at in decide.items() if question in marks}
+    tests = [_decided(_unmarked(test), standing.get(at)) for at, test in enumerate(results.tests)]
+    return results if tests == results.tests else _with(results, tests)
+
+
+def _unmarked(test: TestResult) -> TestResult:
+    """The test as it was graded."""
+    before = test.extra_data.unmarked
+    if before is None:
+        return test
+    as_graded = {"status": "needs_review", "earned": before.earned, "cases": before.cases, "unmarked": None}
+    return test.model_copy(
+        update={
+            "score": None,
+            "status": None,
+            "output": before.output,
+            "extra_data": test.extra_data.model_copy(update=as_graded),
+        }
+    )
+
+
+def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
+    """The test with a mark, where it is one that a person decides and somebody has."""
+    exact = test.extra_data
+    if judgement is None or not judgement.done or exact.status != "needs_review":
+        return test
+    points = Fraction(exact.points)
+    earned = min(judgement.earned, points)  # the test may be worth less than when it was marked
+    status = Status.PASSED if earned == points else Status.PARTIAL if earned else Status.FAILED
+    marked: dict[str, Any] = {
+        "status": status.value,
+        "earned": str(earned),
+        "cases": [],
+        "unmarked": UnmarkedData(output=test.output, earned=exact.earned, cases=exact.cases),
+    }
+    return test.model_copy(
+        update={
+            "score": 0.0,  # its share of the total; `_with` makes it
+            "status": "passed" if status is Status.PASSED else "failed",
+            "output": escaping.terminal(_told(judgement, test.output), characters=_MOST_TOLD, lines=_MOST_TOLD),
+            "extra_data": exact.model_copy(update=marked),
+        }
+    )
+
+
+def _told(judgement: Judgement, output: str) -> str:
+    """What the marker said, and behind it what the test noticed."""
+    return "\n".join(part for part in (judgement.told, noticed(output)) if part)
+
+
+def _with(results: Results, tests: Sequence[TestResult]) -> Results:
+    """The result with these tests, every total made anew."""
+    earned, points, still_open = totals(tests)
+    won = [Fraction(0) if test.score is None else Fraction(test.extra_data.earned) for test in tests]
+    units = scores_and_maxima(won, [Fraction(test.extra_data.points) for test in tests])
+    exact = {"earned": str(earned), "points": str(points), "still_open": str(still_open)}
+    return results.model_copy(
+        update={
+            "score": decimal(sum(score for score, _ in units)),
+            "output": _output(results, open_points(still_open, points)),
+            "tests": [
+                test.model_copy(
+                    update={"score": None if test.score is None else decimal(score), "max_score": decimal(most)}
+                )
+                for test, (score, most) in zip(tests, units, strict=True)
+            ],
+            "extra_data": results.extra_data.model_copy(update=exact),
+        }
+    )
+
+
+def _output(results: Results, line: list[str]) -> str:
+    """What stands above the tests, with another line about what is open."""
+    exact = results.extra_data
+    lines = results.output.split("\n") if results.output else []
+    last = open_points(Fraction(exact.still_open), Fraction(exact.points))
+    if last and lines[-1:] == last:
+        lines.pop()
+    elif lines and lines[-1].endswith(_CUT):  # it was too long for the line from the beginning
+        line = []
+    return "\n".join([*lines, *line])

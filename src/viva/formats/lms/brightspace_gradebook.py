@@ -1,0 +1,64 @@
+"""Brightspace (D2L): marks are written into an exported gradebook, or into a new file that it imports."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from viva.formats.decimal_points import in_decimals
+from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, the_column
+from viva.formats.lms.lossless_csv import Sheet
+from viva.formats.lms.returned_grade import Grade
+from viva.model.errors import UsageError
+
+_COLUMN: Final = re.compile(r"(.*) Points Grade(?: <(.*)>)?", re.DOTALL)
+_MAXIMUM: Final = re.compile(r"\bMaxPoints:([0-9]{1,9}(?:\.[0-9]{1,6})?)\b")
+_END: Final = "End-of-Line Indicator"
+
+
+def brightspace(
+    sheet: Sheet, grades: Sequence[Grade], titles: Sequence[str], *, column: str | None = None, rescale: bool = False
+) -> Filled:
+    """Write marks into an exported gradebook.
+
+    Args:
+        titles: what the assignment's item may be called there.
+        column: the column's header or the item's name, where it is called otherwise.
+
+    Raises:
+        UsageError: it is no such export, the column cannot be told, or its maximum is another one.
+    """
+    names = {"OrgDefinedId": ("brightspace", "sid", "id"), "Username": ("login", "id"), "Email": ("email",)}
+    found = [(find_column(sheet, [title]), known_as) for title, known_as in names.items()]
+    identities = [Identity(i, known_as, _without_sign) for i, known_as in found if i is not None]
+    if find_column(sheet, [_END]) is None or not any("id" in each.known_as for each in identities):
+        raise UsageError(
+            f"{sheet.name} is no gradebook of Brightspace: expected the columns OrgDefinedId or Username, and {_END}; "
+            "export it there with Grades, Enter Grades, Export."
+        )
+    items = {i: each for i, title in enumerate(sheet.header) if (each := _COLUMN.fullmatch(title))}
+    at = the_column(sheet, {i: each[1] for i, each in items.items()}, column, titles)
+    told = _MAXIMUM.search(items[at][2] or "")
+    rows = [row for row in range(1, len(sheet.values)) if any(sheet.values[row])]
+    layout = Layout(sheet, rows, identities, at, Fraction(told[1]) if told else None)
+    return fill(layout, grades, rescale=rescale)
+
+
+def brightspace_new(grades: Sequence[Grade], item: str) -> Filled:
+    """A file with one row for each mark, for an item that exists in the gradebook."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(["OrgDefinedId", f"{item} Points Grade", _END])
+    written = [grade for grade in grades if grade.points is not None and grade.state != "excused"]
+    for grade in written:
+        assert grade.points is not None
+        own = grade.student.also.get("brightspace", grade.student.id)
+        writer.writerow([f"#{own.removeprefix('#')}", in_decimals(grade.points), "#"])
+    left = tuple(f"{each.student.id}: {each.state}, not in the file" for each in grades if each not in written)
+    return Filled(out.getvalue().encode("utf-8"), len(written), not_written=left)
+
+
+def _without_sign(cell: str) -> str:
+    return cell.strip().removeprefix("#").strip().casefold()

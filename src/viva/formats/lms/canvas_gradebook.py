@@ -1,0 +1,66 @@
+"""Canvas: marks are written into the gradebook that was exported, in the column `Title (id)` of the assignment."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, has_comma, number, the_column
+from viva.formats.lms.lossless_csv import Sheet
+from viva.formats.lms.returned_grade import Grade
+from viva.model.errors import UsageError
+
+_COLUMN: Final = re.compile(r"(.*) \(([0-9]+)\)", re.DOTALL)
+_POSSIBLE: Final = "Points Possible"
+_READ_ONLY: Final = "(read only)"
+
+
+def canvas(
+    sheet: Sheet, grades: Sequence[Grade], titles: Sequence[str], *, column: str | None = None, rescale: bool = False
+) -> Filled:
+    """Write marks into a gradebook export of Canvas.
+
+    Args:
+        titles: what the assignment may be called there.
+        column: the column's header or title, where it is called otherwise.
+
+    Raises:
+        UsageError: it is no such export, the column cannot be told, or its maximum is another one.
+    """
+    id_ = find_column(sheet, ["ID"])
+    if id_ is None or find_column(sheet, ["Student", "LastName"]) != 0 or find_column(sheet, ["Section"]) is None:
+        raise UsageError(
+            f"{sheet.name} is no gradebook of Canvas: its first row has no Student, ID and Section; "
+            "export it there with Grades, Export, Export Entire Gradebook."
+        )
+    possible = next((row for row in range(1, min(len(sheet.values), 4)) if _is_possible(sheet, row)), None)
+    named = {i: found[1] for i, title in enumerate(sheet.header) if i > id_ and (found := _COLUMN.fullmatch(title))}
+    marked = {i: t for i, t in named.items() if possible is None or _READ_ONLY not in sheet.value(possible, i)}
+    at = the_column(sheet, marked, column, titles)
+    rows = [row for row in range(1, len(sheet.values)) if sheet.value(row, id_).strip()]
+    cells = [sheet.value(row, i) for row in range(1, len(sheet.values)) for i in marked]
+    layout = Layout(
+        sheet=sheet,
+        rows=rows,
+        identities=_identities(sheet, id_),
+        grade=at,
+        maximum=number(sheet.value(possible, at)) if possible is not None else None,
+        excused="EX",
+        stays=frozenset({"N/A"}),
+        places=2,
+        comma=has_comma(cells, otherwise=sheet.delimiter == ";"),
+    )
+    return fill(layout, grades, rescale=rescale)
+
+
+def _is_possible(sheet: Sheet, row: int) -> bool:
+    return sheet.value(row, 0).strip() == _POSSIBLE
+
+
+def _identities(sheet: Sheet, id_: int) -> list[Identity]:
+    others = {
+        "SIS User ID": ("sis", "id"),
+        "SIS Login ID": ("login", "email", "id"),
+        "Integration ID": ("integration", "id"),
+    }
+    found = [(find_column(sheet, [title]), names) for title, names in others.items()]
+    return [Identity(id_, ("canvas",)), *(Identity(i, names) for i, names in found if i is not None)]

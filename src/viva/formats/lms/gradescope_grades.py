@@ -1,0 +1,32 @@
+"""Gradescope: marks are written into the grades of an assignment that were exported, as `Total Score`."""
+
+from collections.abc import Sequence
+
+from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, number
+from viva.formats.lms.lossless_csv import Sheet
+from viva.formats.lms.returned_grade import Grade
+from viva.model.errors import UsageError
+
+
+def gradescope(sheet: Sheet, grades: Sequence[Grade], *, rescale: bool = False) -> Filled:
+    """Write marks into an export of one assignment's grades.
+
+    Raises:
+        UsageError: it is no such export, or its maximum is another one.
+    """
+    at, most = find_column(sheet, ["Total Score"]), find_column(sheet, ["Max Points"])
+    columns = {
+        "SID": ("gradescope", "sid", "id"),
+        "Email": ("email", "id"),
+    }
+    found = [(find_column(sheet, [title]), names) for title, names in columns.items()]
+    identities = [Identity(i, names) for i, names in found if i is not None]
+    if at is None or not any("id" in identity.known_as for identity in identities):
+        raise UsageError(
+            f"{sheet.name} is no export of an assignment's grades from Gradescope: expected the columns Total Score "
+            "and SID or Email; get it there with Review Grades, Download Grades, Download CSV."
+        )
+    rows = [row for row in range(1, len(sheet.values)) if any(sheet.values[row])]
+    maxima = {number(sheet.value(row, most)) for row in rows} - {None} if most is not None else set()
+    layout = Layout(sheet, rows, identities, at, maxima.pop() if len(maxima) == 1 else None)
+    return fill(layout, grades, rescale=rescale)

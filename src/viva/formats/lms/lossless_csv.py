@@ -1,0 +1,142 @@
+"""A CSV file that a platform exported: cells are read and replaced, and every other byte stays as it was.
+
+Python's csv module reads the same cells but forgets how they were quoted; here each cell keeps its own text, and what
+the two read is compared before anything is changed.
+"""
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from viva.formats.escaping import line
+from viva.model.errors import UsageError
+
+MOST_BYTES: Final = 32 << 20
+MOST_CELLS: Final = 1_000_000
+_DELIMITERS: Final = (",", ";", "\t")
+_BOM: Final = "\ufeff"
+
+
+@dataclass(slots=True)
+class _Cell:
+    """One cell as it stands in the file."""
+
+    raw: str
+    end: str
+    """The delimiter or the line break behind it."""
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A table whose first row is the header. Rows are numbered from 0, the header included."""
+
+    name: str
+    """What errors call the file."""
+    delimiter: str
+    encoding: str
+    _bom: bool
+    _rows: list[list[_Cell]]
+    values: list[list[str]]
+    """What the cells mean; changed by `put` alone."""
+
+    @property
+    def header(self) -> list[str]:
+        """The first row."""
+        return self.values[0]
+
+    def value(self, row: int, column: int) -> str:
+        """What a cell means; empty where its row is too short."""
+        cells = self.values[row]
+        return cells[column] if column < len(cells) else ""
+
+    def put(self, row: int, column: int, text: str) -> None:
+        """Replace a cell, quoted where it was or has to be.
+
+        Raises:
+            UsageError: the row is too short for it.
+        """
+        if column >= len(self._rows[row]):
+            raise UsageError(f"{self.name}, row {row + 1}: there are only {len(self._rows[row])} cells in it.")
+        cell = self._rows[row][column]
+        quoted = (
+            cell.raw.startswith('"') or text != text.strip() or any(sign in text for sign in f'"\r\n{self.delimiter}')
+        )
+        cell.raw = '"' + text.replace('"', '""') + '"' if quoted else text
+        self.values[row][column] = text
+
+    def to_bytes(self) -> bytes:
+        """The file."""
+        text = "".join(cell.raw + cell.end for row in self._rows for cell in row)
+        return ((_BOM if self._bom else "") + text).encode(self.encoding)
+
+
+def read_sheet(data: bytes, name: str) -> Sheet:
+    """Read a CSV file with commas, semicolons or tabs, in UTF-8 or (with its mark) UTF-16.
+
+    Raises:
+        UsageError: too large, no text, no table, or quoted in a way that programs read differently.
+    """
+    name = line(name)
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{name} is larger than {MOST_BYTES >> 20} MiB; no platform exports such a file.")
+    encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not UTF-8 text (byte {error.start}); export it again as CSV in UTF-8.") from None
+    bom = text.startswith(_BOM)
+    text = text.removeprefix(_BOM)
+    delimiter = _delimiter(text)
+    rows = _rows(text, delimiter, name)
+    values = [[_meaning(cell.raw) for cell in row] for row in rows]
+    if values != _as_csv_reads(text, delimiter):
+        raise UsageError(f"{name} is quoted in a way that programs read differently; export it again as CSV.")
+    if not values or not any(values[0]):
+        raise UsageError(f"{name} is empty; give the file that the platform exported.")
+    return Sheet(name, delimiter, encoding, bom, rows, values)
+
+
+def _delimiter(text: str) -> str:
+    """What separates the cells of the first line most often, outside quotes."""
+    first = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", text), maxsplit=1)[0]
+    return max(_DELIMITERS, key=first.count)
+
+
+def _rows(text: str, delimiter: str, name: str) -> list[list[_Cell]]:
+    pattern = re.compile(rf'((?:"(?:[^"]|"")*")?[^{delimiter}\r\n]*)({delimiter}|\r\n|\r|\n|\Z)')
+    rows: list[list[_Cell]] = [[]]
+    at, count = 0, 0
+    while at < len(text):
+        found = pattern.match(text, at)
+        if found is None or count > MOST_CELLS:
+            raise UsageError(f"{name} is no table with cells between `{delimiter}`, or has too many of them.")
+        rows[-1].append(_Cell(found[1], found[2]))
+        count += 1
+        at = found.end()
+        if found[2] not in (delimiter, ""):
+            rows.append([])
+    if text.endswith(delimiter):
+        rows[-1].append(_Cell("", ""))
+    if not rows[-1]:
+        rows.pop()
+    return rows
+
+
+def _meaning(raw: str) -> str:
+    if not raw.startswith('"'):
+        return raw
+    closing = len(raw) - 1 - raw[::-1].find('"')
+    return raw[1:closing].replace('""', '"') + raw[closing + 1 :]
+
+
+def _as_csv_reads(text: str, delimiter: str) -> list[list[str]]:
+    limit = csv.field_size_limit(max(len(text), 1))
+    try:
+        read = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False))
+    except csv.Error:
+        return []
+    finally:
+        csv.field_size_limit(limit)
+    return [row or [""] for row in read]

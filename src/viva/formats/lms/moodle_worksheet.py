@@ -1,0 +1,107 @@
+"""Moodle: marks and feedback are written into the grading worksheet, whatever language its headers have.
+
+Headers are translated, their order is not: identifier and name stand first, the mark before its maximum, and feedback
+last. The time of the last change is left as it is, because Moodle compares it with its own.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from viva.formats import escaping
+from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, has_comma, number
+from viva.formats.lms.lossless_csv import Sheet
+from viva.formats.lms.returned_grade import Grade
+from viva.model.errors import UsageError
+
+_GRADE: Final = ("Grade", "Bewertung", "Note", "Calificación", "Valutazione", "Nota", "Cijfer")
+_MAXIMUM: Final = (
+    *("Maximum grade", "Scale", "Bestwertung", "Skala", "Note maximale", "Barème"),
+    *("Calificación máxima", "Escala", "Valutazione massima", "Scala", "Maximumcijfer", "Schaal"),
+)
+_FEEDBACK: Final = (
+    *("Feedback comments", "Feedback als Kommentar", "Commentaires de feedback", "Feedback par commentaires"),
+    *("Comentarios de retroalimentación", "Commenti", "Feedbackcommentaar"),
+)
+_IDENTIFIER: Final = re.compile(r"\D*?([0-9]+)")
+_LEAST: Final = 4
+
+
+def moodle(sheet: Sheet, grades: Sequence[Grade], *, column: str | None = None, rescale: bool = False) -> Filled:
+    """Write marks into a grading worksheet.
+
+    Args:
+        column: the header of the mark's column, where the worksheet is in a language that is not known.
+
+    Raises:
+        UsageError: it is no grading worksheet, its column cannot be told, or its maximum is another one.
+    """
+    rows = [row for row in range(1, len(sheet.values)) if any(sheet.values[row])]
+    if len(sheet.header) < _LEAST or not all(_participant(sheet.value(row, 0)) for row in rows):
+        raise UsageError(
+            f"{sheet.name} is no grading worksheet of Moodle: its first column holds no identifiers such as "
+            "`Participant 12345`; get it there with View all submissions, Download grading worksheet."
+        )
+    at = _grade_column(sheet, rows, column)
+    feedback = find_column(sheet, _FEEDBACK, at)
+    maxima = {number(sheet.value(row, at + 1)) for row in rows}
+    if maxima == {None} and any(sheet.value(row, at + 1).strip() for row in rows):
+        raise UsageError(
+            f"{sheet.name} asks for words of a scale, and viva gives points; use points in this assignment."
+        )
+    cells = [sheet.value(row, i) for row in rows for i in (at, at + 1)]
+    layout = Layout(
+        sheet=sheet,
+        rows=rows,
+        identities=[
+            Identity(0, ("moodle",), _participant),
+            *(Identity(i, ("email", "login", "username", "id")) for i in range(2, at) if _tells_apart(sheet, rows, i)),
+        ],
+        grade=at,
+        maximum=maxima.pop() if len(maxima) == 1 else None,
+        feedback=feedback,
+        places=2,
+        comma=has_comma(cells, otherwise=False),
+        feedback_text=_html,
+    )
+    return fill(layout, grades, rescale=rescale)
+
+
+def _participant(cell: str) -> str:
+    """The number at the end of an identifier: `Participant 12345`."""
+    found = _IDENTIFIER.fullmatch(cell.strip())
+    return found[1] if found else ""
+
+
+def _tells_apart(sheet: Sheet, rows: Sequence[int], column: int) -> bool:
+    """Whether a column may be an address or a number of students: no value stands in two rows."""
+    values = [value for row in rows if (value := sheet.value(row, column))]
+    return len(values) == len(set(values))
+
+
+def _grade_column(sheet: Sheet, rows: Sequence[int], column: str | None) -> int:
+    """By its header and that of the maximum behind it, else as the column before the only one of equal numbers."""
+    if column is not None:
+        found = find_column(sheet, [column], 1)
+        if found is None or found + 1 >= len(sheet.header):
+            raise UsageError(f"{sheet.name} has no column `{column}` for marks; there are: {', '.join(sheet.header)}.")
+        return found
+    named = find_column(sheet, _MAXIMUM, 2)
+    if named is not None and find_column(sheet, _GRADE, 2) == named - 1:
+        return named - 1
+    constant = [
+        i
+        for i in range(3, len(sheet.header))
+        if rows and len({sheet.value(row, i) for row in rows}) == 1 and number(sheet.value(rows[0], i))
+    ]
+    if len(constant) == 1:
+        return constant[0] - 1
+    raise UsageError(
+        f"{sheet.name}: the column of marks cannot be told; say its header with --column. "
+        f"There are: {', '.join(sheet.header)}."
+    )
+
+
+def _html(text: str) -> str:
+    """Moodle reads feedback as HTML."""
+    return "<br />".join(escaping.html(line) for line in text.split("\n"))

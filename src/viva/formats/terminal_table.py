@@ -1,0 +1,338 @@
+"""Scores for a terminal: a table for a class, every test for one submission. Words and symbols, colour never alone.
+
+Every text passes the terminal's gate and is given to rich as text, never as markup. Without a terminal there is no
+colour, and an output that cannot hold a symbol gets the word alone.
+"""
+
+import codecs
+import os
+import sys
+from collections import Counter, deque
+from collections.abc import Container, Sequence
+from fractions import Fraction
+from pathlib import PurePath
+from typing import IO, Final, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from viva.formats import escaping
+from viva.formats.decimal_points import column, show
+from viva.model import Entry, Score, Status
+
+PLAIN_WIDTH: Final = 120
+"""Columns where the output is no terminal: a file or a pipe."""
+NARROW: Final = 64
+"""Columns below which a test's name stands in a line of its own."""
+STAFF_LINES: Final = 40
+READABLE: Final = "viva-readable"
+"""Of an error handler for encodings without some letters."""
+
+_MOST_DIFFERENCES: Final = 8
+"""Lines about the environment below the table of a class."""
+_UNBROKEN: Final = "\ue000"
+"""Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
+_STYLES: Final = {
+    Status.PASSED: "green",
+    Status.PARTIAL: "yellow",
+    Status.FAILED: "red",
+    Status.ERROR: "red",
+    Status.TIMEOUT: "red",
+    Status.SKIPPED: "dim",
+    Status.DEFERRED: "cyan",
+    Status.NEEDS_REVIEW: "cyan",
+    Status.GRADER_ERROR: "bold magenta",
+}
+
+
+class Bar(Protocol):
+    """A progress bar that is being shown."""
+
+    def advance(self, score: Score | None = None) -> None:
+        """One more is done, and what came out."""
+
+    def tell(self, text: str) -> None:
+        """What stands beside the bar: how far the one under way is."""
+
+    def stop(self) -> None:
+        """Take it off the screen."""
+
+
+def print_class(scores: Sequence[Score], *, file: IO[str] | None = None, width: int | None = None) -> None:
+    """Print one row for each submission.
+
+    Args:
+        file: where to; standard output by default.
+        width: columns; those of the terminal by default.
+    """
+    print_view(_ClassView(scores), file, width)
+
+
+def print_score(
+    score: Score,
+    *,
+    as_student: bool = False,
+    only: Container[str] | None = None,
+    file: IO[str] | None = None,
+    width: int | None = None,
+) -> None:
+    """Print every test of one submission, with what it says.
+
+    Args:
+        as_student: leave out what a student does not see: hidden tests, and what only staff read.
+        only: ids of the tests that are shown; the total is that of all of them. None shows all.
+        file, width: as `print_class`.
+    """
+    print_view(_ScoreView(score, as_student=as_student, only=only), file, width)
+
+
+LATEST: Final = 8
+"""Rows of what was graded last, above the progress bar."""
+
+
+def progress_bar(total: int, console: Console | None = None) -> Bar:
+    """Show on standard error what was graded last, how far all is, how fast it goes and how long it will take."""
+    from rich.live import Live
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Task as RichTask
+
+    class Rate(ProgressColumn):
+        def render(self, task: RichTask) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+    columns = (TextColumn("graded"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn(),
+               TextColumn("{task.fields[told]}", markup=False))  # fmt: skip
+    shown_on = console or Console(stderr=True)
+    progress = Progress(*columns, console=shown_on)
+    task = progress.add_task("graded", total=total, told="")
+    latest: deque[Score] = deque(maxlen=LATEST)
+
+    class Shown:
+        def advance(self, score: Score | None = None) -> None:
+            progress.update(task, advance=1, told="")
+            if score is not None:
+                latest.append(score)
+                live.update(self._all())
+
+        def tell(self, text: str) -> None:
+            progress.update(task, told=escaping.line(text, characters=200))
+
+        def stop(self) -> None:
+            live.stop()
+
+        def _all(self) -> RenderableType:
+            return Group(_ClassView([*latest]).lay_out(shown_on.width), progress) if latest else progress
+
+    live = Live(progress, console=shown_on, transient=True, refresh_per_second=4)
+    live.start()
+    return Shown()
+
+
+class View(Protocol):
+    """Something that is laid out for the width at hand when it is printed."""
+
+    def lay_out(self, width: int) -> RenderableType: ...
+
+
+class _ClassView:
+    """One row for each submission: score, what is open, how the tests ended. Numbers stand under each other."""
+
+    def __init__(self, scores: Sequence[Score]) -> None:
+        self._scores = scores
+        self._names = _without_common_folder([s.submission for s in scores])
+        self._earned = column([s.earned for s in scores])
+        self._points = column([s.points for s in scores])
+        shown = column([s.still_open for s in scores])
+        self._open = [text if score.still_open else "" for text, score in zip(shown, scores, strict=True)]
+
+    def lay_out(self, width: int) -> RenderableType:
+        rows = self._narrow() if width < NARROW else self._table()
+        differences = _differences(self._scores)
+        return Group(rows, *differences) if differences else rows
+
+    def _table(self) -> RenderableType:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("submission", overflow="fold", min_width=16)
+        columns = {"score": self._earned, "of": self._points} | ({"open": self._open} if any(self._open) else {})
+        for heading in columns:
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("tests", overflow="fold")
+        for row, score in enumerate(self._scores):
+            numbers = [Text(texts[row]) for texts in columns.values()]
+            table.add_row(Text(escaping.line(self._names[row])), *numbers, _tally(score))
+        return table
+
+    def _narrow(self) -> RenderableType:
+        parts: list[RenderableType] = []
+        for name, score in zip(self._names, self._scores, strict=True):
+            parts.append(Text(escaping.line(name), style="bold", overflow="fold"))
+            parts.append(Padding(Text(_total(score.entries)), (0, 0, 0, 2)))
+            parts.append(Padding(_tally(score), (0, 0, 0, 2)))
+        return Group(*parts)
+
+
+def _differences(scores: Sequence[Score]) -> list[Text]:
+    """How the environment differs from what submissions were written for, the most frequent first."""
+    counted = Counter(text for score in scores for text in score.environment)
+    if not counted:
+        return []
+    lines = [
+        f"  {count} of {len(scores)}: {escaping.line(text)}" for text, count in counted.most_common(_MOST_DIFFERENCES)
+    ]
+    more = len(counted) - _MOST_DIFFERENCES
+    return [
+        Text("Written for another environment:", style="bold"),
+        *map(Text, lines),
+        *([Text(f"  and {more} more")] if more > 0 else []),
+    ]
+
+
+class _ScoreView:
+    """Every test of one submission; laid out for the width at hand when it is printed."""
+
+    def __init__(self, score: Score, *, as_student: bool, only: Container[str] | None = None) -> None:
+        self._score = score
+        self._only = only
+        self._as_student = as_student
+        self._entries = [e for e in score.entries if e.visibility == "visible" or not as_student]
+        self._points = dict(zip(self._entries, _points_column(self._entries), strict=True))
+        self._said: dict[str, str] = {}
+        """What staff have been told already, and where: one cause often spoils many tests."""
+
+    def lay_out(self, width: int) -> RenderableType:
+        self._said.clear()
+        parts: list[RenderableType] = [Text(escaping.line(self._score.submission), style="bold")]
+        parts += [Padding(Text(escaping.terminal(note)), (0, 0, 0, 2)) for note in self._score.notes]
+        for entry in self._entries:
+            if self._only is not None and entry.test_id not in self._only:
+                continue
+            parts += self._narrow(entry) if width < NARROW else [self._wide(entry)]
+            parts += [Padding(text, (0, 0, 0, 4)) for text in self._messages(entry)]
+        hidden = len(self._score.entries) - len(self._entries)
+        if hidden:
+            parts.append(Text(f"and {hidden} hidden {'test' if hidden == 1 else 'tests'}"))
+        parts.append(Text(_total(self._entries), style="bold"))
+        if not self._as_student:
+            parts.append(Text(_isolation(self._score), style="dim"))
+        return Group(*parts)
+
+    def _wide(self, entry: Entry) -> RenderableType:
+        row = Table.grid(padding=(0, 2, 0, 0))
+        row.add_column(width=_STATUS_WIDTH, no_wrap=True)
+        row.add_column(justify="right", width=max(map(len, self._points.values())), no_wrap=True)
+        row.add_column(width=min(max(len(e.number) for e in self._entries), 24), overflow="fold")
+        row.add_column(overflow="fold")
+        number = Text(escaping.line(entry.number, characters=40))
+        row.add_row(_status(entry.status), Text(self._points[entry]), number, Text(_name(entry)))
+        return row
+
+    def _narrow(self, entry: Entry) -> list[RenderableType]:
+        head = Text.assemble(_status(entry.status), f"  {self._points[entry].strip()}")
+        return [
+            head,
+            Padding(Text(f"{escaping.line(entry.number, characters=40)} {_name(entry)}".strip()), (0, 0, 0, 2)),
+        ]
+
+    def _messages(self, entry: Entry) -> list[Text]:
+        texts = [Text(escaping.terminal(entry.message))] if entry.message else []
+        for case in entry.cases:
+            if case.label and not case.message and case.status is not Status.PASSED:
+                texts.append(Text(escaping.line(f"{case.label}: {_word(case.status)}")))
+        if entry.staff_message and not self._as_student:
+            texts.append(Text(f"for staff: {self._for_staff(entry)}", style="dim"))
+        return texts
+
+    def _for_staff(self, entry: Entry) -> str:
+        text = escaping.terminal(entry.staff_message, lines=STAFF_LINES)
+        if text in self._said:
+            return f"as for {self._said[text]}"
+        self._said[text] = escaping.line(f"{entry.number} {entry.test_id.partition('::')[2]}".strip())
+        return text
+
+
+def _without_common_folder(paths: Sequence[str]) -> list[str]:
+    """What tells the submissions apart: the part of their paths that they do not share."""
+    if len(paths) < 2:
+        return list(paths)
+    try:
+        common = os.path.commonpath([str(PurePath(p).parent) for p in paths])
+    except ValueError:  # absolute and relative ones, or no folder at all
+        return list(paths)
+    return [os.path.relpath(p, common) if common else p for p in paths]
+
+
+def print_view(view: View, file: IO[str] | None, width: int | None) -> None:
+    """Print what is laid out for the width at hand; arguments as of `print_class`."""
+    stream = file or sys.stdout
+    console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, force_jupyter=False)
+    if width is None and not stream.isatty():
+        console.width = PLAIN_WIDTH
+    with console.capture() as captured:
+        console.print(view.lay_out(console.width))
+    lines = "\n".join(line.rstrip() for line in captured.get().replace(_UNBROKEN, " ").splitlines())
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(lines.encode(encoding, READABLE).decode(encoding) + "\n")
+
+
+def _readable(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding lacks: letters as escapes, so that names can be told apart, and one `?` for any symbol."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(ascii(c)[1:-1] if c.isalnum() else "?" for c in lacking), error.end
+
+
+codecs.register_error(READABLE, _readable)
+
+
+def _status(status: Status) -> Text:
+    return Text(f"{status.symbol} {_word(status)}", style=_STYLES[status])
+
+
+def _word(status: Status) -> str:
+    return status.value.replace("_", " ")
+
+
+_STATUS_WIDTH: Final = max(len(f"{status.symbol} {_word(status)}") for status in Status)
+
+
+def _name(entry: Entry) -> str:
+    seen = "" if entry.visibility == "visible" else f" ({entry.visibility.replace('_', ' ')})"
+    return escaping.line(entry.name) + seen
+
+
+def _points_column(entries: Sequence[Entry]) -> list[str]:
+    """`3.5 /  4`, `open /  4`: earned and possible points, each under each other."""
+    earned = [
+        "open" if e.status.is_open else text
+        for e, text in zip(entries, column([e.earned for e in entries]), strict=True)
+    ]
+    width = max(map(len, earned), default=0)
+    points = column([e.points for e in entries])
+    return [f"{won:>{width}} / {most}" for won, most in zip(earned, points, strict=True)]
+
+
+def _total(entries: Sequence[Entry]) -> str:
+    earned = sum((e.earned for e in entries if not e.status.is_open), Fraction(0))
+    points = sum((e.points for e in entries), Fraction(0))
+    still_open = sum((e.points for e in entries if e.status.is_open), Fraction(0))
+    return f"{show(earned)} of {show(points)} points" + (f", {show(still_open)} still open" if still_open else "")
+
+
+def _isolation(score: Score) -> str:
+    missing = f"; missing: {', '.join(score.isolation.missing)}" if score.isolation.missing else ""
+    return escaping.line(f"isolation {score.isolation.tier}{missing}; {score.wall_s:.2f} s")
+
+
+def _tally(score: Score) -> Text:
+    """How the tests ended: `✓ 12 passed  ✗ 2 failed`."""
+    text = Text()
+    for status in Status:
+        count = sum(entry.status is status for entry in score.entries)
+        if count:
+            text.append("  " if text else "")
+            item = f"{status.symbol} {count} {_word(status)}".replace(" ", _UNBROKEN)
+            text.append(item, style=_STYLES[status])
+    return text

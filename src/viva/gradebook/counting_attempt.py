@@ -1,0 +1,98 @@
+"""Which of a student's deliveries counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from viva.config.policy import Attempts, Policy
+from viva.formats.decimal_points import show
+from viva.gradebook.clock import instant
+from viva.gradebook.lateness import Lateness, lateness
+from viva.model import Marked
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A delivery with what it is worth to one student."""
+
+    marked: Marked
+    late: Lateness
+    earned: Fraction
+    still_open: Fraction
+    maximum: Fraction
+
+    @property
+    def loss(self) -> Fraction:
+        """Points taken off for lateness."""
+        return self.late.loss(self.earned, self.maximum)
+
+    @property
+    def points(self) -> Fraction:
+        """What is left."""
+        return self.earned - self.loss
+
+    @property
+    def most(self) -> Fraction:
+        """What it could become if all that is open were won."""
+        all_won = self.earned + self.still_open
+        return all_won - self.late.loss(all_won, self.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The delivery that counts, and what is to say about the others."""
+
+    counted: Outcome
+    reasons: tuple[str, ...]
+    rival: bool
+    """Another one may still become the better one."""
+
+
+def outcome(marked: Marked, due: datetime | None, policy: Policy) -> Outcome:
+    """What a delivery is worth by a deadline; where tests were not asked, their points are open."""
+    score = marked.score
+    maximum = score.points if policy.maximum is None else policy.maximum
+    not_asked = max(Fraction(0), maximum - score.points)
+    return Outcome(marked, lateness(marked.delivery, due, policy), score.earned, score.still_open + not_asked, maximum)
+
+
+def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
+    """The one of at least one delivery that counts.
+
+    Those that came too late never stand before one that came in time enough.
+    """
+    in_order = _in_order(outcomes)
+    taken = in_order[: attempts.count]
+    reasons = []
+    if len(taken) < len(in_order):
+        reasons.append(f"{len(in_order)} were handed in, and the first {attempts.count} count")
+    eligible = [each for each in taken if each.late.counts] or taken
+    if attempts.which == "last":
+        counted = eligible[-1]
+        if counted is not taken[-1]:
+            reasons.append("what was handed in later came too late to count")
+        return Choice(counted, tuple(reasons), rival=False)
+    counted = max(eligible, key=lambda each: each.points)  # of equals the first
+    rivals = [each for each in eligible if each is not counted and each.most > counted.points]
+    if len(eligible) > 1:
+        reasons.append(f"the best of {len(eligible)} that were handed in")
+    reasons += [
+        f"{each.marked.delivery.name} has {show(each.still_open)} points still open and may yet be better"
+        for each in rivals
+    ]
+    return Choice(counted, tuple(reasons), rival=bool(rivals))
+
+
+def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """From the first to the last: by time where every delivery has one, else as the source counts them."""
+    deliveries = [each.marked.delivery for each in outcomes]
+    timed = all(delivery.submitted_at is not None for delivery in deliveries)
+
+    def place(each: Outcome) -> tuple[datetime, int, str]:
+        delivery = each.marked.delivery
+        when = delivery.submitted_at if timed else None
+        start = datetime.min.replace(tzinfo=UTC)
+        return (instant(when, delivery.name) if when else start, delivery.attempt, delivery.name)
+
+    return sorted(outcomes, key=place)

@@ -1,0 +1,176 @@
+"""One mark for each student: the delivery that counts, what lateness costs, what persons decided."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from viva.config.policy import Decision, Exceptions, Policy
+from viva.formats.decimal_points import show
+from viva.gradebook.clock import instant, shown
+from viva.gradebook.counting_attempt import Choice, choose, outcome
+from viva.gradebook.grade import Mark, State
+from viva.model import Marked, Student
+
+_NONE = Fraction(0)
+
+
+def final_grades(
+    marked: Sequence[Marked],
+    roster: Sequence[Student],
+    policy: Policy,
+    exceptions: Exceptions | None = None,
+    now: datetime | None = None,
+) -> list[Mark]:
+    """One mark for everybody on the class list, and for everybody else who handed something in.
+
+    Args:
+        marked: every delivery with its score; each member of a team gets a mark of her own, by her own deadline.
+        roster: the class list; marks come in its order, others behind it by id. May be empty.
+        now: who has handed in nothing is missing once the deadline has passed; None if it has.
+
+    Raises:
+        UsageError: the time of a delivery has no zone.
+    """
+    exceptions = exceptions or Exceptions()
+    of_student: dict[str, list[Marked]] = {}
+    for each in marked:
+        for student in {student.id: student for student in each.delivery.students}.values():
+            of_student.setdefault(student.id, []).append(each)
+    maximum = policy.maximum
+    if maximum is None:
+        maximum = max((each.score.points for each in marked), default=_NONE)
+    class_ = _Class(policy, exceptions, maximum, now)
+    return [class_.mark(student, of_student.get(student.id, [])) for student in everybody(marked, roster)]
+
+
+def everybody(marked: Iterable[Marked], roster: Iterable[Student]) -> list[Student]:
+    """The class list, then by id who handed in and is not on it; what only one of the two knows is kept."""
+    listed = {student.id: student for student in roster}
+    handed: dict[str, Student] = {}
+    for each in marked:
+        for student in each.delivery.students:
+            known = handed.get(student.id) or listed.get(student.id)
+            handed[student.id] = _joined(known, student) if known else student
+    others = sorted(handed.keys() - listed.keys())
+    return [handed.get(id_, student) for id_, student in listed.items()] + [handed[id_] for id_ in others]
+
+
+def unclaimed(marked: Iterable[Marked]) -> list[str]:
+    """Names of deliveries that nobody is known to have handed in, so that nobody gets a mark for them."""
+    return sorted(each.delivery.name for each in marked if not each.delivery.students)
+
+
+def strangers(exceptions: Exceptions, marks: Iterable[Mark]) -> list[str]:
+    """Ids of exceptions.yaml that nobody of the class has: a typing error would silently change nothing."""
+    return sorted(exceptions.students - {mark.student.id for mark in marks})
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """What holds for every student of the class."""
+
+    policy: Policy
+    exceptions: Exceptions
+    maximum: Fraction
+    now: datetime | None
+
+    def mark(self, student: Student, marked: Sequence[Marked]) -> Mark:
+        """The mark of one student, who may have handed in nothing."""
+        if decision := self.exceptions.excused.get(student.id):
+            return self._excused(student, marked, decision)
+        due, reasons = self._deadline(student)
+        if not marked:
+            return self._missing(student, due, reasons)
+        choice, unused = self._choice(marked, due)
+        counted = choice.counted
+        reasons = [*reasons, *unused, *choice.reasons]
+        if late := counted.late.sentence(counted.loss):
+            reasons.append(late)
+        if counted.still_open and counted.late.counts:
+            reasons.append(f"{show(counted.still_open)} of {show(counted.maximum)} points are still open")
+        points, adjusted, said = self._adjust(student, counted.points, counted.maximum)
+        is_open = choice.rival or (counted.still_open > 0 and counted.late.counts)
+        return Mark(
+            student=student,
+            state=State.OPEN if is_open else State.GRADED,
+            points=points,
+            maximum=counted.maximum,
+            earned=counted.earned,
+            penalty=counted.loss,
+            adjusted=adjusted,
+            still_open=counted.still_open,
+            delivery=counted.marked.delivery,
+            reasons=(*reasons, *said),
+        )
+
+    def _choice(self, marked: Sequence[Marked], due: datetime | None) -> tuple[Choice, list[str]]:
+        """What counts by a student's deadline; by the common one, and why, where her own would take points from her."""
+        common = choose([outcome(each, self.policy.due, self.policy) for each in marked], self.policy.attempts)
+        if due == self.policy.due:
+            return common, []
+        own = choose([outcome(each, due, self.policy) for each in marked], self.policy.attempts)
+        if own.counted.points >= common.counted.points:
+            return own, []
+        return common, ["by the extension a later and worse delivery would count, so it is not applied"]
+
+    def _deadline(self, student: Student) -> tuple[datetime | None, list[str]]:
+        """The later one of the common deadline and the student's own, and what there is to say about it."""
+        own = self.exceptions.extensions.get(student.id)
+        if own is None:
+            return self.policy.due, []
+        decided = _decided(own.decision)
+        common = self.policy.due
+        if common is not None and instant(own.due, "The extension") <= instant(common, "The deadline"):
+            return common, [f"the extension to {shown(own.due)} {decided} is not later than the deadline"]
+        return own.due, [f"extended to {shown(own.due)} {decided}"]
+
+    def _adjust(self, student: Student, points: Fraction, maximum: Fraction) -> tuple[Fraction, Fraction, list[str]]:
+        """Points with what persons gave and took, that change, and its reasons."""
+        rows = self.exceptions.adjustments.get(student.id, ())
+        adjusted = sum((row.points for row in rows), _NONE)
+        said = [f"{_signed(row.points)} points {_decided(row.decision)}" for row in rows]
+        total = max(_NONE, points + adjusted)
+        if self.policy.extra_credit == "cap" and total > maximum:
+            total = maximum
+            said.append(f"no more than the maximum of {show(maximum)} points counts")
+        return total, adjusted, said
+
+    def _excused(self, student: Student, marked: Sequence[Marked], decision: Decision) -> Mark:
+        said = [f"excused {_decided(decision)}"]
+        if marked:
+            names = ", ".join(sorted(each.delivery.name for each in marked))
+            said.append(f"what was handed in does not count: {names}")
+        return self._without(student, State.EXCUSED, None, _NONE, said)
+
+    def _missing(self, student: Student, due: datetime | None, reasons: Sequence[str]) -> Mark:
+        if due is not None and self.now is not None and instant(self.now, "now") <= instant(due, "The deadline"):
+            return self._without(student, State.OPEN, None, _NONE, [*reasons, "nothing was handed in yet"])
+        said = [*reasons, "nothing was handed in"]
+        rows = self.exceptions.adjustments.get(student.id, ())
+        if not rows and self.policy.nothing == "blank":
+            return self._without(student, State.MISSING, None, _NONE, said)
+        points, adjusted, more = self._adjust(student, _NONE, self.maximum)
+        return self._without(student, State.MISSING, points, adjusted, [*said, *more])
+
+    def _without(
+        self, student: Student, state: State, points: Fraction | None, adjusted: Fraction, reasons: Sequence[str]
+    ) -> Mark:
+        """A mark that no delivery stands behind."""
+        return Mark(student, state, points, self.maximum, _NONE, _NONE, adjusted, _NONE, None, tuple(reasons))
+
+
+def _joined(one: Student, two: Student) -> Student:
+    """One person as two sources know her; the first one's word goes before the second one's."""
+    also: Mapping[str, str] = {**two.also, **one.also}
+    return replace(
+        one, name=one.name or two.name, email=one.email or two.email, section=one.section or two.section, also=also
+    )
+
+
+def _decided(decision: Decision) -> str:
+    return f"by {decision.by} ({decision.reason})"
+
+
+def _signed(points: Fraction) -> str:
+    return f"{'+' if points > 0 else '−'}{show(abs(points))}"

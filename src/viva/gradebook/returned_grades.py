@@ -1,0 +1,36 @@
+"""Marks as they are handed back: rounded, with their reasons in words."""
+
+from collections.abc import Iterable
+
+from viva.config.policy import Rounding
+from viva.formats.lms.returned_grade import Grade
+from viva.gradebook.grade import Mark, State
+from viva.gradebook.rounding import rounded
+
+
+def grades_of(marks: Iterable[Mark], rounding: Rounding, *, with_open: bool = False) -> list[Grade]:
+    """What is written for each mark.
+
+    Args:
+        with_open: write marks whose points are not all decided as they are so far; else nothing is written for
+            them, because a platform would show points as lost that nobody has marked.
+    """
+    return [_grade(mark, rounding, with_open) for mark in marks]
+
+
+def _grade(mark: Mark, rounding: Rounding, with_open: bool) -> Grade:
+    told = mark.points is not None and (with_open or mark.state is not State.OPEN)
+    return Grade(
+        student=mark.student,
+        state=mark.state.value,
+        points=rounded(mark.points, rounding) if told and mark.points is not None else None,
+        maximum=mark.maximum,
+        exact=mark.points if told else None,
+        earned=mark.earned,
+        penalty=mark.penalty,
+        adjusted=mark.adjusted,
+        still_open=mark.still_open,
+        delivery=mark.delivery.name if mark.delivery else "",
+        submitted_at=mark.delivery.submitted_at if mark.delivery else None,
+        why="\n".join(f"{reason[:1].upper()}{reason[1:]}." for reason in mark.reasons),
+    )

@@ -1,0 +1,168 @@
+"""Predictions and checkpoints among the files of a submission."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+import numpy as np
+
+from viva.compare import Disagreement
+from viva.compare.show import show
+from viva.grading.artifacts.columns import Labels, Scores, from_arrays, from_columns
+from viva.grading.artifacts.file_kinds import kind_of, unless_pickled
+from viva.grading.artifacts.numpy_files import Array, read_npy, read_npz
+from viva.grading.artifacts.prediction_tables import read_text
+from viva.grading.artifacts.safetensors import read_safetensors
+from viva.grading.artifacts.table_cells import Classes
+from viva.grading.artifacts.unusable import Unusable, room_for
+from viva.model.errors import MissingName
+
+_PICKLED: Final = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".joblib")
+"""Looked for last, so that whoever hands one in reads why it is not opened."""
+TABLES: Final = (".npz", ".npy", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".safetensors", *_PICKLED)
+CHECKPOINTS: Final = (".safetensors", ".npz", *_PICKLED)
+_WRAPPERS: Final = ("module.", "_orig_mod.", "model.")
+"""What DataParallel, torch.compile and a module around the model put before every name."""
+_WIDEST: Final = 16
+"""Bytes of an element."""
+
+
+def predictions(
+    submission: Any,
+    name: str,
+    n: int,
+    *,
+    classes: int | Sequence[str] | None = None,
+    ids: Sequence[Hashable] | None = None,
+) -> Labels | Scores:
+    """The predictions for n rows that the student hands in as a file: npz, npy, CSV, JSON or safetensors.
+
+    Args:
+        submission: the fixture.
+        name: the file, such as "predictions.csv"; in another folder or in another of these formats it is found as well.
+        n: how many rows were to be predicted.
+        classes: how many classes there are, or their names in the order of their numbers, which the file may then use.
+        ids: the ids of the rows in the examiner's order. Without them, ids 0 … n−1 or 1 … n are understood.
+
+    Returns:
+        Classes (n,), int64, or scores (n, C), float64, in the examiner's order of rows. They are the student's claim.
+
+    Raises:
+        MissingName: there is no such file; says where to put it.
+        Disagreement: it cannot be used; says what was expected and what to do.
+        ValueError: n, classes or ids make no sense.
+    """
+    known = Classes.of(classes)
+    if n < 1 or (ids is not None and len({*ids}) != n):
+        raise ValueError(f"predictions(n={n}): expected one row or more, and as many different ids.")
+    file, data = _found(submission, name, TABLES, f"your predictions for the {n:,} rows")
+    try:
+        return read_predictions(data, n, known, ids)
+    except Unusable as why:
+        raise Disagreement(f"{file} {why}") from None
+
+
+def checkpoint(submission: Any, name: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> dict[str, Array]:
+    """The weights that the student hands in: safetensors, or npz.
+
+    Args:
+        submission: the fixture.
+        name: the file, such as "model.safetensors".
+        shapes: what must be there, by name. Others are left out; a wrapper's prefix (`module.`) is taken off.
+
+    Returns:
+        Arrays by name; half precision as float32. They are the student's claim.
+
+    Raises:
+        MissingName: there is no such file; says where to put it.
+        Disagreement: it cannot be used; says what was expected and what to do.
+    """
+    file, data = _found(submission, name, CHECKPOINTS, "your weights")
+    try:
+        return read_checkpoint(data, shapes)
+    except Unusable as why:
+        raise Disagreement(f"{file} {why}") from None
+
+
+def read_predictions(data: bytes, n: int, classes: Classes, ids: Sequence[Hashable] | None = None) -> Labels | Scores:
+    """The predictions in the bytes of a file; see `predictions`.
+
+    Raises:
+        Unusable: they cannot be used; `str()` goes on after the file's name.
+    """
+    match kind_of(data):
+        case "text":
+            try:
+                return from_columns(read_text(data, n, classes), n, classes, ids)
+            except Unusable as why:
+                raise unless_pickled(data, str(why)) from None
+        case "npy":
+            arrays = {"predictions": read_npy(data)}
+        case "npz":
+            arrays = read_npz(data, room_for(len(data), _WIDEST * n * (classes.count or 1)))
+        case "safetensors":
+            arrays = read_safetensors(data)
+    return from_arrays(arrays, n, classes, ids)
+
+
+def read_checkpoint(data: bytes, shapes: Mapping[str, Sequence[int]] | None = None) -> dict[str, Array]:
+    """The arrays in the bytes of a checkpoint; see `checkpoint`.
+
+    Raises:
+        Unusable: they cannot be used; `str()` goes on after the file's name.
+    """
+    match kind_of(data):
+        case "safetensors":
+            arrays = read_safetensors(data)
+        case "npz":
+            arrays = read_npz(data, room_for(len(data), sum(_WIDEST * math.prod(s) for s in (shapes or {}).values())))
+        case "npy":
+            read_npy(data)
+            raise Unusable("holds an array without a name: write all weights by safetensors.torch.save_file.")
+        case "text":
+            raise unless_pickled(data, "is text; expected weights: write them by safetensors.torch.save_file.")
+    found = arrays if shapes is None else _declared(arrays, shapes)
+    for name, array in found.items():
+        if array.dtype.kind not in "biuf":
+            raise Unusable(f"holds {show(name)} of type {array.dtype}; expected numbers.")
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise Unusable(f"holds NaN in {show(name)}: the training diverged; save weights that are numbers.")
+    return found
+
+
+def _declared(arrays: dict[str, Array], shapes: Mapping[str, Sequence[int]]) -> dict[str, Array]:
+    """The arrays that were asked for, in their order."""
+    for wrapper in _WRAPPERS:
+        bare = {name.removeprefix(wrapper): array for name, array in arrays.items()}
+        if not shapes.keys() <= arrays.keys() and shapes.keys() <= bare.keys():
+            arrays = bare
+    if missing := [name for name in shapes if name not in arrays]:
+        there = ", ".join(show(name) for name in list(arrays)[:4])
+        raise Unusable(
+            f"lacks {show(missing[0])}{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}; it holds {there}"
+            f"{', …' if len(arrays) > 4 else ''}: save the state_dict of the model that the question asks for."
+        )
+    for name, shape in shapes.items():
+        if arrays[name].shape != tuple(shape):
+            raise Unusable(f"holds {show(name)} of shape {show(arrays[name].shape)}; expected {show(tuple(shape))}.")
+    return {name: arrays[name] for name in shapes}
+
+
+def _found(submission: Any, name: str, endings: Sequence[str], what: str) -> tuple[str, bytes]:
+    """The file's name and bytes: of this name, or of the same name with another ending that can be read."""
+    stem = str(PurePosixPath(name).with_suffix(""))
+    for candidate in dict.fromkeys([name, *(stem + ending for ending in endings)]):
+        try:
+            return candidate, submission.read(candidate)
+        except MissingName:
+            continue
+    raise MissingFile(name, what)
+
+
+class MissingFile(MissingName):
+    """A file was not handed in; says where to put it."""
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(name)
+        self.args = (f"No file {name} was found: hand in {what} under this name, beside your code.",)

@@ -1,0 +1,176 @@
+"""Checkpoints of trainings: what a later run of the same submission needs to go on after the last epoch.
+
+The state of a training is a claim of the student's box. It is kept in the wire's own format, which holds plain data
+alone, and is handed back to nobody but a box that runs the same test on the same submission: what a box has seen of a
+hidden test would otherwise reach a box whose words the student reads. Beside it stands what the examiner itself has
+measured; so that neither can be changed where it lies, the file is sealed with a key that is made from the course's
+secret. The seal covers where the checkpoint belongs as well: a file of another training is no better than noise.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, final
+
+from viva.config import Assignment
+from viva.formats.atomic_write import write_atomically
+from viva.model.errors import UsageError
+from viva.sandbox.guest.transport.wire import TooLarge, WireError, dump, load
+
+FORMAT: Final = "viva checkpoint 1"
+SUFFIX: Final = ".checkpoint"
+MOST_BYTES: Final = 64 << 20
+"""Of one training."""
+MOST_BYTES_TOGETHER: Final = 256 << 20
+"""Of all trainings of a submission."""
+_SEAL: Final = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A training as far as it had come."""
+
+    epochs: int
+    """How many are complete."""
+    measured: Mapping[str, list[float]]
+    """What the examiner had recorded, epoch by epoch."""
+    rng: Any
+    """The state of the examiner's own generator; None where it was not handed over."""
+    state: Any
+    """What the box has said of itself: a claim."""
+
+
+@final
+@dataclass(slots=True)
+class Checkpoints:
+    """Those of one submission, in a folder that no box can reach."""
+
+    folder: Path
+    key: bytes
+    """Known to the examiner alone."""
+    made_with: Callable[[], Mapping[str, str]] = dict
+    """What beside the test decides how a training goes; asked once there is a box that can say its part."""
+    case_id: str = ""
+    """The test that is running."""
+    trained: dict[str, bool] = field(default_factory=dict)
+    """Files of the trainings of this run, and whether each was complete in the end."""
+    notes: list[str] = field(default_factory=list)
+    """For staff: what was not kept or not used, and why."""
+    _begun: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    _run: str = ""
+
+    def of(self, name: str, seed: Any) -> "Checkpoint":
+        """The place of a training that begins now; one of the same name and seed as before in this test is another."""
+        self._run = self._run or _digest([FORMAT, sorted(self.made_with().items())])
+        known = (self.case_id, name, repr(seed))
+        self._begun[known] += 1
+        found = Checkpoint(self, self._run, _digest([self._run, *known, self._begun[known]]), name)
+        self.trained[found.path.name] = False
+        return found
+
+    def note(self, name: str, text: str) -> None:
+        """Tell staff about a training."""
+        self.notes.append(f"{self.case_id}: {name or 'a training'}: {text}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The place of one training's checkpoint; a later one takes the place of an earlier one."""
+
+    _of: Checkpoints
+    _run: str
+    _identity: str
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The file; what stands before the hyphen is the same for all that a run could go on with."""
+        return self._of.folder / f"{self._run[:16]}-{self._identity[:16]}{SUFFIX}"
+
+    def note(self, text: str) -> None:
+        """Tell staff about this training."""
+        self._of.note(self.name, text)
+
+    def done(self) -> None:
+        """The training is complete: its checkpoint is needed only until the result is written."""
+        self._of.trained[self.path.name] = True
+
+    def drop(self) -> None:
+        """Take the file away."""
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+
+    def read(self) -> Held | None:
+        """What was kept; None where nothing was, or nothing that can be used, which staff are told."""
+        try:
+            if self.path.stat().st_size > MOST_BYTES + _SEAL:
+                raise ValueError("it is too large")
+            data = memoryview(self.path.read_bytes())
+            if not hmac.compare_digest(data[:_SEAL], self._seal(data[_SEAL:])):
+                raise ValueError("it was changed, cut short, or belongs to another training")
+            epochs, measured, rng, state = load(data[_SEAL:])
+            return Held(epochs, measured, rng, state)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, WireError) as error:
+            self.note(f"its checkpoint was not used: {_words(error)}; the training began anew.")
+            return None
+
+    def write(self, held: Held) -> None:
+        """Keep a training as far as it has come.
+
+        Raises:
+            ValueError: it cannot be kept; says why.
+        """
+        try:
+            parts = dump([held.epochs, dict(held.measured), held.rng, held.state])
+            size = sum(memoryview(part).nbytes for part in parts)
+            _check_room(size, MOST_BYTES, "the state of a training may take")
+            _check_room(size + self._others_bytes(), MOST_BYTES_TOGETHER, "all trainings of a submission together")
+            data = b"".join(parts)
+            self._of.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(self.path, self._seal(data) + data, durable=False, mode=0o600)
+        except (TypeError, TooLarge, UsageError, OSError) as error:
+            raise ValueError(_words(error)) from None
+
+    def _seal(self, data: bytes | memoryview) -> bytes:
+        seal = hmac.new(self._of.key, self._identity.encode(), hashlib.sha256)
+        seal.update(data)
+        return seal.digest()
+
+    def _others_bytes(self) -> int:
+        if not self._of.folder.is_dir():
+            return 0
+        return sum(path.stat().st_size for path in self._of.folder.iterdir() if path != self.path)
+
+
+def content_of(assignment: Assignment) -> str:
+    """One number for all that the course itself brings to a training: tests, helpers, labels, data.
+
+    A test that was changed is another test; a training that began under the earlier one is not continued.
+    """
+    graders = [path for path in sorted(assignment.graders.rglob("*")) if "__pycache__" not in path.parts]
+    named = [(path.relative_to(assignment.graders).as_posix(), path) for path in graders]
+    named += zip(assignment.data_names, assignment.data, strict=True)
+    read = [[name, hashlib.sha256(path.read_bytes()).hexdigest()] for name, path in named if path.is_file()]
+    return _digest(read)
+
+
+def _digest(plain: Any) -> str:
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
+
+
+def _check_room(size: int, most: int, what: str) -> None:
+    if size > most:
+        raise ValueError(f"{size / (1 << 20):.1f} MiB; {what} at most {most >> 20} MiB")
+
+
+def _words(error: Exception) -> str:
+    """Without the path, which means nothing to whoever reads it."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

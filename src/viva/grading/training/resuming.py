@@ -1,0 +1,82 @@
+"""A training that goes on where an earlier run of the same submission has ended."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from viva.grading.events import listener
+from viva.grading.training.checkpoints import Checkpoint, Held
+
+KEEP_EVERY_S: Final = 2.0
+"""Work that may be lost: shorter epochs are not kept one by one."""
+
+
+@final
+@dataclass(slots=True)
+class Continuing:
+    """How a training is kept and taken up again; see `training.epochs`."""
+
+    save: Callable[[], Any]
+    load: Callable[[Any], Any]
+    rng: np.random.Generator | None = None
+    seed: Any = None
+    _place: Checkpoint | None = None
+    _kept_at_s: float = 0.0
+    _given_up: bool = False
+
+    def begin(self, name: str, n: int) -> Held | None:
+        """Take up what an earlier run has left, if there is any; the state is then as it was after that epoch.
+
+        Raises:
+            StudentRaised, BoxError: the box ended meanwhile, or cannot be put back to how it was before.
+        """
+        checkpoints = listener().checkpoints
+        self._place = checkpoints.of(name, self.seed) if checkpoints is not None else None
+        held = self._place.read() if self._place is not None else None
+        if self._place is None or held is None or not 0 < held.epochs <= n:
+            return None
+        try:
+            before = self.save()
+        except Exception as error:
+            self._place.note(f"its checkpoint was not used: {_words(error)}; the training began anew.")
+            return None
+        return held if self._put_back(self._place, held, before) else None
+
+    def _put_back(self, place: Checkpoint, held: Held, before: Any) -> bool:
+        try:
+            if self.load(held.state) is False:
+                place.note("its checkpoint does not fit what it is to be put into; the training began anew.")
+                return False
+            if self.rng is not None and held.rng is not None:
+                self.rng.bit_generator.state = held.rng
+        except Exception as error:  # whatever the box, or what is left of it, makes of its own words
+            place.note(f"its checkpoint could not be put back ({_words(error)}); the training began anew.")
+            place.drop()
+            self.load(before)
+            return False
+        return True
+
+    def keep(self, reached: int, measured: Mapping[str, list[float]], used_s: float, *, stopped: bool) -> None:
+        """After an epoch: keep what there is, if that is worth while; what cannot be kept is told to staff."""
+        due = stopped or used_s - self._kept_at_s >= KEEP_EVERY_S
+        if self._place is None or self._given_up or not due:
+            return
+        self._kept_at_s = used_s
+        try:
+            state = self.save()
+            rng = self.rng.bit_generator.state if self.rng is not None else None
+            self._place.write(Held(reached, measured, rng, state))
+        except Exception as error:  # nobody loses a point because a training cannot be kept
+            self._place.note(f"a later run cannot go on after epoch {reached}: {_words(error)}.")
+            self._given_up = True
+
+    def done(self) -> None:
+        """All epochs are complete."""
+        if self._place is not None:
+            self._place.done()
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,34 @@
+"""Curves that a test has computed."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from viva.grading.events import listener
+
+
+def draw(name: str, values: Sequence[Any], thresholds: Mapping[int, float] | None = None) -> None:
+    """Show a quantity over the epochs in the feedback of a visible test; drawn again, it takes the earlier one's place.
+
+    Args:
+        name: what is shown, for example "gap"; the same for the whole class, which is shown in one picture.
+        values: one number for each epoch, from the first; computed by the test, never a text of the student's.
+        thresholds: epoch (from 1) to the value that is asked for after it.
+
+    Raises:
+        TypeError, ValueError: a value is no finite number.
+    """
+    marks = tuple((int(epoch), finite(value, name)) for epoch, value in sorted((thresholds or {}).items()))
+    listener().draw(name, tuple(finite(value, name) for value in values), marks)
+
+
+def finite(value: Any, name: str) -> float:
+    """A plain finite float.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {number}; expected a finite number.")
+    return number

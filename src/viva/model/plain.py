@@ -1,0 +1,125 @@
+"""Values as plain data and back, for the wire, the cluster and the records."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any
+
+from viva.model.gpu import Gpu, Gpus, GpuUse
+from viva.model.score import Case, Curve, Entry, Isolation, Leader, Score
+from viva.model.status import Status
+from viva.model.submission import File, Submission
+
+
+def submission_to_plain(submission: Submission) -> dict[str, Any]:
+    """A submission as plain data."""
+    return {
+        "name": submission.name,
+        "files": [[f.path, f.data] for f in submission.files],
+        "content_hash": submission.content_hash,
+        "problem": submission.problem,
+        "notes": list(submission.notes),
+    }
+
+
+def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
+    """The inverse of `submission_to_plain`."""
+    return Submission(
+        plain["name"],
+        tuple(File(path, data) for path, data in plain["files"]),
+        plain["content_hash"],
+        plain["problem"],
+        tuple(plain["notes"]),
+    )
+
+
+def gpus_to_plain(gpus: Gpus) -> dict[str, Any]:
+    """What a run offers to tests for a GPU, as plain data."""
+    return asdict(gpus)
+
+
+def gpus_from_plain(plain: Mapping[str, Any]) -> Gpus:
+    """The inverse of `gpus_to_plain`."""
+    devices = (Gpu(**{**device, "shared": tuple(device["shared"])}) for device in plain["devices"])
+    return Gpus(tuple(devices), plain["why_none"])
+
+
+def entry_to_plain(entry: Entry) -> dict[str, Any]:
+    """An entry as plain data; points as exact text."""
+    return {
+        "test_id": entry.test_id,
+        "name": entry.name,
+        "number": entry.number,
+        "visibility": entry.visibility,
+        "status": str(entry.status),
+        "earned": str(entry.earned),
+        "points": str(entry.points),
+        "tags": list(entry.tags),
+        "hide_errors": entry.hide_errors,
+        "written": entry.written,
+        "rubric": entry.rubric,
+        "needs": list(entry.needs),
+        "cases": [
+            [c.label, str(c.status), str(c.earned), str(c.points), c.message, c.staff_message, c.wall_s]
+            for c in entry.cases
+        ],
+    }
+
+
+def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
+    """The inverse of `entry_to_plain`."""
+    cases = tuple(
+        Case(label, Status(status), Fraction(earned), Fraction(points), message, staff, wall_s)
+        for label, status, earned, points, message, staff, wall_s in plain["cases"]
+    )
+    exact = {
+        "status": Status(plain["status"]),
+        "earned": Fraction(plain["earned"]),
+        "points": Fraction(plain["points"]),
+    }
+    lists = {"cases": cases, "tags": tuple(plain["tags"]), "needs": tuple(plain["needs"])}
+    return Entry(**{**plain, **exact, **lists})
+
+
+def score_to_plain(score: Score) -> dict[str, Any]:
+    """A score as plain data."""
+    return {
+        "submission": score.submission,
+        "content_hash": score.content_hash,
+        "assignment": score.assignment,
+        "version": score.version,
+        "entries": [entry_to_plain(e) for e in score.entries],
+        "notes": list(score.notes),
+        "isolation": {
+            "tier": score.isolation.tier,
+            "layers": dict(score.isolation.layers),
+            "probes": dict(score.isolation.probes),
+            "missing": list(score.isolation.missing),
+        },
+        "signature": dict(score.signature),
+        "environment": list(score.environment),
+        "leaderboard": [[x.name, x.value, x.order] for x in score.leaderboard],
+        "wall_s": score.wall_s,
+        "gpu": None if score.gpu is None else asdict(score.gpu),
+        "curves": [[c.test_id, c.name, list(c.values), [list(t) for t in c.thresholds]] for c in score.curves],
+    }
+
+
+def score_from_plain(plain: Mapping[str, Any]) -> Score:
+    """The inverse of `score_to_plain`."""
+    isolation = plain["isolation"]
+    rebuilt = {
+        "entries": tuple(entry_from_plain(e) for e in plain["entries"]),
+        "notes": tuple(plain["notes"]),
+        "environment": tuple(plain["environment"]),
+        "isolation": Isolation(
+            isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])
+        ),
+        "leaderboard": tuple(Leader(*x) for x in plain["leaderboard"]),
+        "gpu": None if plain["gpu"] is None else GpuUse(**plain["gpu"]),
+        "curves": tuple(
+            Curve(test_id, name, tuple(values), tuple((epoch, value) for epoch, value in thresholds))
+            for test_id, name, values, thresholds in plain["curves"]
+        ),
+    }
+    return Score(**{**plain, **rebuilt})

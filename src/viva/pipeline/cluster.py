@@ -1,0 +1,308 @@
+"""Grade many submissions on the workers of a Dask cluster: a task is one submission's bytes, its result a score's."""
+
+import queue
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import dask
+from distributed import Future, KilledWorker
+
+from viva.config import Course
+from viva.model import Entry, Tier
+from viva.model.errors import GraderError, UsageError, VivaError
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline import cluster_worker
+from viva.pipeline.assignment_plan import Plan
+from viva.pipeline.cluster_messages import Task, graded_from_bytes
+from viva.pipeline.local_pool import Job, read
+from viva.pipeline.schedulers import Connection
+
+LOOK_S: Final = 1.0
+"""How often the scheduler is asked which workers there are."""
+LEAST_AT_ONCE: Final = 8
+"""Tasks that are sent though there is no worker for them: a cluster that adapts starts workers for what waits."""
+MOST_BYTES: Final = 256 << 20
+"""The scheduler holds what waits in its memory; no more than this, and one task."""
+MOST_LOST: Final = 3
+"""How often a task is sent again that the scheduler has forgotten."""
+Result = tuple[Job, Graded | Exception]
+
+
+@dataclass(slots=True)
+class ClusterBatch:
+    """How to grade; the same for every submission. Used as `viva.pipeline.local_pool.Batch`."""
+
+    connection: Connection
+    course: Course
+    secret: bytes
+    wanted: Wanted
+    least: Tier = Tier.T1
+    """The weakest isolation that will do; workers never grade in T0."""
+    tier: Tier | None = None
+    """Exactly this isolation; None for the best that each worker offers."""
+    worker_course: str = ""
+    """The course's folder on the workers; empty for the path that it has here."""
+    gpu: bool = False
+    """Whether workers with the resource `GPU` get what needs one; else tests for a GPU stay open."""
+    on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
+    """Called when a submission is sent, with every entry still open."""
+    on_wait: Callable[[str], None] = lambda text: None
+    """Called with a line when there is no worker for what waits."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """Grade the jobs, in any order; each comes back exactly once.
+
+        Yields:
+            The job and its score, or the usage or grader error that kept it from being graded.
+        """
+        if not jobs:
+            return
+        under_way = _Run(self, jobs)
+        try:
+            yield from under_way.results()
+        finally:
+            under_way.cancel()  # nothing, where it came to its end
+
+
+@dataclass(slots=True)
+class _Lane:
+    """Jobs that the same workers can do."""
+
+    resources: dict[str, float]
+    waiting: deque[Job] = field(default_factory=deque)
+    sent: int = 0
+    threads: int = 0
+    """Of the workers that can do them."""
+    alone_since: float | None = None
+    """Since when there has been no such worker."""
+    told: bool = False
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything of it is still to come back."""
+        return bool(self.waiting) or self.sent > 0
+
+    def see(self, workers: Sequence[Any]) -> None:
+        """Count the workers that can do these jobs."""
+        self.threads = sum(
+            min([each["nthreads"], *(int(each["resources"].get(name, 0) / n) for name, n in self.resources.items())])
+            for each in workers
+        )
+        if self.threads or not self.has_work:
+            self.alone_since, self.told = None, False
+        elif self.alone_since is None:
+            self.alone_since = time.monotonic()
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A job that is under way."""
+
+    job: Job
+    lane: _Lane
+    future: Future
+    size: int
+    last: bool
+    """Whether it is under way alone, because workers ended while they graded it."""
+
+
+class _Run:
+    """One run over a class."""
+
+    def __init__(self, batch: ClusterBatch, jobs: Sequence[Job]) -> None:
+        self._batch, self._client = batch, batch.connection.client
+        self._id = secrets.token_hex(4)
+        self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._sent: dict[str, _Sent] = {}
+        self._suspects: deque[tuple[Job, _Lane]] = deque()
+        self._lost: dict[str, int] = {}
+        self._failed: set[str] = set()
+        self._bytes = 0
+        self._count = 0
+        self._looked = 0.0
+        self._introduced = False
+        self._plans = {job.assignment.name: self._plan(job, jobs) for job in _one_of_each(jobs)}
+        anywhere, with_gpu = _Lane({}), _Lane({"GPU": 1})
+        self._lanes = (anywhere, with_gpu)
+        for job in jobs:
+            on_gpu = batch.gpu and self._plans[job.assignment.name].needs_gpu(job.wanted or batch.wanted)
+            (with_gpu if on_gpu else anywhere).waiting.append(job)
+
+    def _plan(self, job: Job, jobs: Sequence[Job]) -> Plan:
+        theirs = [each for each in jobs if each.assignment.name == job.assignment.name]
+        wanted = [self._batch.wanted, *(each.wanted for each in theirs if each.wanted is not None)]
+        notebooks = any((each.submission or each).may_hold_notebook for each in theirs)
+        return Plan.of(self._batch.course, job.assignment, self._batch.secret, wanted, notebooks=notebooks)
+
+    def results(self) -> Iterator[Result]:
+        """Send, and take what comes back, until nothing is left."""
+        while self._suspects or any(lane.has_work for lane in self._lanes):
+            if self._client.status == "closed":
+                yield from self._give_up("the connection to the scheduler was lost", self._lanes)
+                return
+            yield from self._look()
+            yield from self._send()
+            try:
+                future = self._done.get(timeout=LOOK_S)
+            except queue.Empty:
+                continue
+            if (sent := self._sent.pop(future.key, None)) is not None:
+                sent.lane.sent -= 1
+                self._bytes -= sent.size
+                if (outcome := self._outcome(sent)) is not None:
+                    yield sent.job, outcome
+
+    def cancel(self) -> None:
+        """Nobody waits for what is under way."""
+        futures = [sent.future for sent in self._sent.values()]
+        self._sent.clear()
+        if futures and self._client.status == "running":
+            self._client.cancel(futures, force=True)
+
+    def _introduce(self) -> None:
+        """Give every worker, those that are still to come too, the examiners that it keeps from task to task."""
+        try:
+            self._client.register_plugin(cluster_worker.Examiners())
+        except ImportError as error:
+            raise _without_viva(error) from error
+        self._introduced = True
+
+    def _look(self) -> Iterator[Result]:
+        """See which workers there are, now and then; jobs that no worker can do come back after some patience."""
+        if time.monotonic() - self._looked < LOOK_S or self._client.status != "running":
+            return
+        self._looked = time.monotonic()
+        try:
+            if not self._introduced:
+                self._introduce()
+            workers = [*self._batch.connection.workers().values()]
+        except OSError:  # the client tries to reach the scheduler again, and closes when it cannot
+            return
+        patience_s = self._batch.connection.patience_s
+        for lane in self._lanes:
+            lane.see(workers)
+            alone_s = 0.0 if lane.alone_since is None else time.monotonic() - lane.alone_since
+            if alone_s > 2 and not lane.told:
+                lane.told = True
+                self._batch.on_wait(f"waiting for a worker of the cluster{' with a GPU' if lane.resources else ''}")
+            if patience_s is not None and alone_s > patience_s:
+                yield from self._give_up(f"there was no worker for {patience_s:.0f} s", (lane,))
+
+    def _send(self) -> Iterator[Result]:
+        """Send as much as keeps the workers busy: what waits here can still be cancelled, and needs no memory there."""
+        if self._client.status != "running" or not self._introduced:
+            return
+        for lane in self._lanes:
+            while (
+                lane.waiting and lane.sent < max(2 * lane.threads, LEAST_AT_ONCE) and self._bytes < MOST_BYTES
+            ):  # two for each thread, so that none waits for us
+                job = lane.waiting.popleft()
+                yield from self._submit(job, lane)
+        if self._suspects and not any(lane.has_work for lane in self._lanes):
+            yield from self._submit(*self._suspects.popleft(), last=True)
+
+    def _submit(self, job: Job, lane: _Lane, *, last: bool = False) -> Iterator[Result]:
+        plan, wanted = self._plans[job.assignment.name], job.wanted or self._batch.wanted
+        try:
+            data = self._task(job, plan, wanted, gpu=bool(lane.resources)).to_bytes()
+        except VivaError as error:
+            yield job, error
+            return
+        self._batch.on_start(job, plan.open_entries(wanted))
+        self._count += 1
+        key = f"viva-{self._id}-{self._count}"
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": len(data) + MOST_BYTES}):
+            future = self._client.submit(
+                cluster_worker.grade, data, key=key, pure=False, resources=lane.resources or None
+            )
+        self._sent[key] = _Sent(job, lane, future, len(data), last)
+        lane.sent += 1
+        self._bytes += len(data)
+        future.add_done_callback(self._done.put)
+
+    def _task(self, job: Job, plan: Plan, wanted: Wanted, *, gpu: bool) -> Task:
+        batch = self._batch
+        floor = job.assignment.min_tier or Tier.T0
+        return Task(
+            submission=job.submission or read(job, batch.course),
+            wanted=wanted,
+            course=batch.worker_course or str(batch.course.root),
+            assignment=job.assignment.name,
+            made_with=plan.made_with,
+            seed_id=plan.seed_id,
+            least=max(batch.least, floor, Tier.T1),
+            tier=batch.tier,
+            gpu=gpu,
+            notebooks=plan.notebooks,
+            waiting=tuple({each.assignment.name for lane in self._lanes for each in lane.waiting}),
+            transcript=job.transcript(),
+        )
+
+    def _outcome(self, sent: _Sent) -> Graded | Exception | None:
+        """What became of a task; None where it is tried once more."""
+        future, job = sent.future, sent.job
+        if future.cancelled():  # the scheduler was restarted, or the connection to it broke
+            return self._again(sent)
+        if future.status != "error":
+            try:
+                return graded_from_bytes(future.result(timeout=60))
+            except UsageError as error:
+                return error
+            except GraderError as error:  # that worker could not; another may, once
+                if job.name in self._failed:
+                    return error
+                self._failed.add(job.name)
+                sent.lane.waiting.appendleft(job)
+                return None
+            except Exception:  # the worker with the result has ended, and no other took its place
+                return self._again(sent)
+        raised = future.exception()
+        if isinstance(raised, KilledWorker):
+            if sent.last:
+                return GraderError(f"{job.name}: every worker that graded it ended; their logs say why")
+            self._suspects.append((job, sent.lane))  # others were under way beside it: it may not be the cause
+            return None
+        if isinstance(raised, ImportError | AttributeError):
+            return _without_viva(raised)
+        return GraderError(f"the cluster could not grade it: {type(raised).__name__}: {raised}")
+
+    def _again(self, sent: _Sent) -> Graded | Exception | None:
+        self._introduced = False  # it may be another scheduler
+        name = sent.job.name
+        self._lost[name] = self._lost.get(name, 0) + 1
+        if self._lost[name] > MOST_LOST:
+            return GraderError("the scheduler lost it again and again")
+        sent.lane.waiting.appendleft(sent.job)
+        return None
+
+    def _give_up(self, why: str, lanes: Sequence[_Lane]) -> Iterator[Result]:
+        """Everything of these lanes comes back without a score."""
+        under_way = [sent for sent in self._sent.values() if sent.lane in lanes]
+        jobs = [sent.job for sent in under_way] + [job for lane in lanes for job in lane.waiting]
+        jobs += [job for job, lane in self._suspects if lane in lanes]
+        if self._client.status == "running":
+            self._client.cancel([sent.future for sent in under_way], force=True)
+        self._sent = {key: sent for key, sent in self._sent.items() if sent.lane not in lanes}
+        self._suspects = deque(each for each in self._suspects if each[1] not in lanes)
+        for lane in lanes:
+            lane.waiting.clear()
+            lane.sent = 0
+        self._bytes = sum(sent.size for sent in self._sent.values())
+        for job in jobs:
+            yield job, GraderError(why)
+
+
+def _one_of_each(jobs: Sequence[Job]) -> list[Job]:
+    """One job of each assignment."""
+    return [*{job.assignment.name: job for job in jobs}.values()]
+
+
+def _without_viva(error: BaseException) -> UsageError:
+    return UsageError(
+        f"The scheduler or a worker of the cluster cannot run viva: {error}; install the same viva, with the extra "
+        "`scale`, in the environment of each."
+    )

@@ -1,0 +1,114 @@
+"""What is sent to a worker of a cluster and what comes back: msgpack of plain data, so that nothing but bytes is
+ever given to the cluster's own way of sending objects."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import msgpack
+
+import viva
+from viva.model import Submission, Tier
+from viva.model.errors import GraderError, UsageError
+from viva.model.grade_request import Graded, Wanted
+from viva.model.plain import score_from_plain, score_to_plain, submission_from_plain, submission_to_plain
+
+_SURROGATES: Final = "surrogatepass"
+"""Texts of students may hold lone surrogates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One submission to grade on a worker. The course and its secret are not in it: the worker has its own."""
+
+    submission: Submission
+    wanted: Wanted
+    course: str
+    """The course's folder on the worker."""
+    assignment: str
+    made_with: str
+    """The digest of tests, key, references and settings that the worker's course must have."""
+    seed_id: str
+    """Names the secret that the worker must have, without telling it."""
+    least: Tier
+    """The weakest isolation that will do."""
+    tier: Tier | None
+    """Exactly this isolation; None for the best that the worker offers."""
+    gpu: bool
+    """Whether tests that need a GPU get one of the worker's."""
+    notebooks: bool
+    """Whether this or other submissions of the class may hold notebooks."""
+    waiting: tuple[str, ...]
+    """Assignments of which more is to come: the worker need not keep examiners of others."""
+    transcript: bytes = b""
+    """What answers in the place of the student's program, where it is given."""
+
+    def to_bytes(self) -> bytes:
+        """The task as bytes."""
+        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        plain["submission"] = submission_to_plain(self.submission)
+        plain["wanted"] = dataclasses.asdict(self.wanted)
+        plain["least"] = int(self.least)
+        plain["tier"] = None if self.tier is None else int(self.tier)
+        return _pack({"viva": viva.__version__, "task": plain})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The inverse of `to_bytes`.
+
+        Raises:
+            UsageError: another viva wrote it, whose fields may mean something else.
+        """
+        message = _unpack(data)
+        if message["viva"] != viva.__version__:
+            raise UsageError(
+                f"it has viva {viva.__version__}, and what was sent comes from viva {message['viva']}; install the "
+                "same version on both and start the worker again."
+            )
+        plain = message["task"]
+        return cls(
+            **plain
+            | {
+                "submission": submission_from_plain(plain["submission"]),
+                "wanted": Wanted(**plain["wanted"]),
+                "least": Tier(plain["least"]),
+                "tier": None if plain["tier"] is None else Tier(plain["tier"]),
+                "waiting": tuple(plain["waiting"]),
+            }
+        )
+
+
+def graded_to_bytes(graded: Graded) -> bytes:
+    """A reply that holds a score."""
+    plain = {field.name: getattr(graded, field.name) for field in dataclasses.fields(graded)}
+    return _pack({"graded": plain | {"score": score_to_plain(graded.score)}})
+
+
+def error_to_bytes(error: Exception) -> bytes:
+    """A reply that says why there is no score: the text alone, whatever the error carries."""
+    return _pack({"usage" if isinstance(error, UsageError) else "error": str(error)})
+
+
+def graded_from_bytes(data: bytes) -> Graded:
+    """What a worker replied.
+
+    Raises:
+        UsageError: the worker refused: the command, the course or the worker is wrong.
+        GraderError: the worker could not grade this submission.
+    """
+    message = _unpack(data)
+    if "usage" in message:
+        raise UsageError(message["usage"])
+    if "error" in message:
+        raise GraderError(message["error"])
+    plain: Mapping[str, Any] = message["graded"]
+    return Graded(**{**plain, "score": score_from_plain(plain["score"])})
+
+
+def _pack(message: Mapping[str, Any]) -> bytes:
+    return bytes(msgpack.packb(message, use_bin_type=True, unicode_errors=_SURROGATES))
+
+
+def _unpack(data: bytes) -> dict[str, Any]:
+    return dict(msgpack.unpackb(data, raw=False, strict_map_key=False, unicode_errors=_SURROGATES))

@@ -1,0 +1,219 @@
+"""The worker's side of a cluster: bytes in, bytes out, by examiners that live from task to task."""
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from distributed import Worker, get_worker
+from distributed.diagnostics.plugin import WorkerPlugin
+from tornado.ioloop import PeriodicCallback
+
+from viva.config import Assignment, Course, load_course
+from viva.model import Tier
+from viva.model.errors import CourseError, GraderError, UsageError
+from viva.model.gpu import NONE_HERE, Gpus
+from viva.model.grade_request import Graded
+from viva.model.seeds import Seeds
+from viva.pipeline.cluster_messages import Task, error_to_bytes, graded_to_bytes
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.retry import at_most_twice
+from viva.records.grading_identity import made_with
+from viva.sandbox.host.gpu.gpus import find_gpus
+from viva.sandbox.host.levels.detect_levels import detect_tiers
+
+NAME: Final = "viva-examiners"
+"""Under this name every worker has its examiners, whoever of several clients came first."""
+SAME_RUN_S: Final = 1.0
+"""After so long without work a course is read anew; tests are collected once for all submissions before."""
+IDLE_S: Final = 300.0
+"""After so long without work an examiner ends: the run is over, or its client was killed."""
+
+
+def grade(parcel: bytes) -> bytes:
+    """Grade one submission on the worker that calls this; whatever goes wrong is a reply, too."""
+    worker = get_worker()
+    try:
+        graded = worker.plugins[NAME].grade(Task.from_bytes(parcel))
+    except UsageError as error:
+        return error_to_bytes(UsageError(f"The worker {worker.address} refuses: {error}"))
+    except Exception as error:  # told about this submission; the worker goes on
+        return error_to_bytes(GraderError(f"on the worker {worker.address}: {type(error).__name__}: {error}"))
+    return graded_to_bytes(graded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Tasks that one examiner can do."""
+
+    course: str
+    assignment: str
+    made_with: str
+    seed_id: str
+    visible_only: bool
+    least: Tier
+    tier: Tier | None
+    gpu: bool
+    notebooks: bool
+
+
+@dataclass(slots=True)
+class _Idle:
+    """An examiner that waits for its next submission."""
+
+    kind: _Kind
+    examiner: ExaminerProcess
+    since: float
+
+
+class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not typed
+    """The examiners of one worker; each of its threads uses one at a time, and no two the same."""
+
+    name = NAME
+    idempotent = True
+
+    def setup(self, worker: Worker) -> None:
+        """Called by the worker that begins; until then there is nothing here that could not be sent."""
+        self._lock = threading.Lock()
+        self._idle: list[_Idle] = []
+        self._busy: set[ExaminerProcess] = set()
+        self._closed = False
+        self._tidy = PeriodicCallback(self._end_idle, IDLE_S / 10 * 1000)
+        worker.loop.add_callback(self._tidy.start)
+
+    def teardown(self, worker: Worker) -> None:
+        """Called by the worker that closes: end every examiner, also in the middle of a submission."""
+        self._tidy.stop()
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            for examiner in self._busy:
+                examiner.stop()
+        _close(idle)
+
+    def grade(self, task: Task) -> Graded:
+        """Grade one submission.
+
+        Raises:
+            UsageError: this worker's viva, course, secret or isolation is not what the task asks for.
+            GraderError: no examiner could be started.
+        """
+        wanted = task.wanted
+        visible_only = wanted.visible_only
+        kind = _Kind(
+            *(task.course, task.assignment, task.made_with, task.seed_id, visible_only),
+            *(task.least, task.tier, task.gpu, task.notebooks),
+        )
+        examiner = self._take(kind, task.waiting)
+
+        def attempt() -> Graded:
+            examiner.open()
+            examiner.find(wanted)
+            return examiner.grade(task.submission, wanted, transcript=task.transcript)
+
+        try:
+            graded = at_most_twice(attempt, lambda: self._closed)
+        except BaseException:
+            examiner.close(kill=True)  # it may still be speaking about this submission
+            with self._lock:
+                self._busy.discard(examiner)
+            raise
+        self._give_back(kind, examiner)
+        return graded
+
+    def _take(self, kind: _Kind, waiting: tuple[str, ...]) -> ExaminerProcess:
+        """An examiner for the task; those that nobody waits for make room first: their libraries take much memory."""
+        with self._lock:
+            useless = [each for each in self._idle if not _is_of_use(each.kind, kind, waiting)]
+            self._idle = [each for each in self._idle if each not in useless]
+            found = next((each for each in self._idle if each.kind == kind), None)
+            if found is not None:
+                self._idle.remove(found)
+                self._busy.add(found.examiner)
+        _close(useless)
+        if found is not None:
+            return self._still_the_same(found)
+        examiner = _make(kind)
+        with self._lock:
+            self._busy.add(examiner)
+            if self._closed:
+                examiner.stop()
+        return examiner
+
+    def _still_the_same(self, found: _Idle) -> ExaminerProcess:
+        """One that has waited: another run may have come, and the course may have been changed before it."""
+        if time.monotonic() - found.since > SAME_RUN_S:
+            try:
+                _check(found.kind)
+            except BaseException:
+                found.examiner.close()
+                with self._lock:
+                    self._busy.discard(found.examiner)
+                raise
+        return found.examiner
+
+    def _give_back(self, kind: _Kind, examiner: ExaminerProcess) -> None:
+        with self._lock:
+            self._busy.discard(examiner)
+            if not self._closed:
+                self._idle.append(_Idle(kind, examiner, time.monotonic()))
+                return
+        examiner.close(kill=True)
+
+    def _end_idle(self) -> None:
+        """Called by the worker's loop now and then."""
+        with self._lock:
+            old = [each for each in self._idle if time.monotonic() - each.since > IDLE_S]
+            self._idle = [each for each in self._idle if each not in old]
+        if old:
+            threading.Thread(target=_close, args=(old,), daemon=True).start()
+
+
+def _close(held: list[_Idle]) -> None:
+    for each in held:
+        each.examiner.close()
+
+
+def _is_of_use(idle: _Kind, asked: _Kind, waiting: tuple[str, ...]) -> bool:
+    if idle.assignment == asked.assignment and idle.course == asked.course:
+        return (idle.made_with, idle.seed_id) == (asked.made_with, asked.seed_id)  # else an earlier state of the course
+    return idle.assignment in waiting
+
+
+def _make(kind: _Kind) -> ExaminerProcess:
+    """An examiner on this worker's course."""
+    course, assignment, secret = _check(kind)
+    gpus = find_gpus(os.environ) if kind.gpu else Gpus(why_none=NONE_HERE)
+    return ExaminerProcess(course, assignment, _tier(kind), secret, notebooks=kind.notebooks, gpus=gpus)
+
+
+def _check(kind: _Kind) -> tuple[Course, Assignment, bytes]:
+    """Read this worker's course anew, which must be the one that was meant."""
+    try:
+        course = load_course(Path(kind.course))
+    except CourseError as error:
+        raise CourseError(f"{error} If its course lies elsewhere, say --worker-course DIR.") from error
+    assignment = course.assignment(kind.assignment)
+    secret = course.secret_or_public(os.environ) if kind.visible_only else course.secret(os.environ)
+    if made_with(assignment, course.root) != kind.made_with:
+        raise UsageError(
+            f"{assignment.name} has other tests, another key or other settings in {course.root} there than here; bring "
+            "both to the same state, or say --worker-course DIR if the course lies elsewhere on the workers."
+        )
+    if Seeds(secret, assignment.name, assignment.version).id != kind.seed_id:
+        raise UsageError(
+            f"it has another course secret ({course.secret_source}), which draws other questions; give it this one."
+        )
+    return course, assignment, secret
+
+
+def _tier(kind: _Kind) -> Tier:
+    """The isolation that this worker grades in: never T0, because a class's submissions and the key lie together."""
+    offered = {report.tier for report in detect_tiers() if report.available and report.tier >= max(kind.least, Tier.T1)}
+    if kind.tier in offered or (kind.tier is None and offered):
+        return max(offered) if kind.tier is None else kind.tier
+    asked = f"{max(kind.least, Tier.T1)} or better" if kind.tier is None else str(kind.tier)
+    why = next((f" ({report.tier}: {report.sentence})" for report in detect_tiers() if not report.available), "")
+    raise UsageError(f"it does not offer isolation {asked}{why}; `viva doctor` on it says what is missing.")

@@ -1,0 +1,71 @@
+"""Training curves beside the results: `curves.svg` and `curves.csv` of a submission, and those of a class."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from viva.formats.atomic_write import write_atomically
+from viva.model import Score
+
+NO_PICTURE = (
+    "viva: {name} was not drawn, because matplotlib is not installed (pip install 'viva[notebooks]'); "
+    "the numbers are in {table}."
+)
+
+
+def write_curves(results: Path, score: Score) -> Path | None:
+    """Write the curves of a submission beside its results, or take away those of an earlier run; where they are.
+
+    Raises:
+        UsageError: they cannot be written.
+    """
+    stem = "curves" if results.stem == "results" else f"{results.stem}.curves"
+    picture, table = results.with_name(f"{stem}.svg"), results.with_name(f"{stem}.csv")
+    if not score.curves:
+        _remove(picture, table)
+        return None
+    from viva.formats.curve_chart import picture_of, table_of
+
+    write_atomically(table, table_of(score))
+    return _draw(picture, table, lambda: picture_of(score))
+
+
+def write_class_curves(folder: Path, scores: Sequence[Score]) -> list[Path]:
+    """Write the spread of the curves over a class, for each assignment of which two submissions have some.
+
+    Raises:
+        UsageError: they cannot be written.
+    """
+    written = []
+    for name in dict.fromkeys(score.assignment for score in scores):
+        drawn = [score for score in scores if score.assignment == name and score.curves]
+        picture, table = folder / f"curves_{name}.svg", folder / f"curves_{name}.csv"
+        if len(drawn) < 2:
+            _remove(picture, table)
+            continue
+        from viva.formats.curve_chart import class_picture, class_table
+
+        write_atomically(table, class_table(drawn))
+        written.append(_draw(picture, table, lambda drawn=drawn: class_picture(drawn)))  # type: ignore[misc]
+    return written
+
+
+def _draw(picture: Path, table: Path, draw: Callable[[], bytes]) -> Path:
+    """Write the picture; where it cannot be drawn the table is what there is."""
+    try:
+        data = draw()
+    except ImportError:
+        _remove(picture)
+        click.echo(NO_PICTURE.format(name=picture, table=table.name), err=True)
+        return table
+    write_atomically(picture, data)
+    return picture
+
+
+def _remove(*paths: Path) -> None:
+    """What an earlier run has left must not stand beside the results of this one."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -1,0 +1,243 @@
+"""Grade many submissions over the cores of this machine; one broken submission never costs the batch."""
+
+import os
+import queue
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from viva.config import Assignment, Course
+from viva.model import Delivery, Entry, Submission, Tier
+from viva.model.errors import GraderError, UsageError
+from viva.model.gpu import Gpus
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.retry import at_most_twice
+from viva.sandbox.host.limits.host_memory import container_mib
+from viva.submissions import open_submission
+
+EXAMINER_MIB: Final = 512
+"""What an examiner and its fork server take, with torch in both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submission to grade: where it is and which assignment it is for."""
+
+    path: Path
+    name: str
+    assignment: Assignment
+    submission: Submission | None = None
+    """Its bytes, where they have been read already (to recognise the assignment)."""
+    wanted: Wanted | None = None
+    """What is asked of this one; None for what the batch wants of all."""
+    may_hold_notebook: bool = True
+    """Whether notebooks may be in it, where its bytes are not at hand: their shell is then loaded for all."""
+    content_hash: str = ""
+    """Of its bytes, where they were read when the class was listed."""
+    delivery: Delivery | None = None
+    """Who handed it in and when, where that is known."""
+    transcript: Callable[[], bytes] = bytes
+    """Fetches what answers in the place of the student's program, where nothing of it is to be run."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """How to grade; the same for every submission."""
+
+    course: Course
+    tier: Tier
+    secret: bytes
+    wanted: Wanted
+    workers: int = 0
+    """Examiners at once; 0 for one per core, as far as memory goes."""
+    on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
+    """Called before a submission is asked anything, with every entry still open."""
+    on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = lambda job, entries: None
+    """Called after each entry, with a function that gives all entries as they stand."""
+    on_progress: Callable[[Job, str], None] = lambda job, text: None
+    """Called with a line while a test takes long."""
+    preload: tuple[str, ...] = ()
+    """Modules loaded once for all submissions, beside those that their assignment names."""
+    gpus: Gpus = field(default_factory=Gpus)
+    """What is offered to tests that need a GPU."""
+    checkpoints: Callable[[Job], Path | None] = lambda job: None
+    """The folder in which a submission's trainings are kept and from which they go on; None for neither."""
+    boxes: bool = True
+    """False where every job has a transcript that is to answer."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
+        """Grade the jobs, in any order; each comes back exactly once.
+
+        Yields:
+            The job and its score, or the usage or grader error that kept it from being graded.
+        """
+        waiting = _Waiting(jobs)
+        done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
+        cores = _cores()
+        count = min(self.workers or _within_memory(len(cores), jobs), len(jobs))
+        of_each = cores if 1 < count == len(cores) else [None] * count
+        stop = _Stop()
+        stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
+        threads = [
+            threading.Thread(target=self._work, args=(waiting, done, stop, core), daemon=True) for core in of_each
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            running = count
+            while running:
+                result = done.get()
+                if result is None:
+                    running -= 1
+                else:
+                    yield result
+        except BaseException:  # Ctrl-C: nobody waits for the submissions under way
+            stop.now()
+            raise
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join(15)
+
+    def _work(
+        self,
+        waiting: "_Waiting",
+        done: "queue.SimpleQueue[tuple[Job, Graded | Exception] | None]",
+        stop: "_Stop",
+        core: int | None,
+    ) -> None:
+        examiners: dict[str, ExaminerProcess] = {}
+        try:
+            while not stop.is_set() and (job := waiting.take()) is not None:
+                name = job.assignment.name
+                for idle in [other for other in examiners if other != name and not waiting.has(other)]:
+                    examiners.pop(idle).close()  # its libraries take much memory
+                try:
+                    if name not in examiners:
+                        examiners[name] = ExaminerProcess(
+                            self.course,
+                            job.assignment,
+                            self.tier,
+                            self.secret,
+                            notebooks=stop.notebooks,
+                            preload=self.preload,
+                            gpus=self.gpus,
+                            core=core,
+                            boxes=self.boxes,
+                        )
+                        stop.watch(examiners[name])
+                    done.put((job, self._grade(examiners[name], job, stop)))
+                except Exception as error:  # told about this job; the others go on
+                    if name in examiners:
+                        examiners.pop(name).close(kill=True)  # it may still be speaking about this job
+                    done.put((job, error))
+        finally:
+            for examiner in examiners.values():
+                examiner.close()
+            done.put(None)
+
+    def _grade(self, examiner: ExaminerProcess, job: Job, stop: "_Stop") -> Graded:
+        submission = job.submission or read(job, self.course)
+        return at_most_twice(lambda: self._try(examiner, job, submission), stop.is_set)
+
+    def _try(self, examiner: ExaminerProcess, job: Job, submission: Submission) -> Graded:
+        wanted = job.wanted or self.wanted
+        examiner.open()
+        examiner.find(wanted)
+        known: list[Entry] = []
+
+        def entries() -> tuple[Entry, ...]:
+            return examiner.pending(wanted, known)
+
+        def note(entry: Entry) -> None:
+            known.append(entry)
+            self.on_entry(job, entries)
+
+        self.on_start(job, entries())
+        return examiner.grade(
+            submission,
+            wanted,
+            note,
+            lambda text: self.on_progress(job, text),
+            self.checkpoints(job),
+            job.transcript(),
+        )
+
+
+class _Waiting:
+    """The jobs that no worker has taken yet, in their order."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._lock = threading.Lock()
+        self._jobs = deque(jobs)
+        self._left = Counter(job.assignment.name for job in jobs)
+
+    def take(self) -> Job | None:
+        """The next one; None when there is none."""
+        with self._lock:
+            if not self._jobs:
+                return None
+            job = self._jobs.popleft()
+            self._left[job.assignment.name] -= 1
+            return job
+
+    def has(self, assignment: str) -> bool:
+        """Whether a job for the assignment is still to be taken."""
+        with self._lock:
+            return self._left[assignment] > 0
+
+
+class _Stop(threading.Event):
+    """Set when no further submission is to be started; knows every examiner that was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._examiners: list[ExaminerProcess] = []
+        self._at_once = False
+        self.notebooks = False
+        """Whether any submission may hold a notebook."""
+
+    def watch(self, examiner: ExaminerProcess) -> None:
+        """Keep an eye on an examiner; one that comes too late is ended before it begins."""
+        with self._lock:
+            self._examiners.append(examiner)
+            if self._at_once:
+                examiner.stop()
+
+    def now(self) -> None:
+        """End every examiner, also in the middle of a submission."""
+        with self._lock:
+            self._at_once = True
+            self.set()
+            for examiner in self._examiners:
+                examiner.stop()
+
+
+def read(job: Job, course: Course) -> Submission:
+    """A submission that was there when the class was listed; if it has gone, that is no reason to stop the others."""
+    try:
+        return open_submission(job.path, job.name, withheld=course.withheld)
+    except UsageError as error:
+        raise GraderError(f"it cannot be read any more: {error}") from error
+
+
+def _within_memory(workers: int, jobs: Sequence[Job]) -> int:
+    """So many examiners as there is memory for, each with a box that takes all it may."""
+    there = container_mib()
+    if there is None or not jobs:
+        return workers
+    each = EXAMINER_MIB + max(job.assignment.limits.memory_mib for job in jobs)
+    return max(1, min(workers, there // each))
+
+
+def _cores() -> list[int | None]:
+    """The processor cores that may be used; None for each where the system does not let one choose."""
+    try:
+        return [*sorted(os.sched_getaffinity(0))]
+    except AttributeError:  # macOS
+        return [None] * (os.cpu_count() or 1)

@@ -1,0 +1,317 @@
+"""The parent's side of an examiner: start it, send submissions, end it when it hangs, and always have a result."""
+
+import contextlib
+import dataclasses
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any, Final, Self
+
+import viva.sandbox.guest.transport.loopback as loopback
+from viva.config import Assignment, Course
+from viva.model import Case, Entry, Score, Status, Submission, Tier, system
+from viva.model.errors import GraderError, UsageError
+from viva.model.gpu import Gpus
+from viva.model.grade_request import Graded, Wanted, names_of
+from viva.model.plain import entry_from_plain, gpus_to_plain, score_from_plain, submission_to_plain
+from viva.pipeline.process.messages import receive, send
+
+NO_GPUS: Final = Gpus()
+START_S: Final = 120.0
+GRACE_S: Final = 20.0
+"""How long the examiner may be silent beyond the submission's own time before it is ended."""
+
+
+class ExaminerProcess:
+    """One examiner; replaced by a fresh one after it crashed or hung."""
+
+    def __init__(
+        self,
+        course: Course,
+        assignment: Assignment,
+        tier: Tier,
+        secret: bytes,
+        *,
+        ready: int = 2,
+        notebooks: bool = False,
+        preload: tuple[str, ...] = (),
+        gpus: Gpus = NO_GPUS,
+        core: int | None = None,
+        boxes: bool = True,
+    ) -> None:
+        """Prepare; nothing is started before `open` or `grade`.
+
+        Args:
+            ready: boxes that wait locked for the next submission.
+            notebooks: whether notebooks will come: then their shell is loaded once, before any box.
+            preload: modules that are loaded once beside the assignment's own.
+            gpus: what is offered to tests that need a GPU; where nothing is, they are deferred.
+            core: the processor core that examiner and boxes keep to, where every core has an examiner: libraries use
+                one thread, and a box with a GPU may use all cores. None for any.
+            boxes: False where transcripts alone are to answer: then nothing of a student's is run.
+        """
+        self._start: dict[str, Any] = {
+            "course": str(course.root),
+            "assignment": assignment.name,
+            "limits": dataclasses.asdict(assignment.limits),
+            "tier": int(tier),
+            "secret": secret,
+            "ready": ready,
+            "notebooks": notebooks,
+            "preload": list(preload),
+            "gpus": gpus_to_plain(gpus),
+            "core": core,
+            "boxes": boxes,
+        }
+        self.assignment = assignment
+        self._process: subprocess.Popen[bytes] | None = None
+        self._sock: socket.socket | None = None
+        self._log: Any = None
+        self._stopped = False
+        self.tests: list[Entry] = []
+        self.left_out: dict[str, Fraction] = {}
+        """In a released folder: why tests of the assignment are not in it, and what they are worth."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        self.close(kill=kind is not None)
+
+    def open(self) -> None:
+        """Start the examiner if none is running.
+
+        Raises:
+            UsageError: the course is wrong, or the host cannot make boxes of the tier.
+            GraderError: the examiner ended before it was ready.
+        """
+        if self._sock is not None:
+            return
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        ours = self._sock = self._launch(self._log)
+        if self._stopped and self._process is not None:
+            self._process.kill()
+        ours.settimeout(START_S)
+        ready = None
+        with contextlib.suppress(OSError):  # it ended, or was ended, or is not ready in time
+            send(ours, self._start)
+            ready = self._next()
+        if ready is None:
+            words = self._last_words()
+            self.close(kill=True)
+            raise GraderError(f"The examiner of {self.assignment.name} ended before it was ready.\n{words}")
+        self.tests = [entry_from_plain(e) for e in ready["tests"]]
+        self.left_out = {why: Fraction(points) for why, points in ready["left_out"].items()}
+
+    def _launch(self, log: IO[bytes]) -> socket.socket:
+        """Start the process; our end of its connection."""
+        if not system.INHERITS_DESCRIPTORS:
+            return self._launch_by_loopback(log)
+        ours, theirs = socket.socketpair()
+        try:
+            self._process = self._popen([str(theirs.fileno())], log, [theirs.fileno()])
+        finally:
+            theirs.close()
+        return ours
+
+    def _launch_by_loopback(self, log: IO[bytes]) -> socket.socket:
+        with loopback.Listener() as listener:
+            process = self._process = self._popen([loopback.TCP, str(listener.port)], log, [])
+            assert process.stdin is not None  # a pipe, where nothing tells of hanging up
+            with contextlib.suppress(OSError):  # it has ended: then it does not connect either
+                process.stdin.write(listener.token)
+                process.stdin.flush()
+            try:
+                return listener.accept(process, loopback.ONLY)[loopback.ONLY]
+            except ConnectionError:
+                pass
+        ours, theirs = socket.socketpair()  # as if it had connected and ended: its last words say why
+        theirs.close()
+        return ours
+
+    def _popen(self, connection: list[str], log: IO[bytes], inherited: list[int]) -> subprocess.Popen[bytes]:
+        """Start it; where a closed connection does not tell it that we are gone, its standard input does."""
+        return subprocess.Popen(
+            [sys.executable, "-I", "-m", "viva.pipeline.process.main", *connection],
+            pass_fds=inherited,
+            env=environment(),
+            cwd=self._start["course"],
+            stdin=subprocess.DEVNULL if system.TELLS_OF_HANGING_UP else subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            process_group=0,  # Ctrl-C is meant for us; we end the examiner, and it ends when we are gone
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+
+    def find(self, wanted: "Wanted") -> None:
+        """Make sure that every test asked for by name exists; the examiner is open.
+
+        Raises:
+            UsageError: one does not, or is hidden where only visible ones are asked; says which there are.
+        """
+        there = [e for e in self.tests if e.visibility == "visible" or not wanted.visible_only]
+        for name in wanted.only or ():
+            if not any(name in names_of(e) for e in there):
+                kind = "visible test" if wanted.visible_only else "test"
+                numbers = ", ".join(dict.fromkeys(e.number or e.test_id.split("::", 1)[-1] for e in there))
+                raise UsageError(
+                    f"{self.assignment.name} has no {kind} {name!r}; ask for a number or a function's name: {numbers}."
+                )
+
+    def grade(
+        self,
+        submission: Submission,
+        wanted: Wanted,
+        on_entry: Callable[[Entry], None] = lambda _: None,
+        on_progress: Callable[[str], None] = lambda _: None,
+        checkpoints: Path | None = None,
+        transcript: bytes = b"",
+    ) -> Graded:
+        """Grade one submission. A crash or a hang of the examiner still gives a score; the rest is marked as open.
+
+        Args:
+            on_entry: called with each entry as soon as it is known.
+            on_progress: called with a line while a test takes long: how far a training is, or that it waits for a GPU.
+            checkpoints: the folder in which trainings are kept and from which they go on; None for neither.
+            transcript: answers in the place of the student's program, where it is given.
+
+        Raises:
+            UsageError, GraderError: as `open`; never once the submission has been sent.
+        """
+        self.open()
+        assert self._sock is not None  # open() has made it
+        started = time.monotonic()
+        self._sock.settimeout(self.assignment.limits.submission_s + GRACE_S)
+        request = {
+            "submission": submission_to_plain(submission),
+            "only": wanted.only,
+            "visible_only": wanted.visible_only,
+            "record": wanted.record,
+            "until_loss": wanted.until_loss,
+            "call_s": wanted.call_s,
+            "training": wanted.training,
+            "key_record": wanted.key_record,
+            "transcript": transcript or wanted.transcript,
+            "notebook": wanted.notebook,
+            "checkpoints": None if checkpoints is None else str(checkpoints.absolute()),
+        }
+        entries: list[Entry] = []
+        ended = True
+        try:
+            send(self._sock, request)
+            while (message := self._next()) is not None:
+                if message["event"] == "score":
+                    return Graded(score_from_plain(message["score"]), message["questions"], **message["kept"])
+                if message["event"] == "progress":
+                    on_progress(message["text"])
+                    continue
+                entries.append(entry_from_plain(message["entry"]))
+                on_entry(entries[-1])
+            why = "the examiner ended"
+        except TimeoutError:
+            ended = False
+            why = "the examiner did not come back in time"
+        except OSError:
+            why = "the connection to the examiner broke"
+        except (UsageError, GraderError) as error:
+            why = f"the examiner gave up: {error}"
+        words = self._last_words()
+        self.close(kill=True)
+        score = self._finished(submission, wanted, entries, f"{why}\n{words}", time.monotonic() - started)
+        return Graded(score, [], finished=False, ended=ended)
+
+    def close(self, *, kill: bool = False) -> None:
+        """End the examiner; its zygote and every box die with it."""
+        if self._sock is not None:
+            self._sock.close()
+            self._sock = None
+        if self._process is not None:
+            if kill:
+                self._process.kill()
+            if self._process.stdin is not None:
+                with contextlib.suppress(OSError):
+                    self._process.stdin.close()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def interrupt(self) -> None:
+        """End the process from another thread; whoever waits for it sees the connection end."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def stop(self) -> None:
+        """As `interrupt`, and no other process takes its place."""
+        self._stopped = True
+        self.interrupt()
+
+    def pending(self, wanted: Wanted, known: list[Entry], why: str = "") -> tuple[Entry, ...]:
+        """The entries known so far, and each test that has none yet as open."""
+        have = {e.test_id for e in known}
+        rest = [e for e in self.tests if e.test_id not in have and wanted.asks(e)]
+        message = "Not marked yet: grading was interrupted."
+        return (
+            *known,
+            *(
+                dataclasses.replace(e, cases=(Case("", Status.GRADER_ERROR, Fraction(0), e.points, message, why),))
+                for e in rest
+            ),
+        )
+
+    def _finished(self, submission: Submission, wanted: Wanted, entries: list[Entry], why: str, wall_s: float) -> Score:
+        return Score(
+            submission=submission.name,
+            content_hash=submission.content_hash,
+            assignment=self.assignment.name,
+            version=self.assignment.version,
+            entries=self.pending(wanted, entries, why),
+            notes=("Grading was interrupted on the grader's side; it will be run again.",),
+            wall_s=wall_s,
+        )
+
+    def _next(self) -> dict[str, Any] | None:
+        assert self._sock is not None  # only called between open() and close()
+        message = receive(self._sock)
+        if message is not None and message["event"] == "fatal":
+            words = self._last_words().strip()
+            self.close()
+            if message["kind"] == "not started":
+                last = words.splitlines()[-1].removeprefix("E ").strip() if words else "pytest said nothing"
+                raise UsageError(f"{message['text']}: {last}")
+            if message["kind"] == "usage":
+                raise UsageError(message["text"])
+            raise GraderError(message["text"])
+        return message
+
+    def _last_words(self) -> str:
+        if self._log is None:
+            return ""
+        with contextlib.suppress(OSError):
+            self._log.seek(0, os.SEEK_END)
+            self._log.seek(max(0, self._log.tell() - 4000))
+            return str(self._log.read().decode("utf-8", "replace"))
+        return ""
+
+
+def environment() -> dict[str, str]:
+    """What the examiner needs of the environment: nothing of it reaches a box."""
+    keep = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "TZ")
+    return {k: os.environ[k] for k in keep if k in os.environ} | {
+        "LANG": "C.UTF-8",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }

@@ -1,0 +1,239 @@
+"""The examiner process: `python -I -m viva.pipeline.process.main FD`, or `… tcp PORT` where no descriptor is inherited.
+
+It starts the zygote before it reads the key, collects the tests once, and grades the submissions that its parent sends
+as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course. It ends
+when its parent closes the connection.
+"""
+
+import dataclasses
+import importlib.util
+import os
+import select
+import socket
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import viva.sandbox.guest.transport.loopback as loopback
+from viva.adapters.existing import grader_of, preload
+from viva.adapters.shared_grader import SharedGrader
+from viva.config import Assignment, Course, load_course
+from viva.examiner.grader import Grader
+from viva.model import Limits, Tier, system
+from viva.model.errors import BoxUnavailable, CourseError
+from viva.model.gpu import Gpus
+from viva.model.plain import gpus_from_plain
+from viva.pipeline.process.messages import receive, send
+from viva.pipeline.process.request_loop import serve_requests, telling_what_fails
+from viva.replay.call_log import NoBoxes
+from viva.sandbox.host.box_pool import Pool
+from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
+
+ALONE_S: Final = 2.0
+"""How long a submission may still be graded after the parent has gone."""
+
+_FOR_KERNELS: Final = ("jupyter_client.manager", "jupyter_client.blocking.client")
+_FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
+"""Imported once for all boxes where notebooks are run by a kernel, and where this one is Python's."""
+
+
+class Boxes:
+    """The zygote and its pool, started in a thread of their own; meanwhile the main thread collects the tests."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        tier: Tier,
+        ready: int,
+        *,
+        notebooks: bool = False,
+        more: Sequence[str] = (),
+        cores: Sequence[int] = (),
+    ) -> None:
+        self._assignment, self._tier, self._ready, self._cores = assignment, tier, ready, cores
+        self._python = str(assignment.python) if assignment.python else sys.executable
+        self._gpu_boxes: GpuBoxes | None = None
+        has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
+        self._preload = list(dict.fromkeys([*assignment.preload, *more]))
+        if assignment.kernel:
+            self._preload += [*_FOR_KERNELS, *(_FOR_PYTHON if assignment.kernel == "python" else ())]
+        elif notebooks and has_shell:
+            self._preload.append("IPython")
+        self._done = threading.Event()
+        self._zygote: Zygote | None = None
+        self._pool: Pool | None = None
+        self._error: Exception | None = None
+        threading.Thread(target=self._live, daemon=True, name="zygote").start()
+
+    def pool(self) -> Pool:
+        """The pool, once the zygote is up.
+
+        Raises:
+            BoxUnavailable: this host cannot make boxes of the tier.
+        """
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+        assert self._pool is not None  # set before the event, or else the error is
+        return self._pool
+
+    def on_gpu(self, gpus: Gpus) -> GpuBoxes:
+        """Boxes that have a GPU, from a zygote of their own; for assignments that ask for one.
+
+        Raises:
+            BoxUnavailable: this host cannot make boxes of the tier with a GPU in them.
+        """
+        try:
+            self._gpu_boxes = GpuBoxes.start(
+                self._tier,
+                self._assignment.limits,
+                gpus,
+                preload=self._preload,
+                cores=self._cores,
+                python=self._python,
+                hidden=[self._assignment.graders.parent],
+            )
+        except BoxUnavailable as error:
+            raise BoxUnavailable(f"{error} (a box with a GPU; `--gpu defer` leaves such tests out)") from error
+        return self._gpu_boxes
+
+    @property
+    def lost(self) -> bool:
+        """Whether a fork server ended though nobody here ended it: no box can be made any more."""
+        return any(server is not None and server.lost for server in (self._zygote, self._gpu_boxes))
+
+    def close(self) -> None:
+        """End boxes and zygotes and wait for them, so that nothing is left and their cost is accounted."""
+        if self._gpu_boxes is not None:
+            self._gpu_boxes.close()
+        self._done.wait()
+        if self._pool is not None:
+            self._pool.close()
+        if self._zygote is not None:
+            self._zygote.close()
+
+    def _live(self) -> None:
+        try:
+            self._zygote = Zygote.start(
+                self._tier, preload=self._preload, python=self._python, hidden=[self._assignment.graders.parent]
+            )
+            self._pool = Pool(self._zygote, self._assignment.limits, ready=self._ready)
+        except Exception as error:  # told to whoever asks for the pool
+            self._error = _as_course_error(error, self._assignment)
+        self._done.set()
+
+
+def main() -> None:
+    """Serve one parent until it closes the connection."""
+    sock = _connected(sys.argv[1:])
+    kept = None if system.TELLS_OF_HANGING_UP else loopback.keep_input()
+    threading.Thread(target=_end_with_parent, args=(sock, kept), daemon=True, name="parent").start()
+    start = receive(sock)
+    if start is None:
+        return
+    with telling_what_fails(sock):
+        _serve_parent(sock, start)
+    os._exit(0)  # threads that wait for ever must not hold the process
+
+
+def _connected(arguments: list[str]) -> socket.socket:
+    """The connection to the parent: a descriptor, or where none is inherited a port."""
+    if arguments[0] != loopback.TCP:
+        return socket.socket(fileno=int(arguments[0]))
+    return loopback.connect(int(arguments[1]), loopback.read_token(), loopback.ONLY)
+
+
+def _end_with_parent(sock: socket.socket, kept: int | None) -> None:
+    """End this process when its parent is gone, also in the middle of a submission that hangs.
+
+    Args:
+        kept: standard input, where a closed connection tells nothing while nobody reads it.
+    """
+    if kept is None:
+        waiting = select.poll()
+        waiting.register(sock, select.POLLHUP)
+        waiting.poll()
+    else:
+        loopback.wait_for_end(kept)
+    time.sleep(ALONE_S)  # between two submissions the main thread sees it as well, and tidies up
+    os._exit(1)
+
+
+def keep_to(core: int) -> list[int]:
+    """Stay on one processor core, with all that is started from here; returns the cores that there were to choose from.
+
+    Examiner, fork server and box take turns; where each turn wakes another core, a class takes a seventh longer. What
+    feeds a GPU is given them all.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    return cores
+
+
+def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
+    """A module that is to be preloaded and is not installed: the course is wrong, not the host."""
+    kernels = (*_FOR_KERNELS, *_FOR_PYTHON) if assignment.kernel else ()
+    missing = next(
+        (name for name in (*assignment.preload, *kernels) if f"No module named '{name.split('.')[0]}" in str(error)),
+        None,
+    )
+    if missing is None or not isinstance(error, BoxUnavailable):
+        return error
+    key, instead = ("preload", "take it off the list") if missing in assignment.preload else ("kernel", "do without")
+    python = assignment.python or sys.executable
+    return CourseError(
+        f"{assignment.folder / 'assignment.yaml'}: {key}: {python} has no module `{missing.split('.')[0]}`; "
+        f"install it there, or {instead}."
+    )
+
+
+def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
+    # Its fixture would import it in the middle of a class, when descriptors may be few.
+    import viva.examiner.fixtures.submission_fixture  # noqa: F401
+    from viva.examiner.pytest_session import (
+        NotStarted,
+        Serving,
+    )  # pytest comes with it: after the zygote has been started
+
+    course = load_course(Path(start["course"]))
+    written = course.assignment(start["assignment"])
+    assignment = dataclasses.replace(written, limits=Limits(**start["limits"]))  # a small machine gives less memory
+    try:
+        if not start["boxes"]:
+            serve_all = partial(serve_requests, sock)
+            Serving(course.root, assignment, NoBoxes, start["secret"], serve_all, Gpus(), NoBoxes).run()
+        else:
+            _serve_with_boxes(sock, start, course, assignment)
+    except NotStarted as error:
+        send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
+
+
+def _serve_with_boxes(sock: socket.socket, start: dict[str, Any], course: Course, assignment: Assignment) -> None:
+    from viva.examiner.pytest_session import Serving
+
+    tier = Tier(start["tier"])
+    more = [*start["preload"], *preload(assignment)]
+    cores = keep_to(start["core"]) if start["core"] is not None else []
+    boxes = Boxes(assignment, tier, start["ready"], notebooks=start["notebooks"], more=more, cores=cores)
+
+    def serve(grader: Grader | SharedGrader) -> None:
+        serve_requests(sock, grader, lambda: boxes.lost)
+
+    try:
+        if assignment.suite is not None:
+            serve(grader_of(assignment, boxes.pool(), start["secret"]))
+        else:
+            gpus = gpus_from_plain(start["gpus"])
+            on_gpu = partial(boxes.on_gpu, gpus)
+            Serving(course.root, assignment, boxes.pool, start["secret"], serve, gpus, on_gpu).run()
+    finally:
+        boxes.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""A class marked again after tests, points or the key have changed: from transcripts, and where these do not answer,
+by asking the students' programs just the tests that changed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from viva.config import Assignment, Course
+from viva.model import Entry, Score, Status
+from viva.model.errors import UsageError, VivaError
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.local_pool import Batch, Job
+from viva.records import Kept, Records
+from viva.replay.call_log import Transcript
+from viva.submissions import open_submission
+
+OTHER_BYTES: Final = "what lies there now is not what was graded"
+
+
+@dataclass(slots=True)
+class Regraded:
+    """What a regrade found."""
+
+    found: list[tuple[Kept, Score, bytes]] = field(default_factory=list)
+    """The score that counts, the one that there would be, and its transcript."""
+    left: list[tuple[Kept, str]] = field(default_factory=list)
+    """Deliveries that could not be marked again, and why."""
+    asked: int = 0
+    """How many programs had to be run again."""
+
+
+@dataclass(slots=True)
+class _Case:
+    """One delivery on its way."""
+
+    kept: Kept
+    job: Job
+    score: Score | None = None
+    changed: list[str] = field(default_factory=list)
+
+
+class Regrade:
+    """Marks the deliveries of one assignment again."""
+
+    def __init__(self, course: Course, assignment: Assignment, records: Records, batch: Batch) -> None:
+        """Prepare.
+
+        Args:
+            course: the assignment's course.
+            assignment: whose tests are asked, as they are now.
+            records: where scores and transcripts are kept.
+            batch: how programs are run that have to be asked again; what it wants of all is wanted of each.
+        """
+        self._course, self._assignment, self._records, self._batch = course, assignment, records, batch
+
+    def run(self, kept: Sequence[Kept], on_done: Callable[[], None] = lambda: None) -> Regraded:
+        """Mark these again.
+
+        Args:
+            kept: the scores that count now.
+            on_done: called after each delivery.
+
+        Raises:
+            UsageError: the course is wrong.
+        """
+        result = Regraded()
+        opened = (self._case(each, result) for each in kept)
+        cases = {case.job.name: case for case in opened if case is not None}
+        self._replay(cases)
+        for case in cases.values():
+            if case.score is not None and not case.changed:
+                result.found.append((case.kept, case.score, b""))
+                on_done()
+        self._ask_again(cases, result, on_done)
+        result.found = [(kept, _called_as(score, kept), transcript) for kept, score, transcript in result.found]
+        return result
+
+    def _case(self, kept: Kept, result: Regraded) -> _Case | None:
+        """One delivery, if its bytes are still those that were graded; they are read again when their turn comes."""
+        delivery, graded = kept.marked.delivery, kept.marked.score
+        try:
+            submission = open_submission(delivery.path, graded.submission, withheld=self._course.withheld)
+        except VivaError as error:
+            result.left.append((kept, f"{delivery.path}: {str(error).rstrip('.')}"))
+            return None
+        if submission.content_hash != graded.content_hash:
+            result.left.append((kept, f"{delivery.path}: {OTHER_BYTES}"))
+            return None
+        job = Job(
+            delivery.path,
+            f"{delivery.name} ({kept.id})",  # attempts may share the first part
+            self._assignment,
+            may_hold_notebook=submission.may_hold_notebook,
+            transcript=partial(self._records.transcript, kept.transcript_id),
+        )
+        return _Case(kept, job)
+
+    def _replay(self, cases: dict[str, _Case]) -> None:
+        """What the transcripts say; cases of which there is none, or that they cannot answer, are still to be asked."""
+        with_transcript = [case.job for case in cases.values() if case.kept.transcript_id is not None]
+        quiet = Wanted(training=True)
+        replaying = replace(self._batch, wanted=quiet, boxes=False)
+        for job, graded in replaying.run(with_transcript) if self._assignment.suite is None else ():
+            case = cases[job.name]
+            if isinstance(graded, UsageError):
+                raise graded
+            if isinstance(graded, Graded) and graded.finished:
+                case.score, case.changed = graded.score, graded.changed
+
+    def _ask_again(self, cases: dict[str, _Case], result: Regraded, on_done: Callable[[], None]) -> None:
+        jobs = []
+        for case in cases.values():
+            if case.score is None or case.changed:
+                only = case.changed if case.score is not None else None
+                wanted = replace(self._batch.wanted, only=only, transcript=True)
+                jobs.append(replace(case.job, wanted=wanted, transcript=bytes))
+        result.asked = len(jobs)
+        for job, graded in self._batch.run(jobs):
+            case = cases[job.name]
+            if isinstance(graded, UsageError):
+                raise graded
+            if isinstance(graded, Exception):
+                result.left.append((case.kept, str(graded)))
+            elif graded.score.has_grader_error or not graded.finished:
+                result.left.append((case.kept, "something went wrong on the grader's side"))
+            else:
+                result.found.append((case.kept, self._joined(case, graded.score), self._transcript(case, graded)))
+            on_done()
+
+    def _joined(self, case: _Case, asked: Score) -> Score:
+        """The replayed score with the tests that were asked again, or all of these where nothing could be replayed."""
+        before = {entry.test_id: entry for entry in case.kept.marked.score.entries}
+        new = {entry.test_id: _decided(entry, before.get(entry.test_id)) for entry in asked.entries}
+        if case.score is None or len(case.changed) == len(case.score.entries):
+            return replace(asked, entries=tuple(new.values()))
+        entries = tuple(new[e.test_id] if e.test_id in case.changed else e for e in case.score.entries)
+        curves = [curve for curve in case.score.curves if curve.test_id not in case.changed]
+        return replace(case.score, entries=entries, curves=(*curves, *asked.curves), gpu=asked.gpu or case.score.gpu)
+
+    def _transcript(self, case: _Case, graded: Graded) -> bytes:
+        if case.score is None or not graded.transcript:
+            return graded.transcript
+        before = Transcript.from_bytes(case.job.transcript())
+        return before.updated(Transcript.from_bytes(graded.transcript), case.changed).to_bytes()
+
+
+def differs(before: Score, after: Score) -> bool:
+    """Whether two scores of one submission say anything else but how long it took."""
+    return [_without_times(entry) for entry in before.entries] != [_without_times(entry) for entry in after.entries]
+
+
+def _without_times(entry: Entry) -> Entry:
+    return replace(entry, cases=tuple(replace(case, wall_s=0.0) for case in entry.cases))
+
+
+def _decided(new: Entry, before: Entry | None) -> Entry:
+    """A test that this run could not ask, for want of a GPU or of time to train, keeps the mark that it has."""
+    deferred = new.status is Status.DEFERRED and before is not None and not before.status.is_open
+    return before if deferred and before is not None else new
+
+
+def _called_as(score: Score, kept: Kept) -> Score:
+    """The score under the name by which the submission was graded first."""
+    return replace(score, submission=kept.marked.score.submission)

@@ -1,0 +1,38 @@
+"""What ends an examiner in the middle of a submission is often no fault of the submission: it gets a second one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from viva.model.errors import GraderError, VivaError
+from viva.model.grade_request import Graded
+
+ENDED: Final = "the examiner ended"
+
+
+def at_most_twice(attempt: Callable[[], Graded], stopped: Callable[[], bool]) -> Graded:
+    """Grade one submission; where its examiner ends in the middle, once more with a fresh one, from the start.
+
+    Args:
+        attempt: grades it; starts an examiner where none is running.
+        stopped: whether the examiner was ended because nobody waits for the score.
+
+    Raises:
+        UsageError, GraderError: no examiner could be started.
+    """
+    graded: Graded | None = None
+    try:
+        graded = attempt()
+    except GraderError:  # it ended before it was ready
+        if stopped():
+            raise
+    if graded is not None and (not graded.ended or stopped()):
+        return graded
+    try:
+        again = attempt()
+    except VivaError as error:
+        if graded is None:
+            raise
+        return replace(graded, remarks=[*graded.remarks, f"{ENDED}, and no other could be started: {error}"])
+    how = "; a fresh one graded this from the start" if again.finished else ", and so did a fresh one"
+    return replace(again, remarks=[*again.remarks, f"{ENDED}{how}"])

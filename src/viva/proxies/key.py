@@ -1,0 +1,102 @@
+"""The `key` fixture: the course's model answers behind the same interface as the student's.
+
+The key runs in the examiner, never in a box. Arguments are copied on the way in, so that a key that changes them in
+place cannot change the question.
+"""
+
+import copy
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from viva.model.errors import CourseError, StudentRaised
+from viva.proxies.proxies import Call, Caller, to_box
+
+
+class Key:
+    """`key.f(...)`, `key["0-bleu"](...)`, `key.answers["1.6"]`: whatever `graders/<a>/key.py` defines."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            found = vars(self._module)[name]
+        except KeyError:
+            extra = vars(self._module).get("NAMES", {})
+            if name not in extra:
+                raise CourseError(
+                    f"{self._module.__file__} defines no `{name}`; the test asks the key for it."
+                ) from None
+            found = extra[name]
+        return KeyFunction(found, name) if callable(found) else copy.deepcopy(found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in vars(self._module)
+
+
+class KeyFunction:
+    """A function of the key, called with copies; the same three ways to call as the student's."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        self._function = function
+        self.__name__ = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call and return the value."""
+        args, kwargs = copied(args, kwargs)
+        return self._function(*args, **kwargs)
+
+    keep = __call__
+
+    def call(self, *args: Any, **kwargs: Any) -> Call:
+        """Call and return everything the call did."""
+        args, kwargs = copied(args, kwargs)
+        value, raised = None, None
+        try:
+            value = self._function(*args, **kwargs)
+        except Exception as error:
+            raised = StudentRaised(type(error).__name__, str(error))
+        return Call(value, args, kwargs, "", raised, 0.0)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._function, name)
+        return KeyFunction(found, f"{self.__name__}.{name}") if callable(found) else found
+
+
+def copied(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Copies of the arguments, with the plain scalars that the student's function gets as well."""
+    if any(isinstance(a, Caller) for a in (*args, *kwargs.values())):
+        raise TypeError("the key was asked about an object of the student's process; ask it about plain values only")
+    return tuple(copy.deepcopy(to_box(a)) for a in args), {k: copy.deepcopy(to_box(v)) for k, v in kwargs.items()}
+
+
+def load_key(path: Path, course_root: Path) -> ModuleType:
+    """Import `key.py`; the course's folder is importable while it loads (`reference` lives there).
+
+    Raises:
+        CourseError: the file is missing or cannot be imported.
+    """
+    if not path.is_file():
+        raise CourseError(f"{path}: there is no answer key; write the model answers there, in the student's API.")
+    name = f"viva_key_{path.parent.name}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise CourseError(f"{path}: the answer key cannot be imported.")
+    module = importlib.util.module_from_spec(spec)
+    if str(course_root) not in sys.path:
+        sys.path.append(str(course_root))
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise CourseError(f"{path}: the answer key cannot be imported: {type(error).__name__}: {error}.") from error
+    return module

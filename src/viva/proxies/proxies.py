@@ -1,0 +1,307 @@
+"""What stands in a test for what lives in the box: `Remote` (a name), `Handle` (an object), `Call` (what a call did).
+
+Neither can be compared, counted or computed with by accident: a lie of the student's process would then be taken for a
+fact. Values cross the door only through calls, `.value()` and item or attribute access, as plain data.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from viva.model.errors import StudentRaised
+from viva.sandbox.guest.transport.wire import Ref
+
+# What a handle itself is made of: one that was refused in the making has none of it, and must not ask the box for it.
+_OWN = frozenset({"_door", "_label", "_generation", "_ref"})
+# Probes that pytest, numpy, IPython and debuggers try on any object; they must never cross the door.
+_PROBES = frozenset(
+    {"_pytestfixturefunction", "pytestmark", "_fixture_function", "_fixture_function_marker", "shape", "dtype"}
+)
+
+
+class Door(Protocol):
+    """What handles need from the session that owns the box."""
+
+    @property
+    def generation(self) -> int:
+        """Counts the boxes of this submission; an object dies with its box."""
+        ...
+
+    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+        """Send one request; returns the plain value, raises StudentRaised, MissingName or a BoxError."""
+        ...
+
+    def load_more(self) -> bool:
+        """Run one more file of the submission's code; False when there is none left."""
+        ...
+
+    def release(self, generation: int, ref_id: int) -> None:
+        """Tell the box, with the next request, that an object is no longer needed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything one call did, as claims of the student's process."""
+
+    value: Any
+    args_after: tuple[Any, ...]
+    """The positional arguments as they were after the call: shows changes in place."""
+    kwargs_after: Mapping[str, Any]
+    printed: str
+    raised: StudentRaised | None
+    wall_s: float
+
+
+class Caller:
+    """Shared by `Remote` and `Handle`: the three ways to call."""
+
+    __slots__ = ("_door", "_label")
+
+    def __init__(self, door: Door, label: str) -> None:
+        self._door = door
+        self._label = label
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call and return plain data; objects that have no plain form come back as handles."""
+        return from_box(self._door, self._ask_call(args, kwargs), self._label)
+
+    def keep(self, *args: Any, **kwargs: Any) -> "Handle":
+        """Call and keep the result in the box, whatever it is."""
+        return Handle(self._door, self._ask_call(args, kwargs, keep=True), f"the result of `{self._label}`")
+
+    def call(self, *args: Any, **kwargs: Any) -> Call:
+        """Call and return everything the call did; an exception of the student's is in `.raised`."""
+        full = self._ask_call(args, kwargs, full=True)
+        raised = full.get("raised")
+        after = full.get("args_after") or [[], {}]
+        return Call(
+            value=from_box(self._door, full.get("value"), self._label),
+            args_after=tuple(from_box(self._door, a, self._label) for a in after[0]),
+            kwargs_after={str(k): from_box(self._door, v, self._label) for k, v in dict(after[1]).items()},
+            printed=str(full.get("printed", "")),
+            raised=StudentRaised.from_wire(raised) if raised else None,
+            wall_s=float(full.get("wall_s", 0.0)),
+        )
+
+    def _ask_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **how: bool) -> Any:
+        return self._door.ask(
+            "call",
+            subject=self._label,
+            **self._target(),
+            args=[to_box(a) for a in args],
+            kwargs={k: to_box(v) for k, v in kwargs.items()},
+            **how,
+        )
+
+    def _target(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise TypeError(
+            f"{what} of `{self._label}`, which lives in the student's process, means nothing here: "
+            "compare with agree(...), or fetch it with .value() first."
+        )
+
+    def __eq__(self, other: object) -> bool:
+        self._refuse("The comparison")
+
+    def __ne__(self, other: object) -> bool:
+        self._refuse("The comparison")
+
+    def __lt__(self, other: object) -> bool:
+        self._refuse("The comparison")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __bool__(self) -> bool:
+        self._refuse("The truth")
+
+    def __len__(self) -> int:
+        self._refuse("The length")
+
+    def __iter__(self) -> NoReturn:
+        self._refuse("The iteration")
+
+    def __contains__(self, item: object) -> bool:
+        self._refuse("The membership")
+
+    def __float__(self) -> float:
+        self._refuse("The number")
+
+    __int__ = __index__ = __float__
+
+    def __add__(self, other: object) -> NoReturn:
+        self._refuse("The arithmetic")
+
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
+    __matmul__ = __rmatmul__ = __add__
+
+    def __neg__(self) -> NoReturn:
+        self._refuse("The arithmetic")
+
+    __abs__ = __pos__ = __neg__
+    __hash__ = object.__hash__
+
+
+class Remote(Caller):
+    """A name of the submission: `student.bleu`, `student.Model.from_config`. Nothing crosses until it is used."""
+
+    __slots__ = ("_handle", "_name", "_space")
+
+    def __init__(self, door: Door, space: str, name: str) -> None:
+        super().__init__(door, name)
+        self._space = space
+        self._name = name
+        self._handle: Handle | None = None
+
+    @property
+    def __name__(self) -> str:
+        return self._name
+
+    def __getattr__(self, name: str) -> "Remote":
+        refuse_probe(self, name)
+        return Remote(self._door, self._space, f"{self._name}.{name}")
+
+    def value(self) -> Any:
+        """The object as plain data."""
+        return from_box(self._door, self._door.ask("get", subject=self._name, **self._target()), self._name)
+
+    def handle(self) -> "Handle":
+        """The object itself as a handle, to be passed to another call."""
+        if self._handle is None or not self._handle.alive:
+            self._handle = Handle(
+                self._door, self._door.ask("get", subject=self._name, **self._target(), keep=True), self._name
+            )
+        return self._handle
+
+    def _target(self) -> dict[str, Any]:
+        return {"space": self._space, "name": self._name}
+
+    def __repr__(self) -> str:
+        return f"<{self._name} of the submission>"
+
+
+class Handle(Caller):
+    """An object in the box. Attributes, items, `next`, `with` and calls are forwarded; it dies with its box."""
+
+    __slots__ = ("_generation", "_ref")
+
+    def __init__(self, door: Door, ref: Any, label: str) -> None:
+        super().__init__(door, label)
+        if type(ref) is not Ref:
+            raise TypeError(f"the box was asked to keep `{label}` and sent {type(ref).__name__}")
+        self._ref = ref
+        self._generation = door.generation
+
+    @property
+    def alive(self) -> bool:
+        """False when the box that held the object has been replaced."""
+        return self._generation == self._door.generation
+
+    @property
+    def type_name(self) -> str:
+        """The class name that the student's process claims."""
+        return str(self._ref.type_name)
+
+    @property
+    def ref(self) -> Ref:
+        """What stands for the object in a request."""
+        return self._ref
+
+    def value(self) -> Any:
+        """The object as plain data."""
+        return from_box(self._door, self._door.ask("get", subject=self._label, **self._target()), self._label)
+
+    def __getattr__(self, name: str) -> Any:
+        refuse_probe(self, name)
+        reply = self._door.ask("attribute", subject=self._label, **self._target(), name=name)
+        return from_box(self._door, reply, f"{self._label}.{name}")
+
+    def __getitem__(self, key: Any) -> Any:
+        reply = self._door.ask("item", subject=self._label, **self._target(), key=to_box(key))
+        return from_box(self._door, reply, f"{self._label}[{key!r}]")
+
+    def __next__(self) -> Any:
+        reply = self._door.ask("next", subject=self._label, **self._target())
+        if reply is STOP:
+            raise StopIteration
+        return from_box(self._door, reply, f"the next item of {self._label}")
+
+    def __enter__(self) -> Any:
+        entered = self._door.ask("enter", subject=self._label, **self._target(), keep=True)
+        return Handle(self._door, entered, self._label)
+
+    def __exit__(self, *_exception: object) -> None:
+        self._door.ask("exit", subject=self._label, **self._target())
+
+    def _target(self) -> dict[str, Any]:
+        return {"ref": self._ref.id, "generation": self._generation}
+
+    def __repr__(self) -> str:
+        return f"<{self._ref.type_name[:80]} in the box>"
+
+    def __del__(self) -> None:
+        # A half-made handle (refused in __init__) has nothing to release.
+        if hasattr(self, "_generation"):
+            self._door.release(self._generation, self._ref.id)
+
+
+class Stop:
+    """The one value that says: the iterator in the box is exhausted."""
+
+
+STOP = Stop()
+
+
+def refuse_probe(owner: Caller, name: str) -> None:
+    """Raise AttributeError for names that only machinery asks for, so that they never reach the box."""
+    if name in _OWN:
+        raise AttributeError(f"this {type(owner).__name__} was not made")
+    if (name.startswith("__") and name.endswith("__")) or name.startswith(("_repr_", "_ipython_")) or name in _PROBES:
+        raise AttributeError(f"{type(owner).__name__} does not forward {name!r}")
+
+
+def to_box(value: Any) -> Any:
+    """An argument as it crosses: handles become references, numpy scalars the Python scalars a caller would write."""
+    kind = type(value)
+    if kind is Handle:
+        return value.ref if value.alive else _lost(value)
+    if kind is Remote:
+        return value.handle().ref
+    if isinstance(value, np.generic):
+        return value.item()
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(to_box(v) for v in value)
+    if kind is dict:
+        return {to_box(k): to_box(v) for k, v in value.items()}
+    return value
+
+
+def _lost(handle: Handle) -> NoReturn:
+    from viva.model.errors import BoxDied
+
+    raise BoxDied(f"the box that held {handle!r} had ended")
+
+
+def from_box(door: Door, value: Any, label: str) -> Any:
+    """A reply as the test sees it: plain data, with handles where an object has no plain form."""
+    kind = type(value)
+    if kind is Ref:
+        return Handle(door, value, label)
+    if kind is list or kind is tuple:
+        return kind(from_box(door, v, label) for v in value) if _holds_ref(value) else value
+    if kind is dict:
+        return {k: from_box(door, v, label) for k, v in value.items()} if _holds_ref(value) else value
+    return value
+
+
+def _holds_ref(value: Any) -> bool:
+    kind = type(value)
+    if kind is Ref:
+        return True
+    if kind is list or kind is tuple:
+        return any(_holds_ref(v) for v in value)
+    return kind is dict and any(_holds_ref(v) for v in value.values())

@@ -1,0 +1,209 @@
+"""A copy of the records for research: the same rows, and in the place of everybody a pseudonym.
+
+Names, identifiers, addresses, paths and names of deliveries go, also where a text holds them as words of their own.
+What is not found: nicknames, names without their accents, and names inside identifiers of programs (`adas_model`).
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Table, insert, select
+from sqlalchemy.engine import URL
+
+import viva.sandbox.guest.transport.wire as wire
+from viva.gradebook.pseudonyms import Anonymiser
+from viva.model import Delivery, Entry, Student
+from viva.model.errors import UsageError
+from viva.records.database import writing
+from viva.records.database_tables import METADATA, deliveries
+from viva.records.row_packing import delivery_from, delivery_to, pack_score, unpack_score
+from viva.records.store import Records
+from viva.replay.call_log import DIGEST, Exchange, Transcript
+from viva.submissions.classes.people import forms
+
+_PURPOSE: Final = b"viva: pseudonym in a copy of the records\0"
+_LETTERS: Final = 12
+_SHORTEST: Final = 3
+
+
+def anonymised_copy(records: Records, file: Path, secret: bytes) -> int:
+    """Write a new SQLite file; the records stay as they are.
+
+    Args:
+        records: what is copied.
+        file: where the copy is written; it must not be there.
+        secret: the course's; with it the same people have the same pseudonyms in every copy, and in marks.
+
+    Returns:
+        How many people have pseudonyms.
+
+    Raises:
+        UsageError: the file is there already, or cannot be written.
+    """
+    if file.exists():
+        raise UsageError(f"{file} is there already; say another place, or take it away first.")
+    part = file.with_name(f".{file.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with (
+            Records.open(URL.create("sqlite", database=str(part.absolute())), part.parent) as copy,
+            records.engine.connect() as source,
+            writing(copy.engine) as target,
+        ):
+            people = _Copying(source, secret)
+            for table in METADATA.sorted_tables:
+                people.copy(source, target, table)
+        part.replace(file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}.") from None
+    finally:
+        for ending in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                part.with_name(part.name + ending).unlink(missing_ok=True)
+    return people.number
+
+
+class _Copying:
+    """Turns rows into rows without names."""
+
+    def __init__(self, source: Connection, secret: bytes) -> None:
+        columns = [column for column in deliveries.c if column.name not in ("at", "digest")]
+        handed_in = [delivery_from(row) for row in source.execute(select(*columns))]
+        people = [student for delivery in handed_in for student in delivery.students]
+        self.number = len({student.id for student in people})
+        self._secret = secret
+        self._people = Anonymiser([*map(_every_form, people), *_called(handed_in)], secret)
+
+    def copy(self, source: Connection, target: Connection, table: Table) -> None:
+        """All rows of a table, in order; they keep their numbers."""
+        for row in source.execution_options(yield_per=200).execute(select(table).order_by(table.c.id)):
+            target.execute(insert(table).values(**{**row._mapping, **self._changed(table.name, row)}))
+
+    def _changed(self, table: str, row: Row[Any]) -> dict[str, Any]:
+        match table:
+            case "deliveries":
+                return self._delivery(row)
+            case "scores":
+                return {"identity": None, "score": self._score(row.score), **self._decided(row)}
+            case "proposed":
+                return {"score": self._score(row.score)}
+            case "transcripts":
+                return {"data": self._transcript(bytes(row.data))}
+            case "overrides":
+                return {"name": self._mark("delivery", row.name), **self._decided(row)}
+            case "reviews":
+                return self._review(row)
+        return self._decided(row)
+
+    def _decided(self, row: Row[Any]) -> dict[str, Any]:
+        return {"by": self._mark("staff", row.by), "why": self._people.text(row.why)}
+
+    def _review(self, row: Row[Any]) -> dict[str, Any]:
+        return {
+            "content_hash": self._hash(row.content_hash),
+            "action": self._mark("action", row.action),
+            "undoes": self._mark("action", row.undoes) if row.undoes else "",
+            "comment": self._people.text(row.comment),
+            "told": self._people.text(row.told),
+            **self._decided(row),
+        }
+
+    def _delivery(self, row: Row[Any]) -> dict[str, Any]:
+        delivery = delivery_from(row)
+        name = self._mark("delivery", delivery.name)
+        told = replace(
+            delivery,
+            name=name,
+            path=Path(name),
+            students=tuple(self._people.student(student) for student in delivery.students),
+            team=self._mark("team", delivery.team) if delivery.team else "",
+            also={},
+        )
+        digest = hmac.new(self._secret, _PURPOSE + row.digest.encode(), hashlib.sha256).hexdigest()
+        return {**delivery_to(told), "content_hash": self._hash(row.content_hash), "digest": digest}
+
+    def _score(self, data: bytes) -> bytes:
+        """Words of students and of graders about them are changed; what the assignment calls its tests is not."""
+        score, text = unpack_score(data), self._people.text
+        leaders = (replace(x, value=text(x.value)) if isinstance(x.value, str) else x for x in score.leaderboard)
+        told = replace(
+            score,
+            submission=self._mark("delivery", score.submission),
+            content_hash=self._hash(score.content_hash),
+            entries=tuple(map(self._entry, score.entries)),
+            notes=tuple(map(text, score.notes)),
+            environment=tuple(map(text, score.environment)),
+            leaderboard=tuple(leaders),
+        )
+        return pack_score(told)
+
+    def _entry(self, entry: Entry) -> Entry:
+        text = self._people.text
+        cases = (replace(c, message=text(c.message), staff_message=text(c.staff_message)) for c in entry.cases)
+        return replace(entry, written=text(entry.written), cases=tuple(cases))
+
+    def _transcript(self, data: bytes) -> bytes:
+        old = Transcript.from_bytes(data)
+        new = Transcript(old.hello, seeds=old.seeds)
+        new.loads = [[self._exchange(exchange) for exchange in load] for load in old.loads]
+        new.cases = {case: [self._exchange(exchange) for exchange in said] for case, said in old.cases.items()}
+        return new.to_bytes()
+
+    def _exchange(self, exchange: Exchange) -> Exchange:
+        return Exchange(
+            self._message(exchange.question),
+            self._message(exchange.reply),
+            exchange.ending,
+            self._people.text(exchange.why),
+        )
+
+    def _message(self, message: bytes) -> bytes:
+        """What crossed the door, with its texts changed; what cannot be read is left out."""
+        if not message or message.startswith(DIGEST):
+            return b"" if not message else DIGEST + bytes.fromhex(self._hash(message.hex()))
+        try:
+            return b"".join(bytes(part) for part in wire.dump(self._texts(wire.load(message))))
+        except (wire.WireError, wire.TooLarge, TypeError):
+            return b""
+
+    def _texts(self, value: Any) -> Any:
+        """Plain data with every text in it changed, also of files."""
+        if isinstance(value, str):
+            return self._people.text(value)
+        if isinstance(value, bytes):
+            try:
+                return self._people.text(value.decode()).encode()
+            except UnicodeDecodeError:
+                return b""  # an archive or an image: nobody can look into it
+        if isinstance(value, dict):
+            return {self._texts(key): self._texts(item) for key, item in value.items()}
+        if isinstance(value, wire.Ref):
+            return wire.Ref(value.id, self._people.text(value.type_name), self._people.text(value.text))
+        if type(value) in (list, tuple, set, frozenset):
+            return type(value)(self._texts(item) for item in value)
+        return value
+
+    def _mark(self, kind: str, text: str) -> str:
+        digest = hmac.new(self._secret, _PURPOSE + f"{kind}\0{text}".encode("utf-8", "surrogatepass"), hashlib.sha256)
+        return f"{kind}-{digest.hexdigest()[:_LETTERS]}"
+
+    def _hash(self, text: str) -> str:
+        """Equal for equal contents, and known to nobody who only has the files."""
+        return hmac.new(self._secret, _PURPOSE + text.encode(), hashlib.sha256).hexdigest()
+
+
+def _every_form(student: Student) -> Student:
+    """The student with all by which files and texts may call her: `lovelaceada`, `Lovelace, Ada`."""
+    return replace(student, also={**student.also, **{f"form {n}": form for n, form in enumerate(forms(student.name))}})
+
+
+def _called(handed_in: Iterable[Delivery]) -> list[Student]:
+    """Names of deliveries and teams, and folders on the way to them, as what is to be replaced."""
+    words = {word for each in handed_in for word in (each.name, each.team, str(each.path), *each.also.values())}
+    words |= {part for each in handed_in for part in each.name.split("/")}
+    return [Student(word) for word in sorted(words) if len(word) >= _SHORTEST and not word.isdecimal()]

@@ -1,0 +1,41 @@
+"""Which rows are attempts beside each other, and which took the place of an earlier one."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from viva.records.row_packing import moment_from
+
+_UNKNOWN: Final = datetime.min.replace(tzinfo=UTC)
+
+
+def standing(rows: Iterable[Any]) -> list[int]:
+    """The scores that count: of each name every attempt, in order; names in theirs.
+
+    Two deliveries of one name are the same attempt if they have the same number and nothing says that they were
+    handed in at two times: a folder that was changed, or an export that lies elsewhere now. The later score counts.
+
+    Args:
+        rows: `id`, `name`, `attempt`, `submitted_at` of the latest score of each delivery, from the first score on.
+    """
+    of_name: dict[str, list[Any]] = {}
+    for row in rows:
+        before = of_name.setdefault(row.name, [])
+        before[:] = [*(other for other in before if not _is_same(other, row)), row]
+    return [row.id for name in sorted(of_name) for row in _in_order(of_name[name])]
+
+
+def _is_same(one: Any, two: Any) -> bool:
+    return one.attempt == two.attempt and len({_instant(row) for row in (one, two)} - {_UNKNOWN}) < 2
+
+
+def _in_order(rows: Iterable[Any]) -> list[Any]:
+    return sorted(rows, key=lambda row: (row.attempt, _instant(row), row.id))
+
+
+def _instant(row: Any) -> datetime:
+    """When it was handed in; sources without a zone are only compared with themselves."""
+    moment = moment_from(row.submitted_at)
+    if moment is None:
+        return _UNKNOWN
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,142 @@
+"""Who is meant by a name: one person of the records, with everything that she handed in."""
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+from viva.formats import escaping
+from viva.model import Delivery, Student
+from viva.model.errors import UsageError
+from viva.records.database_tables import deliveries
+from viva.records.row_packing import delivery_from
+
+_SAME: Final = ("canvas", "login")
+"""Names elsewhere that one person has for all of a course; numbers of Moodle are others in each assignment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theirs:
+    """A delivery of the person."""
+
+    id: int
+    assignment: str
+    delivery: Delivery
+    content_hash: str
+    at: str
+    others: tuple[Student, ...]
+    """Who else handed it in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One person, under every identifier by which she handed in."""
+
+    name: str
+    """As it was asked for."""
+    students: tuple[Student, ...]
+    """As each source names her; none for a delivery of which nobody knows who handed it in."""
+    deliveries: tuple[Theirs, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The identifiers, sorted."""
+        return tuple(sorted({student.id for student in self.students}))
+
+    @property
+    def alone(self) -> tuple[Theirs, ...]:
+        """What nobody else handed in."""
+        return tuple(each for each in self.deliveries if not each.others)
+
+    @property
+    def shared(self) -> tuple[Theirs, ...]:
+        """What others handed in as well."""
+        return tuple(each for each in self.deliveries if each.others)
+
+
+def find_person(connection: Connection, name: str) -> Person:
+    """The person who is called so: by id or email, else by name, else by the name of what she handed in.
+
+    Rows with the same email, login or number in Canvas are one person's.
+
+    Raises:
+        UsageError: nobody is, or several people are.
+    """
+    rows = connection.execute(select(*(c for c in deliveries.c if c.name != "digest")).order_by(deliveries.c.id)).all()
+    read = [(row, delivery_from(row)) for row in rows]
+    everybody = list(dict.fromkeys(map(_key, (s for _, d in read for s in d.students))))
+    ids = _ids(name, everybody)
+    if not ids:
+        ids = _of_delivery(name, [delivery for _, delivery in read])
+    theirs = tuple(
+        Theirs(
+            row.id,
+            row.assignment,
+            delivery,
+            row.content_hash,
+            row.at,
+            tuple(student for student in delivery.students if student.id not in ids),
+        )
+        for row, delivery in read
+        if any(s.id in ids for s in delivery.students) or (not delivery.students and not ids and delivery.name == name)
+    )
+    if not theirs:
+        raise UsageError(f"The records hold nothing of {name!r}; give an id, an email, a name, or that of a delivery.")
+    students = [s for each in theirs for s in each.delivery.students if s.id in ids]
+    return Person(name, tuple({_key(student): student for student in students}.values()), theirs)
+
+
+_Key = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
+
+
+def _key(student: Student) -> _Key:
+    return student.id, student.name, student.email, student.section, tuple(sorted(student.also.items()))
+
+
+def _ids(name: str, everybody: Iterable[_Key]) -> set[str]:
+    people = list(everybody)
+    exact = {id_ for id_, _, email, _, _ in people if _same(name, id_) or _same(name, email)}
+    if exact:
+        return _with_other_ids(exact, people)
+    named = {id_ for id_, called, _, _, _ in people if _same(name, called)}
+    if named and not named <= (one := _with_other_ids({min(named)}, people)):
+        raise UsageError(f"{len(named)} people are called {name!r}; give an id of: {_listed(named | one)}.")
+    return _with_other_ids(named, people)
+
+
+def _with_other_ids(ids: set[str], people: list[_Key]) -> set[str]:
+    """Every identifier of who has one of these."""
+    found, before = set(ids), set[str]()
+    while found != before:
+        before = set(found)
+        known = {mark for person in people if person[0] in found for mark in _marks(person)}
+        found |= {person[0] for person in people if known & set(_marks(person))}
+    return found
+
+
+def _marks(person: _Key) -> list[tuple[str, str]]:
+    _, _, email, _, also = person
+    told = [("email", email), *((kind, text) for kind, text in also if kind in _SAME)]
+    return [(kind, _folded(text)) for kind, text in told if text]
+
+
+def _of_delivery(name: str, handed_in: Iterable[Delivery]) -> set[str]:
+    found = [delivery for delivery in handed_in if delivery.name == name]
+    ids = {student.id for delivery in found for student in delivery.students}
+    if len(ids) > 1:
+        raise UsageError(f"{len(ids)} people handed in {name!r}; give an id of: {_listed(ids)}.")
+    return ids
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return ", ".join(escaping.line(id_, characters=60) for id_ in sorted(ids))
+
+
+def _same(one: str, two: str) -> bool:
+    return bool(two) and _folded(one) == _folded(two)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()

@@ -1,0 +1,65 @@
+"""What makes two gradings the same one: the same bytes, asked the same questions by the same engine."""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import viva
+from viva.config import Assignment
+from viva.grading.training.checkpoints import content_of
+from viva.model.grade_request import Wanted
+from viva.model.seeds import Seeds
+
+_NO_PART_OF_THE_QUESTIONS = ("folder", "title", "due", "graders", "starter", "release", "data", "min_tier")
+"""Fields of an assignment that change no mark, or whose content is counted beside them."""
+
+
+def made_with(assignment: Assignment, root: Path) -> str:
+    """One number for all that decides about marks: tests, key, references, data, limits.
+
+    Args:
+        assignment: whose tests are asked.
+        root: the course's folder.
+    """
+    reference = [
+        [path.relative_to(root).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()]
+        for path in sorted((root / "reference").rglob("*.py"))
+    ]
+    settings = {
+        field.name: str(getattr(assignment, field.name))
+        for field in dataclasses.fields(assignment)
+        if field.name not in _NO_PART_OF_THE_QUESTIONS
+    }
+    return _digest([content_of(assignment), reference, settings])
+
+
+def identity_of(
+    delivery_id: int,
+    content_hash: str,
+    made: str,
+    secret: bytes,
+    assignment: Assignment,
+    wanted: Wanted,
+    *,
+    gpu: bool,
+) -> str:
+    """The same for two gradings whose marks must be the same, another one otherwise.
+
+    Args:
+        delivery_id: its number in the records.
+        content_hash: of the bytes that are graded.
+        made: what `made_with` says.
+        secret: the course's secret.
+        assignment: whose tests are asked.
+        wanted: which of them.
+        gpu: whether a GPU is offered: without one, tests that need it stay open.
+    """
+    seed = Seeds(secret, assignment.name, assignment.version).id
+    asked = [wanted.only, wanted.visible_only, wanted.training]
+    with_gpu = f"{made} {'gpu' if gpu else ''}"
+    return _digest([delivery_id, content_hash, with_gpu, viva.__version__, seed, asked])
+
+
+def _digest(plain: object) -> str:
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()

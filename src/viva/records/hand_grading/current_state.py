@@ -1,0 +1,85 @@
+"""What counts: of each answer by the latest rows, and of a score with what people said of its prose."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from viva.model import Case, Entry, Score, Status
+from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, Place, Review, Standing, noticed
+
+DIFFERENT: Final = (
+    "Two markers came to different points; nothing is lost, and the question stays open until they have agreed."
+)
+
+
+def current_decisions(latest: Iterable[Review]) -> dict[tuple[str, str], Standing]:
+    """What counts of each answer about which anything was said, by content and question.
+
+    What is settled counts. Else the first marker's judgement does, unless a second one came to other points; what only
+    a second marker has marked is open, because nobody else has read it yet.
+
+    Args:
+        latest: the latest row of each place; of several the one with the highest number is taken.
+    """
+    rows: dict[Place, Review] = {}
+    for row in sorted(latest, key=lambda row: row.id):
+        rows[row.place] = row
+    answers = dict.fromkeys((place.content_hash, place.question) for place in rows)
+    return {answer: _standing(rows, *answer) for answer in answers}
+
+
+def _standing(rows: Mapping[Place, Review], content_hash: str, question: str) -> Standing:
+    def done(kind: str, round: int) -> Review | None:
+        row = rows.get(Place(content_hash, question, kind, round))
+        return row if row is not None and row.judgement.done else None
+
+    settled, first, second = done(SETTLED, 0), done(MARK, FIRST), done(MARK, SECOND)
+    if settled is not None:
+        return Standing(settled.judgement, (settled.by,), settled.at)
+    if first is None:
+        return Standing(None)
+    if second is None:
+        return Standing(first.judgement, (first.by,), first.at)
+    if first.judgement.earned != second.judgement.earned:
+        return Standing(None, why_open=DIFFERENT)
+    return Standing(first.judgement, tuple(dict.fromkeys((first.by, second.by))), max(first.at, second.at))
+
+
+def reviewed(score: Score, marks: Mapping[str, Standing]) -> Score:
+    """The score with what people said of its prose.
+
+    Args:
+        score: as it was graded; tests that are open for another reason than that a person marks them stay as they are.
+        marks: what counts, by the rubric's question.
+    """
+    return replace(score, entries=tuple(_reviewed(e, marks.get(e.rubric)) for e in score.entries)) if marks else score
+
+
+def _reviewed(entry: Entry, mark: Standing | None) -> Entry:
+    if mark is None or not entry.rubric or entry.status is not Status.NEEDS_REVIEW:
+        return entry
+    if mark.judgement is None:
+        return _open(entry, mark.why_open) if mark.why_open and entry.cases else entry
+    earned = min(mark.judgement.earned, entry.points)  # the test may be worth less by now
+    status = Status.PASSED if earned == entry.points else Status.PARTIAL if earned else Status.FAILED
+    who = f"Marked with {earned} of {entry.points} points by {' and '.join(mark.by)}, {mark.at}."
+    return _said(entry, status, earned, mark.judgement.told, who)
+
+
+def _open(entry: Entry, why: str) -> Entry:
+    """Students read that it is not marked yet, and staff why."""
+    first, *others = entry.cases
+    return replace(entry, cases=(replace(first, staff_message=_before(why, first.staff_message)), *others))
+
+
+def _said(entry: Entry, status: Status, earned: Fraction, message: str, staff: str = "") -> Entry:
+    """The entry with a message; what the test noticed stands behind it."""
+    wall_s = sum(case.wall_s for case in entry.cases)
+    told, staff = _before(message, entry.message), _before(staff, entry.staff_message)
+    only = Case("", status, earned, entry.points, told, staff, wall_s)
+    return replace(entry, status=status, earned=earned, cases=(only,))
+
+
+def _before(said: str, message: str) -> str:
+    return "\n".join(part for part in (said, noticed(message)) if part)

@@ -1,0 +1,217 @@
+"""The rows: appended in an order that every reader sees alike, and read."""
+
+import contextlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Select, and_, func, insert, or_, select
+
+from viva.formats.escaping import REPLACEMENT
+from viva.model.errors import UsageError
+from viva.model.hand_grading import APPEAL, MARK, SETTLED, Judgement, Place, Review
+from viva.records.database import AT_ONCE, in_turn, parts, writing
+from viva.records.database_tables import reviews
+from viva.records.store import Reason, Records, now
+
+_LOCK: Final = 0x76697662
+"""The number under which markers wait for each other in PostgreSQL."""
+_REASON_MISSING: Final = {
+    APPEAL: "A request for another look at question {question} needs its text; write what is to be looked at.",
+    SETTLED: "What is settled of question {question} stands above the markers and needs a reason; write why.",
+}
+
+
+class Changed(UsageError):
+    """Somebody else has said something there meanwhile; nothing was written."""
+
+    def __init__(self, rows: Sequence[Review]) -> None:
+        who = ", ".join(dict.fromkeys(row.by for row in rows))
+        super().__init__(
+            f"This was changed meanwhile{f' by {who}' if who else ''}, and nothing of yours was kept; look at what "
+            "stands there now, then say yours again."
+        )
+        self.rows = tuple(rows)
+        """What stands there now: the latest row of each place that was changed."""
+
+
+def append(
+    records: Records,
+    assignment: str,
+    action: str,
+    said: Sequence[tuple[Place, Judgement]],
+    reason: Reason,
+    *,
+    seen: Mapping[Place, int] = {},
+) -> list[Review]:
+    """Keep what a marker did at once: all of it, or nothing. What was kept before is returned as it is.
+
+    Numbers of rows grow as transactions end, in PostgreSQL too, so that `since` misses none.
+
+    Args:
+        records: where it is kept.
+        assignment: its name.
+        action: the client's own name of what was done, another one each time; a request may so be sent twice.
+        said: what is said, and where; as a whole, not what changed.
+        reason: who says it, and why.
+        seen: number of the latest row that the marker saw at a place, 0 for none; places that are not in it are not
+            looked at.
+
+    Raises:
+        Changed: the latest row of a place is another one than was seen.
+        UsageError: what is settled or asked for has no reason, or it cannot be written.
+        ValueError: a place has a round that its kind has not.
+    """
+    for place, _ in said:
+        if (place.kind == MARK) != (place.round > 0):
+            raise ValueError(f"{place}: marks have a round from 1, other kinds have 0")
+        if place.kind in _REASON_MISSING and not reason.why.strip():
+            raise UsageError(_REASON_MISSING[place.kind].format(question=place.question))
+    with turn_of_markers(records) as connection:
+        if kept := of_action(connection, assignment, action):
+            return kept
+        check_seen(connection, assignment, seen)
+        return add(connection, assignment, action, said, reason)
+
+
+def since(records: Records, assignment: str, last: int) -> list[Review]:
+    """Every row after the one of that number, in order."""
+    with records.engine.connect() as connection:
+        return _read(connection, _of(assignment).where(reviews.c.id > last))
+
+
+def standing_rows(records: Records, assignment: str) -> list[Review]:
+    """The latest row of each place, and every request for another look, in order."""
+    with records.engine.connect() as connection:
+        asked = reviews.c.kind == APPEAL
+        return _read(connection, _of(assignment).where(or_(reviews.c.id.in_(_last(assignment)), asked)))
+
+
+def history(records: Records, assignment: str, content_hash: str, question: str) -> list[Review]:
+    """Everything that was said of one answer, from the first to the last."""
+    with records.engine.connect() as connection:
+        return of_contents(connection, assignment, [content_hash], reviews.c.question == question)
+
+
+def said_of(records: Records, assignment: str, hashes: Collection[str]) -> list[Review]:
+    """Everything that was said of these contents, from the first to the last."""
+    with records.engine.connect() as connection:
+        return of_contents(connection, assignment, hashes)
+
+
+def of_contents(connection: Connection, assignment: str, hashes: Collection[str], *also: Any) -> list[Review]:
+    """Everything that was said of these contents, from the first to the last; `also` are further conditions."""
+    found = []
+    for part in parts(sorted(set(hashes))):
+        found += _read(connection, _of(assignment).where(reviews.c.content_hash.in_(part), *also))
+    return sorted(found, key=lambda row: row.id)
+
+
+@contextlib.contextmanager
+def turn_of_markers(records: Records) -> Iterator[Connection]:
+    """A transaction that writes after those of all other markers have ended.
+
+    Raises:
+        UsageError: it could not be written.
+    """
+    with writing(records.engine) as connection:
+        in_turn(connection, _LOCK)
+        yield connection
+
+
+def of_action(connection: Connection, assignment: str, action: str) -> list[Review]:
+    """The rows of an action, in order."""
+    return _read(connection, _of(assignment).where(reviews.c.action == storable(action)))
+
+
+def backwards(connection: Connection, assignment: str, by: str, round: int) -> Iterator[Review]:
+    """What somebody said in a round, or settled, from the last to the first, read as far as it is asked for."""
+    marks = and_(reviews.c.kind == MARK, reviews.c.round == round)
+    theirs = _of(assignment).where(reviews.c.by == storable(by), or_(marks, reviews.c.kind == SETTLED))
+    newest_first = theirs.order_by(reviews.c.id.desc()).limit(AT_ONCE)
+    rows = connection.execute(newest_first).all()
+    while rows:
+        yield from map(_review, rows)
+        rows = connection.execute(newest_first.where(reviews.c.id < rows[-1].id)).all()
+
+
+def check_seen(connection: Connection, assignment: str, seen: Mapping[Place, int]) -> None:
+    """Raise `Changed` where the latest row of a place is another one than was seen there."""
+    now_there: dict[Place, Review] = {}
+    for part in parts(sorted({place.content_hash for place in seen})):
+        latest = _last(assignment).where(reviews.c.content_hash.in_(part))
+        now_there.update((row.place, row) for row in _read(connection, _of(assignment).where(reviews.c.id.in_(latest))))
+    changed = [place for place, number in seen.items() if number != _number(now_there.get(place))]
+    if changed:
+        raise Changed([now_there[place] for place in changed if place in now_there])
+
+
+def add(
+    connection: Connection,
+    assignment: str,
+    action: str,
+    said: Iterable[tuple[Place, Judgement]],
+    reason: Reason,
+    *,
+    undoes: str = "",
+) -> list[Review]:
+    """Rows of an action in a transaction that is open and whose turn it is."""
+    common = {"action": storable(action), "assignment": assignment, "undoes": undoes, "at": now()}
+    who = {"by": storable(reason.by), "why": storable(reason.why)}
+    if rows := [{**common, **who, **_columns(place, judgement)} for place, judgement in said]:
+        connection.execute(insert(reviews), rows)
+    return of_action(connection, assignment, action)
+
+
+def storable(text: str) -> str:
+    """Text as both databases take it: neither NUL nor halves of characters, which a browser can send."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", REPLACEMENT)
+
+
+def _columns(place: Place, judgement: Judgement) -> dict[str, Any]:
+    return {
+        "content_hash": place.content_hash,
+        "question": place.question,
+        "kind": place.kind,
+        "round": place.round,
+        "items": json.dumps(judgement.items),
+        "adjust": str(judgement.adjust),
+        "comment": storable(judgement.comment),
+        "done": judgement.done,
+        "earned": str(judgement.earned),
+        "points": str(judgement.points),
+        "told": storable(judgement.told),
+    }
+
+
+def _of(assignment: str) -> Select[Any]:
+    return select(reviews).where(reviews.c.assignment == assignment)
+
+
+def _last(assignment: str) -> Select[Any]:
+    """The number of the latest row of each place."""
+    place = (reviews.c.content_hash, reviews.c.question, reviews.c.kind, reviews.c.round)
+    return select(func.max(reviews.c.id)).where(reviews.c.assignment == assignment).group_by(*place)
+
+
+def _number(row: Review | None) -> int:
+    return 0 if row is None else row.id
+
+
+def _read(connection: Connection, query: Select[Any]) -> list[Review]:
+    return [_review(row) for row in connection.execute(query.order_by(reviews.c.id))]
+
+
+def _review(row: Row[Any]) -> Review:
+    judgement = Judgement(
+        items=tuple(json.loads(row.items)),
+        adjust=Fraction(row.adjust),
+        comment=row.comment,
+        done=bool(row.done),
+        earned=Fraction(row.earned),
+        points=Fraction(row.points),
+        told=row.told,
+    )
+    place = Place(row.content_hash, row.question, row.kind, row.round)
+    return Review(row.id, row.action, place, judgement, row.by, row.why, row.at, row.undoes)

@@ -1,0 +1,59 @@
+"""A transcript as lines that a person reads."""
+
+from collections.abc import Collection
+from typing import Any, Final
+
+import viva.sandbox.guest.transport.wire as wire
+from viva.formats import escaping
+from viva.model.errors import UsageError
+from viva.replay.call_log import DIGEST, Exchange, Transcript
+
+MOST_BYTES: Final = 256 << 10
+"""Of a transcript as it is kept; a larger one is left out, and that is said."""
+_SHOWN: Final = 1000
+"""Characters of a question, and of an answer."""
+
+
+def readable(data: bytes, *, leave_out: Collection[str] = ()) -> list[str]:
+    """What was asked and what was answered, a line for each question.
+
+    Args:
+        data: as `Transcript.to_bytes` makes it; may be empty.
+        leave_out: ids of tests whose questions are not to be read.
+    """
+    if not data:
+        return []
+    if len(data) > MOST_BYTES:
+        return [f"left out: a transcript of {len(data):,} bytes"]
+    try:
+        transcript = Transcript.from_bytes(data)
+    except UsageError as error:
+        return [str(error)]
+    lines = [
+        f"loading, box {number}: {_line(exchange)}"
+        for number, load in enumerate(transcript.loads, 1)
+        for exchange in load
+    ]
+    for case, exchanges in transcript.cases.items():
+        if case.partition("[")[0] not in leave_out:
+            lines += [f"{escaping.line(case)}: {_line(exchange)}" for exchange in exchanges]
+    return lines
+
+
+def _line(exchange: Exchange) -> str:
+    asked = _value(exchange.question)
+    if isinstance(asked, dict):
+        op = asked.pop("op", "?")
+        fields = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+        asked = f"{op}({fields})"
+    answered = f"{exchange.ending}: {exchange.why}" if exchange.ending else repr(_value(exchange.reply))
+    return " → ".join(escaping.terminal(str(part), characters=_SHOWN) for part in (asked, answered))
+
+
+def _value(message: bytes) -> Any:
+    if message.startswith(DIGEST):
+        return "a long question, of which the digest is kept"
+    try:
+        return wire.load(message)
+    except wire.WireError:
+        return "what cannot be read"

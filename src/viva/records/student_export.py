@@ -1,0 +1,186 @@
+"""Everything that the records hold about one student, as plain data; nothing about anybody else."""
+
+import json
+import secrets
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from viva.gradebook.pseudonyms import Anonymiser
+from viva.model import Case, Delivery, Entry, Score, Student
+from viva.model.hand_grading import APPEAL, Review
+from viva.model.plain import score_to_plain
+from viva.records.database_tables import decisions, deliveries, overrides, proposals, proposed, scores, transcripts
+from viva.records.find_person import Person, Theirs, find_person
+from viva.records.hand_grading import of_contents
+from viva.records.readable_log import readable
+from viva.records.row_packing import delivery_from, delivery_to, unpack_score
+from viva.records.store import Records
+
+_HIDDEN = "a hidden test"
+
+
+def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str, Any]:
+    """What is known of one student. Of a team there are the student and the number of the others.
+
+    Args:
+        records: what is read.
+        name: as `find_person` takes it.
+        hidden: with what hidden tests asked and found; else these have points and no words.
+
+    Raises:
+        UsageError: nobody or several people are called so.
+    """
+    with records.engine.connect() as connection:
+        person = find_person(connection, name)
+        found = [_delivery(connection, person, each, hidden) for each in person.deliveries]
+    return {"students": [asdict(student) for student in person.students], "deliveries": found}
+
+
+def _delivery(connection: Connection, person: Person, each: Theirs, hidden: bool) -> dict[str, Any]:
+    told = delivery_to(replace(each.delivery, students=()))
+    unseen: set[str] = set()
+    history = [_scored(connection, row, hidden, unseen) for row in connection.execute(_scores_of(each))]
+    plain = {
+        "assignment": each.assignment,
+        **{key: value for key, value in told.items() if key not in ("students", "also")},
+        "also": dict(each.delivery.also),
+        "content_hash": each.content_hash,
+        "kept_at": each.at,
+        "others_in_team": len(each.others),
+        "scores": history,
+        "overrides": [_plain(row, unseen, hidden) for row in connection.execute(_overrides_of(each))],
+        "reviews": _reviews(connection, each, _same_bytes(connection, person, each), unseen if not hidden else ()),
+        "regrades": [_regrade(row, hidden) for row in connection.execute(_regrades_of(each))],
+    }
+    return dict(_without(_others(each.others), plain)) if each.others else plain
+
+
+def _others(students: Iterable[Student]) -> Anonymiser:
+    """Names that nobody can follow from file to file."""
+    return Anonymiser(students, secrets.token_bytes(32))
+
+
+def _scored(connection: Connection, row: Row[Any], hidden: bool, unseen: set[str]) -> dict[str, Any]:
+    score = unpack_score(row.score)
+    tests = {e.test_id for e in score.entries if e.visibility != "visible"}
+    unseen |= tests | {e.rubric for e in score.entries if e.visibility != "visible" and e.rubric}
+    data = connection.execute(select(transcripts.c.data).where(transcripts.c.id == row.transcript_id)).scalar()
+    return {
+        "at": row.at,
+        "by": row.by,
+        "why": row.why,
+        "kind": row.kind,
+        "earned": row.earned,
+        "points": row.points,
+        "still_open": row.still_open,
+        "score": score_to_plain(score if hidden else _told(score)),
+        "transcript": readable(bytes(data or b""), leave_out=frozenset() if hidden else tests),
+    }
+
+
+def _regrade(row: Row[Any], hidden: bool) -> dict[str, Any]:
+    score = unpack_score(row.score)
+    return {
+        "proposed_at": row.at,
+        "by": row.by,
+        "why": row.why,
+        "applied": row.applied,
+        "decided_at": row.decided_at,
+        "decided_by": row.decided_by,
+        "decided_why": row.decided_why,
+        "score": score_to_plain(score if hidden else _told(score)),
+    }
+
+
+def _plain(row: Row[Any], unseen: set[str], hidden: bool) -> dict[str, Any]:
+    test = row.test_id if hidden or row.test_id not in unseen else _HIDDEN
+    return {"test": test, "earned": row.earned, "by": row.by, "why": row.why, "at": row.at}
+
+
+def _reviews(
+    connection: Connection, each: Theirs, same_bytes: Sequence[Delivery], unseen: Collection[str]
+) -> list[dict[str, Any]]:
+    """What markers said; where others handed in the same, without requests that may be theirs, and without names."""
+    rows = of_contents(connection, each.assignment, [each.content_hash])
+    told = [_review(row, unseen) for row in rows if row.place.kind != APPEAL or not same_bytes]
+    named = [student for other in same_bytes for student in other.students]
+    return list(_without(_others(named), told)) if named else told
+
+
+def _review(row: Review, unseen: Collection[str]) -> dict[str, Any]:
+    silent = row.place.question in unseen
+    said = replace(row.judgement, items=(), adjust=Fraction(0), comment="", told="") if silent else row.judgement
+    return {
+        "question": _HIDDEN if silent else row.place.question,
+        "kind": row.place.kind,
+        "round": row.place.round,
+        **{name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(said).items()},
+        "by": row.by,
+        "why": "" if silent else row.why,
+        "at": row.at,
+        "takes_back": bool(row.undoes),
+    }
+
+
+def _told(score: Score) -> Score:
+    """A score without a word of what hidden tests asked and found."""
+    return replace(score, entries=tuple(e if e.visibility == "visible" else _silent(e) for e in score.entries))
+
+
+def _silent(entry: Entry) -> Entry:
+    only = Case("", entry.status, entry.earned, entry.points, "")
+    return replace(entry, test_id=_HIDDEN, name=_HIDDEN, cases=(only,), tags=())
+
+
+def _scores_of(each: Theirs) -> Any:
+    return select(scores).where(scores.c.delivery_id == each.id).order_by(scores.c.id)
+
+
+def _overrides_of(each: Theirs) -> Any:
+    named = (overrides.c.assignment == each.assignment, overrides.c.name == each.delivery.name)
+    return select(overrides).where(*named).order_by(overrides.c.id)
+
+
+def _same_bytes(connection: Connection, person: Person, each: Theirs) -> list[Delivery]:
+    """What others handed in who have no part in this, and is the same."""
+    same = (deliveries.c.assignment == each.assignment, deliveries.c.content_hash == each.content_hash)
+    columns = [column for column in deliveries.c if column.name not in ("at", "digest")]
+    rows = connection.execute(select(*columns).where(*same).order_by(deliveries.c.id))
+    theirs = {delivery.id for delivery in person.deliveries}
+    return [delivery_from(row) for row in rows if row.id not in theirs]
+
+
+def _regrades_of(each: Theirs) -> Any:
+    decided = (
+        decisions.c.applied,
+        decisions.c.at.label("decided_at"),
+        decisions.c.by.label("decided_by"),
+        decisions.c.why.label("decided_why"),
+    )
+    joined = proposed.join(proposals, proposed.c.proposal_id == proposals.c.id)
+    return (
+        select(proposed.c.score, proposals.c.at, proposals.c.by, proposals.c.why, *decided)
+        .select_from(joined.outerjoin(decisions, decisions.c.proposed_id == proposed.c.id))
+        .where(proposed.c.delivery_id == each.id)
+        .order_by(proposed.c.id)
+    )
+
+
+def _without(others: Anonymiser, plain: Any) -> Any:
+    """Plain data whose texts name nobody of these."""
+    if isinstance(plain, str):
+        return others.text(plain)
+    if isinstance(plain, Mapping):
+        return {others.text(key): _without(others, value) for key, value in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_without(others, value) for value in plain]
+    return plain
+
+
+def to_json(account: Mapping[str, Any]) -> bytes:
+    """The file that is handed over; texts of programs may hold what no file can, which is escaped."""
+    return json.dumps(account, indent=2, default=str).encode("ascii") + b"\n"

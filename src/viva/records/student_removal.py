@@ -1,0 +1,225 @@
+"""A student's rows are taken away, and one row says that this was done, without a name."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sqlalchemy import Column, Connection, Table, delete, insert, select, update
+
+from viva.gradebook.pseudonyms import Anonymiser, pseudonym
+from viva.model import Student
+from viva.model.errors import UsageError
+from viva.records.database import parts, wipe, writing
+from viva.records.database_tables import (
+    decisions,
+    deliveries,
+    overrides,
+    proposals,
+    proposed,
+    removals,
+    reviews,
+    scores,
+    transcripts,
+)
+from viva.records.find_person import Person, find_person
+from viva.records.row_packing import delivery_to
+from viva.records.store import Reason, Records, now
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How many rows of each table go."""
+
+    deliveries: int
+    scores: int
+    transcripts: int
+    overrides: int
+    reviews: int
+    proposed: int
+    decisions: int
+    shared: int
+    """Deliveries that others handed in as well: they stay, without the student."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What goes, or went, and what stays."""
+
+    person: Person
+    extent: Extent
+    mentions: tuple[str, ...] = ()
+    """Where rows that stay still name the student."""
+    unwiped: str = ""
+    """Why bytes may still be in the database's files; empty where none are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    deliveries: Sequence[int]
+    scores: Sequence[int]
+    transcripts: Sequence[int]
+    overrides: Sequence[int]
+    reviews: Sequence[int]
+    proposed: Sequence[int]
+    decisions: Sequence[int]
+
+
+def would_remove(records: Records, name: str) -> Removal:
+    """What `remove` would take away; nothing is changed. Raises what `find_person` raises."""
+    with records.engine.connect() as connection:
+        person = find_person(connection, name)
+        return Removal(person, _extent(_rows(connection, person), person))
+
+
+def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Removal:
+    """Take away every row of one student, in one transaction, and add a row to `removals`.
+
+    Args:
+        records: where the rows are.
+        name: as `find_person` takes it.
+        reason: who does it, and why; it must not name the student.
+        secret: the course's; the pseudonym is made with it.
+
+    Raises:
+        UsageError: nobody or several people are called so, the reason names the student, or it cannot be written.
+    """
+    with writing(records.engine) as connection:
+        person = find_person(connection, name)
+        if any(Anonymiser(person.students, secret).finds(text) for text in (reason.why, reason.by)):
+            raise UsageError("The reason stays in the records and names the student; say it without the name: --why.")
+        rows = _rows(connection, person)
+        extent = _extent(rows, person)
+        for table, numbers in (
+            (decisions, rows.decisions),
+            (proposed, rows.proposed),
+            (scores, rows.scores),
+            (transcripts, rows.transcripts),
+            (overrides, rows.overrides),
+            (reviews, rows.reviews),
+            (deliveries, rows.deliveries),
+        ):
+            for part in parts(numbers):
+                connection.execute(delete(table).where(table.c.id.in_(part)))
+        _leave_teams(connection, person)
+        whose = pseudonym(min(person.ids, default=name), secret)
+        row = {"pseudonym": whose, "rows": json.dumps(asdict(extent)), "by": reason.by, "why": reason.why, "at": now()}
+        connection.execute(insert(removals).values(**row))
+        mentions = tuple(_mentions(connection, _whole_names_of(person)))
+    return Removal(person, extent, mentions, wipe(records.engine))
+
+
+def _rows(connection: Connection, person: Person) -> _Rows:
+    """The rows of the person alone."""
+    theirs = [each.id for each in person.alone]
+    scored = _ids(connection, scores, scores.c.delivery_id.in_, theirs)
+    waiting = _ids(connection, proposed, proposed.c.delivery_id.in_, theirs)
+    said = [
+        number
+        for table, numbers in ((scores, scored), (proposed, waiting))
+        for number in _ids(connection, table, table.c.id.in_, numbers, table.c.transcript_id)
+        if number is not None
+    ]
+    of_others = {
+        number
+        for table, gone in ((scores, set(scored)), (proposed, set(waiting)))
+        for row in _select(connection, table, table.c.transcript_id.in_, said, table.c.id, table.c.transcript_id)
+        if row.id not in gone
+        for number in [row.transcript_id]
+    }
+    return _Rows(
+        theirs,
+        scored,
+        sorted(set(said) - of_others),
+        _of_theirs_alone(connection, person, overrides, deliveries.c.name, overrides.c.name),
+        _of_theirs_alone(connection, person, reviews, deliveries.c.content_hash, reviews.c.content_hash),
+        waiting,
+        _ids(connection, decisions, decisions.c.proposed_id.in_, waiting),
+    )
+
+
+def _of_theirs_alone(
+    connection: Connection, person: Person, table: Table, column: "Column[str]", same: "Column[str]"
+) -> list[int]:
+    """Rows about deliveries that share a column, a name or the content, with nothing that others handed in."""
+    gone = {each.id for each in person.alone}
+    theirs = select(deliveries.c.assignment, column).where(deliveries.c.id.in_(gone)).distinct()
+    found: list[int] = []
+    for assignment, value in sorted(map(tuple, connection.execute(theirs))):
+        alike = select(deliveries.c.id).where(deliveries.c.assignment == assignment, column == value)
+        if set(connection.execute(alike).scalars()) <= gone:
+            found += connection.execute(
+                select(table.c.id).where(table.c.assignment == assignment, same == value)
+            ).scalars()
+    return found
+
+
+def _leave_teams(connection: Connection, person: Person) -> None:
+    """Others keep what they handed in together with the student; its digest would tell who it was."""
+    for each in person.shared:
+        row = delivery_to(replace(each.delivery, students=each.others))
+        plain = json.dumps([each.id, each.assignment, each.content_hash, row], sort_keys=True)
+        digest = hashlib.sha256(plain.encode()).hexdigest()
+        values = {"students": row["students"], "digest": digest}
+        connection.execute(update(deliveries).where(deliveries.c.id == each.id).values(**values))
+
+
+def _mentions(connection: Connection, named: Anonymiser) -> Iterable[str]:
+    """Columns of rows that stay and in which the student is still called by a name that is known."""
+    for table, columns in (
+        (deliveries, ("name", "path", "students", "team", "also")),
+        (overrides, ("name", "by", "why")),
+        (reviews, ("comment", "told", "by", "why")),
+        (scores, ("by", "why")),
+        (proposals, ("by", "why")),
+        (decisions, ("by", "why")),
+    ):
+        for row in connection.execute(select(table.c.id, *(table.c[name] for name in columns))):
+            for name in columns:
+                text = getattr(row, name)
+                if named.finds(
+                    json.dumps(json.loads(text), ensure_ascii=False) if name in ("students", "also") else text
+                ):
+                    yield f"{table.name}, row {row.id}: {name}"
+
+
+def _whole_names_of(person: Person) -> Anonymiser:
+    """What finds the person in rows of others: whole names, because others may share a part of one."""
+    words = {word for s in person.students for word in (s.id, s.name, s.email, *s.also.values())}
+    words |= {each.delivery.name for each in person.alone}
+    return Anonymiser([Student(word) for word in words if word and not word.isdecimal()], b"")
+
+
+def _extent(rows: _Rows, person: Person) -> Extent:
+    return Extent(
+        len(rows.deliveries),
+        len(rows.scores),
+        len(rows.transcripts),
+        len(rows.overrides),
+        len(rows.reviews),
+        len(rows.proposed),
+        len(rows.decisions),
+        len(person.shared),
+    )
+
+
+def _ids(
+    connection: Connection,
+    table: Table,
+    chosen: Callable[[Sequence[int]], Any],
+    numbers: Sequence[int],
+    column: "Column[int] | None" = None,
+) -> list[int]:
+    wanted = table.c.id if column is None else column
+    return [row[0] for row in _select(connection, table, chosen, numbers, wanted)]
+
+
+def _select(
+    connection: Connection, table: Table, chosen: Callable[[Sequence[int]], Any], numbers: Sequence[int], *columns: Any
+) -> list[Any]:
+    return [
+        row
+        for part in parts(numbers)
+        for row in connection.execute(select(*columns).where(chosen(part)).order_by(table.c.id))
+    ]

@@ -1,0 +1,129 @@
+"""results.json where there is no score: our own failure, or the results of an earlier submission once more."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from viva.formats import escaping
+from viva.release.gradescope.submission_metadata import Previous, finite
+
+FAILED: Final = "viva_failed"
+"""Key of `extra_data` in results of ours that say that grading failed."""
+STUDENT_SENTENCE: Final = (
+    "The autograder could not grade this submission, and this is not your fault. Your work is stored; "
+    "your instructor can read what happened and run the autograder again."
+)
+_MOST_TESTS: Final = 5000
+_TEXT: Final = 200_000
+_DEEPEST: Final = 40
+_FORMATS: Final = ("text", "html", "simple_format", "md", "ansi")
+_VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "output_format": _FORMATS,
+    "test_output_format": _FORMATS,
+    "test_name_format": _FORMATS,
+    "name_format": _FORMATS,
+    "visibility": _VISIBILITIES,
+    "stdout_visibility": _VISIBILITIES,
+    "status": ("passed", "failed"),
+    "order": ("asc", "desc"),
+}
+_TOP: Final = ("output_format", "test_output_format", "test_name_format", "visibility", "stdout_visibility")
+_OF_A_TEST: Final = ("name_format", "output_format", "status", "visibility")
+
+
+def failure(details: str, told: str = STUDENT_SENTENCE) -> bytes:
+    """The file that says that nothing was graded.
+
+    Args:
+        details: what went wrong, for instructors; students do not see `extra_data`.
+        told: what students read.
+    """
+    return _bytes(
+        {
+            "score": 0,
+            "output": escaping.terminal(told),
+            "output_format": "text",
+            "visibility": "visible",
+            "stdout_visibility": "hidden",
+            "extra_data": {FAILED: escaping.terminal(details, characters=20_000, lines=400)},
+            "tests": [],
+        }
+    )
+
+
+def again(last: Previous, note: str) -> bytes:
+    """The results of the last submission, with a note above them.
+
+    The platform hands back what was once written, perhaps with its own changes: what is documented is kept where it
+    has the type that is documented, and the rest is left out.
+    """
+    given = last.results or {}
+    kept = _words(given, _TOP)
+    before = given.get("output")
+    lines = _text(before).split("\n") if isinstance(before, str) and before else []
+    kept["output"] = "\n".join([note, *(line for line in lines if not line.startswith(note.split(":")[0]))])
+    rows = given.get("tests")
+    kept["tests"] = (
+        [_test(row) for row in rows[:_MOST_TESTS] if isinstance(row, dict)] if isinstance(rows, list) else []
+    )
+    score = finite(given.get("score"))
+    if score is None and not any("score" in test for test in kept["tests"]):
+        score = last.score or 0.0
+    if score is not None:
+        kept["score"] = score
+    leaders = given.get("leaderboard")
+    kept["leaderboard"] = [x for row in leaders if (x := _leader(row))] if isinstance(leaders, list) else []
+    kept |= _extra(given)
+    return _bytes(kept)
+
+
+def _test(row: Mapping[str, Any]) -> dict[str, Any]:
+    kept = _words(row, _OF_A_TEST) | _extra(row)
+    kept |= {key: number for key in ("score", "max_score") if (number := finite(row.get(key))) is not None}
+    kept |= {key: _text(row[key]) for key in ("name", "number", "output") if isinstance(row.get(key), str)}
+    if isinstance(row.get("tags"), list):
+        kept["tags"] = [_text(tag) for tag in row["tags"][:100] if isinstance(tag, str)]
+    return kept
+
+
+def _leader(row: Any) -> dict[str, Any] | None:
+    if not isinstance(row, dict) or not isinstance(row.get("name"), str):
+        return None
+    value = row.get("value")
+    if isinstance(value, str):
+        value = _text(value)
+    elif finite(value) is None:
+        return None
+    return {"name": _text(row["name"]), "value": value, **_words(row, ("order",))}
+
+
+def _words(given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: given[key] for key in keys if isinstance(given.get(key), str) and given[key] in _WORDS[key]}
+
+
+def _extra(given: Mapping[str, Any]) -> dict[str, Any]:
+    data = given.get("extra_data")
+    return {"extra_data": data} if isinstance(data, dict) and _is_json(data) else {}
+
+
+def _is_json(value: Any) -> bool:
+    """Whether it can be written: finite numbers (Python reads others too), and not too deep for a writer."""
+    pending = [(value, 0)]
+    while pending:
+        item, depth = pending.pop()
+        if depth > _DEEPEST or (isinstance(item, float) and not math.isfinite(item)):
+            return False
+        below = item.values() if isinstance(item, dict) else item if isinstance(item, list) else []
+        pending += [(each, depth + 1) for each in below]
+    return True
+
+
+def _text(value: str) -> str:
+    """Surrogates cannot be written as UTF-8."""
+    return value[:_TEXT].encode("utf-8", "replace").decode()
+
+
+def _bytes(results: dict[str, Any]) -> bytes:
+    return json.dumps(results, indent=1, allow_nan=False).encode() + b"\n"

@@ -1,0 +1,257 @@
+"""What `run_autograder` calls: grades /autograder/submission and writes /autograder/results/results.json, always.
+
+`python -I -m viva.release.gradescope.harness`. Students read sentences; what went wrong on our side stands on standard
+output, which the platform shows to instructors alone. The platform ends us without a word when its time or its memory
+is used up, so we keep below both.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import io
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from viva.formats import escaping
+from viva.model import Score, Submission, Tier
+from viva.model.errors import CourseError, GraderError, UsageError
+from viva.release.gradescope import fallback_results
+from viva.release.gradescope.container_memory import Plan, plan
+from viva.release.gradescope.live_results import Writer
+from viva.release.gradescope.platform_paths import Packed, Places
+from viva.release.gradescope.rate_limit import refused
+from viva.release.gradescope.submission_metadata import Metadata
+from viva.sandbox.host.limits.host_memory import container_mib
+
+MARGIN_S: Final = 60.0
+"""How long before the platform's own end we stop: it counts from before it starts us, and writing takes time."""
+LAST_RESORT_S: Final = 25.0
+"""After our own end, what still hangs is left alone."""
+TOO_SMALL: Final = (
+    "This autograder's container has {limit} MiB of memory, and this assignment needs {needed}: choose a larger one "
+    "under Configure Autograder, Container Specifications, and run the autograder again."
+)
+
+
+class TimeIsUp(BaseException):
+    """Raised in the main thread; no `except Exception` may take it for a fault."""
+
+
+@dataclasses.dataclass(slots=True)
+class Run:
+    """One run of the autograder."""
+
+    places: Places
+    tier: Tier | None = None
+    """Instead of the best there is; never T0."""
+    deadline_s: float | None = None
+    """Instead of the platform's time less a margin."""
+    started: float = dataclasses.field(default_factory=time.monotonic)
+    writer: Writer = dataclasses.field(init=False)
+    used: str = "none"
+    """The tier in which is graded."""
+
+    def __post_init__(self) -> None:
+        self.writer = Writer(self.places.results, "after_published")
+
+    def run(self) -> None:
+        """Do everything; whatever happens, a valid file lies there in the end."""
+        try:
+            self._graded()
+        except TimeIsUp:
+            self._time_is_up()
+        except BaseException:
+            details = traceback.format_exc()
+            print(details, flush=True)
+            self._fail(details)
+
+    def _graded(self) -> None:
+        for sentence in self.places.close():
+            print(f"viva: warning: {sentence}")
+        self._write_first()
+        packed = Packed.read(self.places)
+        with self._deadline(packed):
+            metadata = Metadata.read(self.places.metadata)
+            self._grade(packed, metadata)
+
+    def _write_first(self) -> None:
+        """Before anything else: what is read if the machine, or the platform, ends us without a word."""
+        from viva.formats.atomic_write import write_atomically
+
+        write_atomically(
+            self.places.results, fallback_results.failure("The autograder did not come to its end."), mode=0o600
+        )
+
+    def _grade(self, packed: Packed, metadata: Metadata) -> None:
+        from viva.config import load_course
+        from viva.model.grade_request import Wanted
+        from viva.pipeline.local_pool import Batch, Job
+        from viva.submissions import open_submission
+
+        course = load_course(self.places.course)
+        assignment = course.assignment(packed.assignment)
+        settings = assignment.release.gradescope
+        if refusal := refused(metadata, settings.attempts, settings.per):
+            print(f"viva: {refusal.note}")
+            self.writer.last(fallback_results.again(refusal.last, refusal.note))
+            return
+        self.writer = Writer(self.places.results, settings.hidden)
+        tier = self._tier(assignment.min_tier if assignment.min_tier is not None else course.min_tier)
+        self.used = str(tier)
+        shared = plan(container_mib(self.places.root), assignment.limits.memory_mib, packed.rest_mib, packed.box_mib)
+        notes = self._notes(shared, assignment.limits.memory_mib)
+        limits = dataclasses.replace(assignment.limits, memory_mib=shared.memory_mib)
+        assignment = dataclasses.replace(assignment, limits=limits)
+        submission = open_submission(self.places.submission, "submission", withheld=course.withheld)
+        submission = dataclasses.replace(submission, notes=(*submission.notes, *notes))
+        self.writer.score = lambda entries: _score(submission, assignment.name, assignment.version, entries)
+        job = Job(
+            self.places.submission, "submission", assignment, submission,
+            may_hold_notebook=submission.may_hold_notebook,
+        )  # fmt: skip
+        batch = Batch(
+            course, tier, course.secret(os.environ), Wanted(training=settings.training), 1,
+            lambda _, pending: self.writer.entries(lambda: pending),
+            lambda _, entries: self.writer.entries(entries),
+            lambda _, line: print(f"viva: {line}", flush=True),
+        )  # fmt: skip
+        for _, graded in batch.run([job]):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if isinstance(graded, Exception):
+                raise graded
+            for remark in graded.remarks:
+                print(f"viva: {remark}")
+            self._last(graded.score)
+
+    def _last(self, score: Score) -> None:
+        self.writer.last(score)
+        for entry in score.entries:
+            if entry.staff_message:
+                print(f"{entry.test_id}: {entry.status}\n{escaping.terminal(entry.staff_message)}\n")
+        print(f"viva: {score.earned} of {score.points} points, {score.still_open} still open; isolation {self.used}")
+
+    def _tier(self, floor: Tier | None) -> Tier:
+        """The best isolation of this container.
+
+        Raises:
+            GraderError: it is too weak for code that nobody trusts.
+        """
+        from viva.sandbox.host.levels.detect_levels import detect_tiers
+
+        least = max(Tier.T1, floor if floor is not None else Tier.T1)
+        reports = detect_tiers()
+        offered = [r.tier for r in reports if r.available and r.tier >= least]
+        if self.tier is not None:
+            offered = [tier for tier in offered if tier == self.tier]
+        if not offered:
+            why = "; ".join(f"{r.tier}: {r.sentence}" for r in reports if r.tier >= least and not r.available)
+            raise GraderError(f"Nothing was graded: this container offers no isolation {least} or better ({why}).")
+        return max(offered)
+
+    def _notes(self, shared: Plan, wanted_mib: int) -> tuple[str, ...]:
+        """What a student should know of the container's memory.
+
+        Raises:
+            GraderError: it is too small to begin.
+        """
+        if not shared.fits:
+            raise GraderError(TOO_SMALL.format(limit=shared.limit_mib, needed=shared.needed_mib))
+        if shared.memory_mib >= wanted_mib:
+            return ()
+        note = f"Your program has {shared.memory_mib} MiB of memory here; the assignment allows {wanted_mib}."
+        print(f"viva: {note} The container has {shared.limit_mib} MiB.")
+        return (note,)
+
+    @contextlib.contextmanager
+    def _deadline(self, packed: Packed) -> Iterator[None]:
+        """Raise TimeIsUp in this thread when our time is up, or when we are asked to end."""
+        limit_s = self.deadline_s or max(packed.timeout_s - MARGIN_S, packed.timeout_s / 2)
+
+        def stop(_number: int, _frame: Any) -> None:
+            last_resort = threading.Timer(LAST_RESORT_S, _end)
+            last_resort.daemon = True
+            last_resort.start()
+            raise TimeIsUp
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGALRM, signal.SIGTERM)}
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, limit_s - (time.monotonic() - self.started)))
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _time_is_up(self) -> None:
+        used = f"{time.monotonic() - self.started:.0f} s"
+        print(f"viva: stopped after {used}: the autograder's time was up.", flush=True)
+        note = f"The autograder's time was up after {used}: tests that say so below were not run, or not to their end."
+        if not self.writer.cut(note, self.used):
+            self._fail(f"Time was up after {used}, before the first test.")
+
+    def _fail(self, details: str) -> None:
+        try:
+            if not self.writer.closed:
+                self.writer.last(fallback_results.failure(details))
+        except Exception:
+            print(f"viva: results.json could not be written:\n{traceback.format_exc()}", flush=True)
+
+
+def _score(submission: Submission, assignment: str, version: int, entries: Any) -> Score:
+    return Score("submission", submission.content_hash, assignment, version, entries, notes=submission.notes)
+
+
+def _end() -> None:
+    print("viva: what was stopped did not end; left alone.", flush=True)
+    os._exit(0)
+
+
+def check(places: Places) -> int:
+    """Try, when the image is built, whether everything is there; the exit status."""
+    from viva.config import load_course
+    from viva.pipeline.process.examiner_process import ExaminerProcess
+
+    packed = Packed.read(places)
+    course = load_course(places.course)
+    assignment = course.assignment(packed.assignment)
+    try:
+        tier = Run(places)._tier(assignment.min_tier)
+    except GraderError as error:
+        print(f"viva: warning: {error} It may be otherwise where submissions are graded.")
+        return 0
+    try:
+        with ExaminerProcess(course, assignment, tier, course.secret(os.environ), ready=1) as examiner:
+            examiner.open()
+            print(f"viva: {assignment.name} is ready: {len(examiner.tests)} tests, isolation {tier}.")
+    except (CourseError, UsageError, GraderError) as error:
+        print(f"viva: this autograder will not work: {error}")
+        return 1
+    return 0
+
+
+def main() -> int:
+    """The command; its exit status is 0 whenever a file was written, because the platform takes others for a crash."""
+    parser = argparse.ArgumentParser(prog="viva.release.gradescope.harness")
+    parser.add_argument("--root", type=Path, default=Path("/"), help="where `autograder` lies")
+    parser.add_argument("--check", action="store_true", help="only try whether everything is there")
+    parser.add_argument("--tier", choices=["T1", "T2", "T3"], help="the isolation to use")
+    parser.add_argument("--deadline", type=float, metavar="S", help="seconds, instead of what was packed")
+    given = parser.parse_args()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what students wrote may not be text in any encoding
+    places = Places(given.root.absolute())
+    if given.check:
+        return check(places)
+    Run(places, Tier[given.tier] if given.tier else None, given.deadline).run()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,72 @@
+"""results.json as grading goes on: valid at every moment, and never overwritten by what is older."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from viva.formats.atomic_write import write_atomically
+from viva.model import Entry, Isolation, Score
+
+EVERY_S: Final = 0.5
+"""How often the file is written while tests run; the first and the last state always are."""
+
+
+class Writer:
+    """The one who writes the file; called from the thread that grades and from the main one."""
+
+    def __init__(self, path: Path, hidden_as: str) -> None:
+        self._path, self._hidden_as = path, hidden_as
+        self._lock = threading.Lock()
+        self._closed = False
+        self._written = 0.0
+        self._entries: Callable[[], tuple[Entry, ...]] | None = None
+        self.score: Callable[[tuple[Entry, ...]], Score] | None = None
+        """Makes a score of entries, as soon as it is known what is graded."""
+
+    def entries(self, entries: Callable[[], tuple[Entry, ...]]) -> None:
+        """These are known now, the open ones among them; written unless that was just done."""
+        with self._lock:
+            self._entries = entries
+            if self._closed or time.monotonic() - self._written < EVERY_S or self.score is None:
+                return
+            self._write(self._json(self.score(entries()), complete=False), durable=False)
+            self._written = time.monotonic()
+
+    def last(self, data: bytes | Score) -> None:
+        """The last state; nothing is written after it."""
+        with self._lock:
+            self._write(data if isinstance(data, bytes) else self._json(data, complete=True), durable=True)
+            self._closed = True
+
+    @property
+    def closed(self) -> bool:
+        """Whether the last state was written."""
+        return self._closed
+
+    def cut(self, note: str, isolation: str) -> bool:
+        """Time is up: what is known so far is the last state, with a note; False where nothing is known yet."""
+        with self._lock:
+            if self._closed:
+                return True
+            if self._entries is None or self.score is None:
+                return False
+            score = self.score(self._entries())
+            self._write(self._json(_noted(score, note, isolation), complete=False), durable=True)
+            self._closed = True
+            return True
+
+    def _json(self, score: Score, *, complete: bool) -> bytes:
+        from viva.formats.results_json import to_json  # while the examiner starts
+
+        return to_json(score, complete=complete, hidden_as=self._hidden_as)
+
+    def _write(self, data: bytes, *, durable: bool) -> None:
+        write_atomically(self._path, data, durable=durable, mode=0o600)
+
+
+def _noted(score: Score, note: str, isolation: str) -> Score:
+    import dataclasses
+
+    return dataclasses.replace(score, notes=(*score.notes, note), isolation=Isolation(isolation))

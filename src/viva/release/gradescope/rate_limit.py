@@ -1,0 +1,73 @@
+"""How many submissions of a student are graded in a span of time; the others keep the last results.
+
+Told from what the platform knows of earlier submissions, relative to when this one was made, so that a rerun months
+later decides the same. A submission that was not graded uses up nothing: the history is gone through from its start.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from viva.release.gradescope.fallback_results import FAILED
+from viva.release.gradescope.submission_metadata import Metadata, Previous
+
+_UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a submission is not graded."""
+
+    note: str
+    """For the student, in a line."""
+    last: Previous
+    """The one before it whose results are kept."""
+
+
+def refused(metadata: Metadata, attempts: int | None, per_s: float) -> Refused | None:
+    """Whether there were enough attempts already; None where this one is to be graded.
+
+    Args:
+        attempts: how many are graded in `per_s`; None for all.
+    """
+    now = metadata.created_at
+    if attempts is None or now is None:
+        return None
+    per = timedelta(seconds=per_s)
+    before = [previous for previous in metadata.previous if previous.at < now]
+    graded: list[datetime] = []
+    for previous in before:
+        if not _failed(previous) and len(_since(graded, previous.at, per)) < attempts:
+            graded.append(previous.at)
+    used = _since(graded, now, per)
+    if len(used) < attempts:
+        return None
+    times = "1 submission is" if attempts == 1 else f"{attempts} submissions are"
+    free = (used[-attempts] + per).astimezone(now.tzinfo or UTC)
+    note = (
+        f"{NOT_GRADED} {times} graded in {spoken(per_s)}, and you have had that many. "
+        f"The next one is graded from {free:%Y-%m-%d %H:%M:%S %Z} on. Below are your last results."
+    )
+    successes = [previous for previous in before if not _failed(previous)]
+    return Refused(note, next((x for x in reversed(successes) if x.results is not None), successes[-1]))
+
+
+NOT_GRADED: Final = "This submission was not graded:"
+
+
+def spoken(span_s: float) -> str:
+    """`24 hours`, `1 day`: the largest unit that fits exactly."""
+    size, unit = next((size, unit) for size, unit in _UNITS if span_s % size == 0 or size == 1)
+    count = round(span_s / size)
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+
+
+def _since(times: list[datetime], now: datetime, per: timedelta) -> list[datetime]:
+    return [at for at in times if now - at < per]
+
+
+def _failed(previous: Previous) -> bool:
+    """The platform's failure, or one that we told in results which it took for a success."""
+    data: Any = (previous.results or {}).get("extra_data")
+    return previous.is_error or (isinstance(data, Mapping) and FAILED in data)

@@ -1,0 +1,117 @@
+"""The key's answers to the public tests: asked over several submissions, which must all lead to the same questions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from viva.config import Assignment, Course
+from viva.model import Entry, Tier
+from viva.model.errors import CourseError, GraderError
+from viva.model.grade_request import Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.replay.key_recording import Book, Record
+from viva.replay.key_recording.recorded_values import packed
+from viva.verify.expected_verdicts import Known
+
+
+@dataclass(slots=True)
+class Recording:
+    """What was recorded, and which tests cannot be answered from a record."""
+
+    record: Record
+    unfit: dict[str, str] = field(default_factory=dict)
+    """By test: why it cannot be released."""
+
+
+def record(
+    course: Course, assignment: Assignment, tests: Sequence[str], tier: Tier, secret: bytes, known: Sequence[Known]
+) -> Recording:
+    """Run the tests with two right submissions and the starter, and write down what the key says.
+
+    Args:
+        tests: the ids of the tests to be released.
+
+    Raises:
+        CourseError: there are no two right submissions to compare, or one of them is not right.
+        GraderError: the examiner ended.
+    """
+    first, second = right_submissions(assignment, known)[:2]
+    wanted = Wanted(list(tests), visible_only=True, key_record=True, training=False)
+    books = [asked(course, assignment, tier, secret, submission, wanted)[0] for submission in (first, second)]
+    unfit = _problems(books[0]) | _differences(*books)
+    starter = next((k for k in known if k.name == "starter"), None)
+    if starter is not None:
+        book, _ = asked(course, assignment, tier, secret, starter, wanted)
+        books.append(book)
+        for case_id, questions in book.asked.items():
+            if not questions <= books[0].asked.get(case_id, set()):
+                unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
+    made = books[0]
+    hints = _same_hints(made, *books[1:])
+    return Recording(Record(made.answers, made.functions, made.seeds, made.seed_id, hints), unfit)
+
+
+_ABOUT_THE_STUDENT = "it asks the key about something that the student returned"
+
+
+def right_submissions(assignment: Assignment, known: Sequence[Known]) -> list[Known]:
+    """Submissions that are right, two or more; the key itself comes last.
+
+    Raises:
+        CourseError: there are not two.
+    """
+    right = [k for k in known if k.verdict == "accepted" and k.name != "key"]
+    right += [k for k in known if k.name == "key"]
+    if len(right) < 2:
+        raise CourseError(
+            f"{assignment.name}: a release compares two right submissions, and fixtures/{assignment.name}/submissions/"
+            "accepted holds none; put one there."
+        )
+    return right
+
+
+def asked(
+    course: Course, assignment: Assignment, tier: Tier, secret: bytes, known: Known, wanted: Wanted
+) -> tuple[Book, tuple[Entry, ...]]:
+    """What one submission makes the tests ask the key, and these tests.
+
+    The examiner is a fresh one, which remembers no answer of an earlier submission.
+
+    Raises:
+        CourseError: a right submission loses points.
+        GraderError: the examiner ended.
+    """
+    with ExaminerProcess(course, assignment, tier, secret, ready=1) as examiner:
+        graded = examiner.grade(known.submission, wanted)
+    if not graded.book:
+        raise GraderError(f"{assignment.name}: grading {known.name} was interrupted, so that nothing was recorded.")
+    for entry in graded.score.entries:
+        if known.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
+            what = f"{entry.test_id} gives {known.name}, which is right, {entry.earned} of {entry.points} points"
+            raise CourseError(f"{assignment.name}: {what}; `viva verify` says more.")
+    return Book.from_plain(graded.book), graded.score.entries
+
+
+def _problems(book: Book) -> dict[str, str]:
+    return {test_of(case_id): reasons[0] for case_id, reasons in book.problems.items()}
+
+
+def _differences(first: Book, second: Book) -> dict[str, str]:
+    cases = first.asked.keys() | second.asked.keys()
+    return {test_of(case): _ABOUT_THE_STUDENT for case in cases if first.asked.get(case) != second.asked.get(case)}
+
+
+def _same_hints(first: Book, *others: Book) -> dict[str, dict[str, Any]]:
+    """Hints whose value does not depend on what a student returned."""
+
+    def same(at: str, name: str, value: Any) -> bool:
+        given = [book.hints[at][name] for book in others if name in book.hints.get(at, {})]
+        return all(packed(other) == packed(value) for other in given)
+
+    kept = {at: {name: v for name, v in hints.items() if same(at, name, v)} for at, hints in first.hints.items()}
+    return {at: hints for at, hints in kept.items() if hints}
+
+
+def test_of(case_id: str) -> str:
+    """The id of the test that a case belongs to."""
+    return case_id.partition("[")[0]

@@ -1,0 +1,113 @@
+"""Nothing that only graders may know is in a released folder: every file is decoded and searched."""
+
+import ast
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from viva.replay.key_recording import RECORD, Book
+from viva.replay.key_recording.key_recording import record_from
+
+_TELLING_TEXT: Final = 20
+"""Shorter texts stand in public files by chance."""
+_TELLING_NUMBER: Final = 10_000
+"""Smaller numbers, and round ones, stand in public files by chance as well."""
+_TELLING_LINE: Final = 40
+"""Characters of a line of the reference that cannot be anywhere else by chance."""
+_SAYS_LITTLE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
+"""Imports, comments, names of types."""
+
+
+@dataclass(slots=True)
+class Secrets:
+    """What must not be found."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    """Text -> what it is, in words for the author."""
+    questions: dict[bytes, str] = field(default_factory=dict)
+    """Questions that hidden tests alone ask the key -> the test."""
+    seeds: dict[int, str] = field(default_factory=dict)
+
+    def add_code(self, files: Iterable[Path], public: str) -> None:
+        """The lines of key and reference, but for those that public files hold as well."""
+        for file in files:
+            for line in file.read_text("utf-8").splitlines():
+                text = line.strip()
+                if len(text) >= _TELLING_LINE and not _SAYS_LITTLE.match(text) and text not in public:
+                    self.texts[text] = f"a line of {file.name}"
+
+    def add_constants(self, sources: Mapping[str, str], released: Iterable[str], public: str) -> None:
+        """Texts and numbers that stand in the graders, in no test that is released, and in nothing that is public."""
+        known = set[str]().union(*map(_constants, released))
+        for name, source in sources.items():
+            for constant in (c for c in _constants(source) - known if c not in public):
+                self.texts[constant] = f"a constant of a hidden test in {name}"
+
+    def add_hidden(self, hidden: Book, public: Book) -> None:
+        """What hidden tests ask the key and draw from."""
+        known = set().union(*public.asked.values()) if public.asked else set()
+        self.questions |= {
+            question: case for case, asked in hidden.asked.items() for question in asked if question not in known
+        }
+        mine = set(public.seeds.values())
+        self.seeds |= {seed: name for name, seed in hidden.seeds.items() if seed not in mine}
+
+    def found_in(self, files: Mapping[str, bytes]) -> list[str]:
+        """A sentence for each thing that is found, at most one for each file and text."""
+        found = []
+        for path, data in files.items():
+            if path.endswith(RECORD):
+                record = record_from(data)
+                found += [f"{path} answers a question of {c}" for q, c in self.questions.items() if q in record.answers]
+                found += [f"{path} holds the seed of {n}" for s, n in self.seeds.items() if s in record.seeds.values()]
+            texts = decoded(path, data)
+            found += [
+                f"{path} holds {what}: {t[:60]!r}" for t, what in self.texts.items() if any(t in x for x in texts)
+            ]
+        return found
+
+
+def decoded(path: str, data: bytes) -> list[str]:
+    """A file as texts: as it is, and what is packed in it (notebooks, archives, records)."""
+    texts = [data.decode("utf-8", "replace")]
+    if path.endswith(RECORD):
+        record = record_from(data)
+        texts.append(repr([(a.value, a.after, a.raised) for a in record.answers.values()]))
+    elif path.endswith(".ipynb"):
+        texts.append("\n".join(_sources(data)))
+    elif zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                texts += decoded(name, archive.read(name))
+    return texts
+
+
+def _stands_in(wanted: str, texts: list[str]) -> bool:
+    """Whether it is there as a whole: not as a part of a longer word or number."""
+    if not any(wanted in text for text in texts):
+        return False
+    whole = re.compile(rf"(?<![\w.]){re.escape(wanted)}(?![\w.])")
+    return any(whole.search(text) for text in texts)
+
+
+def _sources(data: bytes) -> list[str]:
+    cells = json.loads(data).get("cells", [])
+    return ["".join(cell["source"]) if isinstance(cell["source"], list) else cell["source"] for cell in cells]
+
+
+def _constants(source: str) -> set[str]:
+    """Texts and numbers that tell something, as they are written."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant):
+            value = node.value
+            if isinstance(value, str) and len(value) >= _TELLING_TEXT:
+                found.add(value)
+            elif isinstance(value, int | float) and abs(value) >= _TELLING_NUMBER and value % 1000:
+                found.add(repr(value))
+    return found

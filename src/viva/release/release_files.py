@@ -1,0 +1,75 @@
+"""What lies beside the course in a released folder: the handout, the starter, the data, what to install."""
+
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from viva.config import Assignment
+from viva.model.errors import CourseError
+from viva.release import ci_templates
+from viva.release.source import starter_from
+
+_HOW_TO_CHECK: Final = """\
+## Check your work
+
+```
+python -m pip install -r requirements.txt
+viva check
+```
+
+runs the public tests on your own machine, without a network. `viva check --only 2.1` runs those of one question,
+`viva check --watch` all of them whenever you save. In a notebook, `import viva; viva.check("2.1")` asks the functions
+that are defined now. `viva pack` makes the archive to hand in. In a repository on GitHub or GitLab, every push runs
+the tests.
+"""
+_FOR_NOTEBOOKS: Final = ("IPython", "matplotlib_inline")
+
+
+def files_beside(assignment: Assignment, starter: dict[str, bytes], viva_from: str = "") -> dict[str, bytes]:
+    """Files by their path in the folder.
+
+    Args:
+        viva_from: where students install viva from, as pip understands it; empty for this version from the index.
+    """
+    handout = assignment.folder / "handout.md"
+    text = handout.read_text("utf-8") if handout.is_file() else f"# {assignment.title}\n"
+    files = {"README.md": f"{text.rstrip()}\n\n{_HOW_TO_CHECK}".encode()}
+    files |= {name: path.read_bytes() for name, path in zip(assignment.data_names, assignment.data, strict=True)}
+    files |= {name: text.encode() for name, text in ci_templates.FILES.items()}
+    return files | starter | {"requirements.txt": requirements(assignment, viva_from).encode()}
+
+
+def starter_files(assignment: Assignment) -> dict[str, bytes]:
+    """The starter's files by their path: those of `starter/`, and what is left of a source with solutions.
+
+    Raises:
+        CourseError: there is none, or a source cannot be taken apart.
+    """
+    made = starter_from(assignment)
+    found = [p for p in _files(assignment.starter) if "__pycache__" not in p.parts]
+    if not found and made is None:
+        raise CourseError(f"{assignment.starter}: there is no starter; students need something to begin with.")
+    return {path.relative_to(assignment.starter).as_posix(): path.read_bytes() for path in found} | (made or {})
+
+
+def requirements(assignment: Assignment, viva_from: str = "") -> str:
+    """What the public tests were recorded with, pinned: `agree_on` draws the same examples with the same hypothesis."""
+    modules = ["viva", "hypothesis", "numpy", *(name.rstrip("?").partition(".")[0] for name in assignment.preload)]
+    if assignment.submission.notebook is not None:
+        modules += _FOR_NOTEBOOKS
+    distributions = metadata.packages_distributions()
+    found = {}
+    for module in modules:
+        for name in distributions.get(module, [module])[:1]:
+            try:
+                found[name] = metadata.version(name).partition("+")[0]
+            except metadata.PackageNotFoundError:  # an optional module that is not installed here
+                continue
+    lines = {name: f"{name}=={version}" for name, version in found.items()}
+    if viva_from:
+        lines["viva"] = f"viva @ {viva_from}"
+    return "".join(f"{line}\n" for line in lines.values())
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []

@@ -1,0 +1,77 @@
+"""What is released must decide as the course itself does: on the starter, and on everything whose verdict is known."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from viva.config import Assignment, Course, load_course
+from viva.examiner.load_notes import WHILE_LOADING
+from viva.model import Entry, Tier
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.local_pool import Batch, Job
+from viva.replay.key_recording import NOT_RECORDED
+from viva.verify.expected_verdicts import Known
+
+
+def complaints(
+    course: Course,
+    assignment: Assignment,
+    released: Path,
+    tests: Sequence[str],
+    tier: Tier,
+    secret: bytes,
+    known: Sequence[Known],
+) -> list[str]:
+    """How the released course differs from the course; empty if it does not.
+
+    A test that cannot be decided there, because it asks the key about what a wrong submission returned, is no
+    difference: it says so to the student. For a right submission it is one.
+
+    Args:
+        released: the folder of the released course.
+        tests: the ids of the released tests.
+
+    Raises:
+        VivaError: one of the two courses cannot grade at all.
+    """
+    wanted = Wanted(list(tests), visible_only=True, training=False)
+    theirs = load_course(released)
+    live = _graded(course, assignment, tier, secret, wanted, known)
+    there = _graded(theirs, theirs.assignment(assignment.name), tier, b"a student has no secret", wanted, known)
+    found = []
+    for one in known:
+        pairs = zip(live[one.name].score.entries, there[one.name].score.entries, strict=True)
+        found += [f"{one.name}: {text}" for mine, other in pairs if (text := _difference(mine, other, one))]
+        if one.verdict == "starter":
+            found += [f"the starter does not run from top to bottom: {text}" for text in _loading(there[one.name])]
+    return found
+
+
+def _loading(graded: Graded) -> list[str]:
+    return [note for note in graded.score.notes if note.startswith(WHILE_LOADING)]
+
+
+def _graded(
+    course: Course, assignment: Assignment, tier: Tier, secret: bytes, wanted: Wanted, known: Sequence[Known]
+) -> dict[str, Graded]:
+    jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in known]
+    graded = {}
+    for job, result in Batch(course, tier, secret, wanted).run(jobs):
+        if isinstance(result, Exception):
+            raise result
+        graded[job.name] = result
+    return graded
+
+
+def _difference(mine: Entry, other: Entry, known: Known) -> str:
+    same = (mine.test_id, mine.status, mine.earned, mine.points) == (
+        other.test_id,
+        other.status,
+        other.earned,
+        other.points,
+    )
+    undecided = any(NOT_RECORDED in case.message or NOT_RECORDED in case.staff_message for case in other.cases)
+    if same or (undecided and known.verdict != "accepted"):
+        return ""
+    told = next((c.staff_message or c.message for c in other.cases if c.status is other.status), "")
+    what = f"{other.status} ({told[:200]})" if told else str(other.status)
+    return f"{mine.test_id} is {mine.status} in the course and {what} in what is released"

@@ -1,0 +1,129 @@
+"""The released folder: what students get, as files in memory before any of it is written."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import yaml
+
+from viva.config import Assignment, Course
+from viva.config.read_config import read_document
+from viva.examiner.boxes.load import helpers_of
+from viva.model.errors import CourseError, UsageError
+from viva.release.public_tests import imported_names, public_source
+from viva.replay.key_recording import RECORD, Record
+
+_ONLY_FOR_GRADERS: Final = ("points", "min_tier", "python", "release")
+"""What assignment.yaml says to those who grade."""
+
+
+@dataclass(slots=True)
+class Released:
+    """Files by their path in the folder."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def check(self, folder: Path) -> None:
+        """Whether a folder may be written: it is new or empty.
+
+        Raises:
+            UsageError: it holds something.
+        """
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(f"{folder} is not empty; give a new folder, so that nothing of yours is overwritten.")
+
+    def write(self, folder: Path) -> None:
+        """Write everything into a folder that is new or empty, whole or not at all.
+
+        Raises:
+            UsageError: the folder holds something.
+        """
+        self.check(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            self.write_into(made)
+            made.chmod(0o755)
+            if folder.exists():
+                folder.rmdir()
+            made.rename(folder)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+
+    def write_into(self, folder: Path) -> None:
+        """Write everything into an existing folder."""
+        for name, data in self.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+
+
+def course_files(
+    course: Course, assignment: Assignment, public: dict[str, set[str]], record: Record, starter: dict[str, bytes]
+) -> dict[str, bytes]:
+    """The course that a bundle carries: public tests, helpers of the box, data, recorded answers.
+
+    Args:
+        public: by test file (`test_x.py`), the names of its test functions that are released.
+        starter: the files of the starter, by their paths.
+
+    Raises:
+        CourseError: a test file is no Python, or needs a module that is not beside it.
+    """
+    name = assignment.name
+    settings = {"course": course.title, "assignments": [name]}
+    files = {
+        "grader.yaml": _yaml(settings),
+        f"assignments/{name}/assignment.yaml": _yaml(_settings(assignment)),
+        f"graders/{name}/{RECORD}": record.to_bytes(),
+    }
+    files |= {f"assignments/{name}/starter/{path}": data for path, data in starter.items()}
+    files |= {f"graders/{name}/{path}": text.encode() for path, text in helpers_of(assignment).items()}
+    files |= {
+        f"assignments/{name}/{path}": file.read_bytes()
+        for path, file in zip(assignment.data_names, assignment.data, strict=True)
+    }
+    files |= {f"graders/{name}/{path}": text.encode() for path, text in _tests(assignment, public).items()}
+    return files
+
+
+def _settings(assignment: Assignment) -> dict[str, Any]:
+    written = read_document(assignment.folder / "assignment.yaml").document.value
+    return {key: value for key, value in written.items() if key not in _ONLY_FOR_GRADERS}
+
+
+def _tests(assignment: Assignment, public: dict[str, set[str]]) -> dict[str, str]:
+    """Public test files, and of the modules beside them what they import."""
+    package = f"graders.{assignment.name}"
+    sources: dict[str, str] = {}
+    wanted: dict[str, frozenset[str]] = {path: frozenset() for path in public}
+    left = list(public)
+    while left:
+        path = left.pop(0)
+        text = _public(assignment, path, public.get(path, set()), wanted[path])
+        if text is None:
+            continue
+        sources[path] = text
+        for module, names in imported_names(text, package).items():
+            other = f"{PurePosixPath(*module.removeprefix(f'{package}.').split('.'))}.py"
+            if not names <= wanted.get(other, frozenset()):
+                wanted[other] = wanted.get(other, frozenset()) | names
+                left.append(other)
+    return sources
+
+
+def _public(assignment: Assignment, path: str, tests: set[str], wanted: frozenset[str]) -> str | None:
+    file = assignment.graders / path
+    try:
+        return public_source(file.read_text("utf-8"), tests.__contains__, wanted)
+    except OSError as error:
+        raise CourseError(f"{file}: a public test imports it, and it cannot be read: {error.strerror}.") from error
+    except (SyntaxError, ValueError) as error:
+        raise CourseError(f"{file} is no Python: {error}.") from error
+
+
+def _yaml(value: dict[str, Any]) -> bytes:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True).encode()

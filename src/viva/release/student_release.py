@@ -1,0 +1,194 @@
+"""`viva release A --to DIR`: the folder that students get, proved before it is written."""
+
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from viva.config import Assignment, Course
+from viva.config.find_course import RELEASED
+from viva.model import Entry, File, Submission, Tier
+from viva.model.errors import CourseError
+from viva.model.grade_request import Wanted
+from viva.release import release_proof
+from viva.release.key_answers import asked, record, right_submissions, test_of
+from viva.release.leak_search import Secrets
+from viva.release.release_files import files_beside, starter_files
+from viva.release.released_folder import Released, course_files
+from viva.replay.key_recording import RECORD, Book, Record
+from viva.submissions.open_submission import digest
+from viva.verify.expected_verdicts import Known, known_submissions
+from viva.verify.verify_course import verify
+
+_SHOWN: Final = 8
+HIDDEN: Final = "hidden tests"
+WITHHELD: Final = "tests that only the graders can run"
+TRAINING: Final = "tests that train or need a GPU"
+ANSWERS: Final = "answers by hand"
+WHY: Final = {
+    HIDDEN: "nobody is to know their inputs",
+    WITHHELD: "they are under `release: withhold`",
+    TRAINING: "labels and thresholds stay with you",
+    ANSWERS: "the record would hold the answers",
+}
+
+
+@dataclass(slots=True)
+class Told:
+    """What the author reads when all is done."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    tests: list[Entry] = field(default_factory=list)
+    """Those that are released."""
+    left_out: dict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
+    """Why others are not -> points."""
+
+
+@dataclass(slots=True)
+class Release:
+    """One release in the making."""
+
+    course: Course
+    assignment: Assignment
+    tier: Tier
+    secret: bytes
+    say: Callable[[str], None] = lambda _: None
+    """Told what is being done, a line at a time."""
+    viva_from: str = ""
+    """Where students install viva from, as pip understands it; empty for this version from the package index."""
+    known: list[Known] = field(default_factory=list)
+
+    def to(self, folder: Path) -> Told:
+        """Make the folder.
+
+        Raises:
+            CourseError: the assignment does not verify, a public test cannot be released, the starter does not run, or
+                something that only graders may know would be in the folder; nothing is written.
+            UsageError: the folder holds something.
+        """
+        Released().check(folder)
+        if self.assignment.suite is not None:
+            raise CourseError(
+                f"{self.assignment.name}: the tests of a suite ({self.assignment.suite}) need no key, so that there is "
+                "nothing to record; hand out the visible ones as they are."
+            )
+        starter = starter_files(self.assignment)
+        known = known_submissions(self.course, self.assignment)
+        self.known = [*(k for k in known if k.name != "starter"), _as_known(starter)]
+        self.say("Verifying the assignment …")
+        self._verify()
+        self.say("Recording what the tests ask the key …")
+        first = right_submissions(self.assignment, self.known)[0]
+        wanted = Wanted(key_record=True, training=False)
+        everything, entries = asked(self.course, self.assignment, self.tier, self.secret, first, wanted)
+        told = self._chosen(everything, entries)
+        tests = [entry.test_id for entry in told.tests]
+        recorded = record(self.course, self.assignment, tests, self.tier, self.secret, self.known)
+        if recorded.unfit:
+            raise CourseError(self._unfit(recorded.unfit))
+        recorded.record.left_out = {why: str(points) for why, points in told.left_out.items()}
+        within = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
+        told.files = {f"{RELEASED}/{path}": data for path, data in within.items()}
+        told.files |= files_beside(self.assignment, starter, self.viva_from)
+        self.say("Proving what is released …")
+        self._search(told.files, everything, recorded.record, set(tests))
+        self._prove(within, tests)
+        Released(told.files).write(folder)
+        return told
+
+    def _verify(self) -> None:
+        for _, findings in verify(self.course, [self.assignment], self.tier, self.secret, with_mutants=False):
+            if wrong := [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]:
+                raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
+
+    def _chosen(self, everything: Book, entries: Sequence[Entry]) -> Told:
+        """Which tests are released, and why the others are not."""
+        settings, told = self.assignment.release, Told()
+        by_hand = {test_of(case) for case in everything.looked_up} if not settings.answers else set()
+        for entry in entries:
+            names = {entry.test_id, entry.test_id.partition("::")[2], entry.number}
+            if entry.visibility != "visible":
+                told.left_out[HIDDEN] += entry.points
+            elif not names.isdisjoint(settings.withhold):
+                told.left_out[WITHHELD] += entry.points
+            elif entry.needs:
+                told.left_out[TRAINING] += entry.points
+            elif entry.test_id in by_hand:
+                told.left_out[ANSWERS] += entry.points
+            else:
+                told.tests.append(entry)
+        if not told.tests:
+            raise CourseError(f"{self.assignment.name}: there is no test that could be released; make some visible.")
+        return told
+
+    def _unfit(self, unfit: dict[str, str]) -> str:
+        tests = ", ".join(test.partition("::")[2] for test in unfit)
+        return (
+            f"{self.assignment.name}: {len(unfit)} public tests cannot be released, because students have no key:\n"
+            + _list([f"{test.partition('::')[2]}: {why}" for test, why in unfit.items()])
+            + f"\nMake them hidden, or write into assignment.yaml\n  release: {{withhold: [{tests}]}}"
+        )
+
+    def _prove(self, within: dict[str, bytes], tests: list[str]) -> None:
+        with tempfile.TemporaryDirectory(prefix="viva-release-") as name:
+            Released(within).write_into(Path(name))
+            wrong = release_proof.complaints(
+                self.course, self.assignment, Path(name), tests, self.tier, self.secret, self.known
+            )
+        if wrong:
+            advice = "\n`release: {withhold: [test_…]}` in assignment.yaml keeps a test that needs the key."
+            raise CourseError(f"{self.assignment.name}: what would be released does not hold.\n{_list(wrong)}{advice}")
+
+    def _search(self, files: dict[str, bytes], everything: Book, recorded: Record, tests: set[str]) -> None:
+        """Refuse files in which something is found that only graders may know."""
+        graders = self.assignment.graders
+        code = {path: data.decode() for path, data in files.items() if path.endswith(".py")}
+        own = f"{RELEASED}/graders/{self.assignment.name}/test_"
+        shown = "\n".join(
+            data.decode("utf-8", "replace")
+            for path, data in files.items()
+            if not path.endswith(RECORD) and not path.startswith(own)
+        )
+        secrets = Secrets(dict.fromkeys(_written(self.secret), "the secret of the course"))
+        secrets.add_code([graders / "key.py", *(self.course.root / "reference").rglob("*.py")], shown)
+        sources = {path.name: path.read_text("utf-8") for path in graders.glob("test_*.py")}
+        shown += "\n".join(name for hints in recorded.hints.values() for name in hints)
+        secrets.add_constants(sources, list(code.values()), shown)
+        mine = {case for case in everything.asked if test_of(case) in tests}
+        secrets.add_hidden(
+            Book(
+                seeds={n: s for n, s in everything.seeds.items() if test_of(n.partition(" ")[2]) not in tests},
+                asked={case: everything.asked[case] for case in everything.asked.keys() - mine},
+            ),
+            Book(seeds=recorded.seeds, asked={case: everything.asked[case] for case in mine}),
+        )
+        if found := secrets.found_in(files):
+            what = "what would be released tells what only graders may know"
+            raise CourseError(f"{self.assignment.name}: {what}.\n{_list(found)}")
+
+
+def _as_known(starter: dict[str, bytes]) -> Known:
+    """The starter as a submission: what students get, which need not be a folder of the course."""
+    files = tuple(File(path, data) for path, data in sorted(starter.items()))
+    return Known("starter", "starter", Submission("starter", files, digest(files)))
+
+
+def _written(secret: bytes) -> set[str]:
+    """How a secret may be written."""
+    return {secret.hex(), secret.decode("latin-1")}
+
+
+def _by_file(tests: list[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for test in tests:
+        file, _, function = test.partition("::")
+        found[Path(file).name].add(function)
+    return dict(found)
+
+
+def _list(lines: list[str]) -> str:
+    more = [f"  … and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return "\n".join([*(f"  {line}" for line in lines[:_SHOWN]), *more])

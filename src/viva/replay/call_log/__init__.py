@@ -1,0 +1,11 @@
+"""What a submission was asked and what it answered, kept as plain data.
+
+An appeal can read it, and where a later version of the tests asks the same questions, its marks come from here without
+running the student's code again.
+"""
+
+from viva.replay.call_log.box_recorder import Recording
+from viva.replay.call_log.box_replay import NoBoxes, Replaying
+from viva.replay.call_log.call_log import DIGEST, Exchange, Transcript
+
+__all__ = ["DIGEST", "Exchange", "NoBoxes", "Recording", "Replaying", "Transcript"]

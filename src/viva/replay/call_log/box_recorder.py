@@ -1,0 +1,80 @@
+"""Boxes whose exchanges are written down."""
+
+from collections.abc import Callable
+from typing import Any
+
+import viva.sandbox.guest.transport.wire as wire
+from viva.model.box_source import AnyBox, BoxSource
+from viva.model.errors import BoxError
+from viva.replay.call_log.call_log import LOADING, MOST_BYTES, Exchange, Transcript, ending_of, question_of
+
+
+class Recording:
+    """A source of boxes that writes down what they are asked, and their replies."""
+
+    def __init__(self) -> None:
+        self.transcript = Transcript()
+        self.place: Callable[[], str] = lambda: LOADING
+        """Tells the case of the test that is running."""
+        self._source: BoxSource | None = None
+        self._left = MOST_BYTES
+
+    def over(self, source: BoxSource) -> BoxSource:
+        """This, with its boxes taken from there."""
+        self._source = source
+        return self
+
+    def take(self) -> AnyBox:
+        """A ready box; see BoxSource."""
+        assert self._source is not None  # `over` comes first
+        box = self._source.take()
+        if self.transcript.hello is None:
+            self.transcript.hello = box.hello
+        self.transcript.loads.append([])
+        return _Recorded(box, self)
+
+    def write(self, exchange: Exchange) -> None:
+        """Add an exchange where it belongs."""
+        self._left -= len(exchange.question) + len(exchange.reply)
+        if self._left < 0:
+            self.transcript = Transcript(too_large=True, loads=[[]])
+            return
+        place = self.place()
+        where = self.transcript.loads[-1] if place == LOADING else self.transcript.cases.setdefault(place, [])
+        where.append(exchange)
+
+
+class _Recorded:
+    """One box of it."""
+
+    def __init__(self, box: AnyBox, recording: Recording) -> None:
+        self._box, self._recording = box, recording
+        self.kill, self.close = box.kill, box.close
+
+    @property
+    def hello(self) -> Any:
+        return self._box.hello
+
+    @property
+    def alive(self) -> bool:
+        return self._box.alive
+
+    def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
+        question = question_of(op, fields)
+        if "seed" in fields:
+            self._recording.transcript.seeds[self._recording.place()] = fields["seed"]
+        try:
+            reply = self._box.ask(op, timeout_s=timeout_s, **fields)
+        except BoxError as error:
+            self._recording.write(Exchange(question, ending=ending_of(error), why=str(error)))
+            raise
+        self._recording.write(Exchange(question, _message(reply)))
+        return reply
+
+
+def _message(reply: Any) -> bytes:
+    """The reply as it came; empty, which no message is, where it cannot be sent a second time."""
+    try:
+        return b"".join(bytes(part) for part in wire.dump(reply))
+    except (TypeError, wire.TooLarge):
+        return b""

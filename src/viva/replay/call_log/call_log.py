@@ -1,0 +1,158 @@
+"""The transcript of one submission: exchanges with its boxes, by the case of the test in which they took place."""
+
+import hashlib
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgpack
+
+import viva.sandbox.guest.transport.wire as wire
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, UsageError
+
+if TYPE_CHECKING:  # what makes boxes comes with it, and a live check makes none
+    from viva.sandbox.host.ready_message import Hello
+
+LOADING: Final = ""
+"""The place of what is asked while a box is loaded: no case of a test has this name."""
+MOST_BYTES: Final = 64 << 20
+"""Of one transcript before it is packed; of a larger one nothing is kept, and its tests are asked again."""
+WHOLE: Final = 64 << 10
+"""A question of more bytes is kept as its digest: it can be compared, not read."""
+DIGEST: Final = b"sha256:"
+"""What a digest begins with that stands in the place of a question."""
+FIND: Final = "find"
+"""The operation that asks whether the submission has a name."""
+_FORMAT: Final = "viva transcript 1"
+_NOT_ASKED: Final = ("soft_s", "release", "seed")
+"""Fields of a request that are no part of the question: how long it may take, what is not needed any more, and the seed
+of the test, which travels with its first question, whichever that is."""
+_ENDINGS: Final[Mapping[str, type[BoxError]]] = {
+    "timeout": BoxTimeout,
+    "died": BoxDied,
+    "violation": ProtocolViolation,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question and what came of it."""
+
+    question: bytes
+    """As `question_of` makes it."""
+    reply: bytes = b""
+    """The message that came back."""
+    ending: str = ""
+    """How the box ended instead: "timeout", "died" or "violation"."""
+    why: str = ""
+
+    def answer(self) -> Any:
+        """What the box replied, once more.
+
+        Raises:
+            BoxTimeout, BoxDied, ProtocolViolation: how the box ended instead.
+        """
+        if self.ending:
+            raise _ENDINGS[self.ending](self.why)
+        return wire.load(self.reply)
+
+
+@dataclass(slots=True)
+class Transcript:
+    """All exchanges with the boxes of one submission that have no GPU."""
+
+    hello: "Hello | None" = None
+    """What the first box said of itself; None where none was taken."""
+    loads: list[list[Exchange]] = field(default_factory=list)
+    """How each box in turn was loaded."""
+    cases: dict[str, list[Exchange]] = field(default_factory=dict)
+    seeds: dict[str, int] = field(default_factory=dict)
+    """What the box was to draw from, by case."""
+    too_large: bool = False
+    """Then nothing was kept."""
+
+    def to_bytes(self) -> bytes:
+        """As it is kept; empty if it was too large to keep."""
+        if self.too_large:
+            return b""
+        hello = self.hello
+        said = None if hello is None else [
+            hello.tier, dict(hello.layers), dict(hello.probes), list(hello.missing), dict(hello.versions)
+        ]  # fmt: skip
+        plain = {
+            "format": _FORMAT,
+            "hello": said,
+            "loads": [[_plain(e) for e in load] for load in self.loads],
+            "cases": {case: [_plain(e) for e in exchanges] for case, exchanges in self.cases.items()},
+            "seeds": self.seeds,
+        }
+        return zlib.compress(msgpack.packb(plain, use_bin_type=True), 1)
+
+    def updated(self, later: "Transcript", tests: Collection[str]) -> "Transcript":
+        """This, with the exchanges of some tests as they were when these were asked again.
+
+        Args:
+            later: the transcript of the run in which they were asked.
+            tests: their ids.
+        """
+        if self.too_large or later.too_large:
+            return Transcript(too_large=True)
+        kept = {case: said for case, said in self.cases.items() if case.partition("[")[0] not in tests}
+        seeds = {**self.seeds, **later.seeds}
+        return Transcript(self.hello or later.hello, self.loads or later.loads, {**kept, **later.cases}, seeds)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The inverse of `to_bytes`.
+
+        Raises:
+            UsageError: it is no transcript.
+        """
+        from viva.sandbox.host.ready_message import Hello
+
+        try:
+            unpacker = zlib.decompressobj()
+            body = unpacker.decompress(data, 2 * MOST_BYTES)
+            if unpacker.unconsumed_tail or not unpacker.eof:
+                raise ValueError("it is too large, or cut short")
+            plain = msgpack.unpackb(body, raw=False)
+            if plain["format"] != _FORMAT:
+                raise ValueError(f"its format is {plain['format']!r}")
+            said = plain["hello"]
+            hello = None if said is None else Hello(said[0], said[1], said[2], tuple(said[3]), said[4])
+            loads = [[Exchange(*e) for e in load] for load in plain["loads"]]
+            cases = {case: [Exchange(*e) for e in kept] for case, kept in plain["cases"].items()}
+            return cls(hello, loads, cases, dict(plain["seeds"]))
+        except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
+            raise UsageError(f"A transcript cannot be read: {error}.") from None
+
+
+def question_of(op: str, fields: Mapping[str, Any]) -> bytes:
+    """What was asked, without what may differ each time: the message itself, or its digest if it is large.
+
+    Raises:
+        TypeError, wire.TooLarge: it cannot be sent.
+    """
+    asked = {name: value for name, value in sorted(fields.items()) if name not in _NOT_ASKED}
+    message = b"".join(bytes(part) for part in wire.dump({"op": op, **asked}))
+    return message if len(message) <= WHOLE else DIGEST + hashlib.sha256(message).digest()
+
+
+def is_about_names(question: bytes) -> bool:
+    """Whether it asks if the submission has a name."""
+    if question.startswith(DIGEST):
+        return False
+    return bool(wire.load(question)["op"] == FIND)
+
+
+def ending_of(error: BoxError) -> str:
+    """The name of an ending; raises the error itself where it is no ending of a box that a student caused."""
+    for name, kind in _ENDINGS.items():
+        if type(error) is kind:
+            return name
+    raise error
+
+
+def _plain(exchange: Exchange) -> list[Any]:
+    return [exchange.question, exchange.reply, exchange.ending, exchange.why]

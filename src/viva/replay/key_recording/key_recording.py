@@ -1,0 +1,124 @@
+"""The record of a key: written down while public tests are run with the key, read where the key is not."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from viva.model.errors import CourseError, GraderError
+from viva.replay.key_recording.recorded_values import packed, unpacked
+from viva.sandbox.guest.transport.wire import WireError
+
+NOT_RECORDED: Final = (
+    "This could not be checked here: for what your code returned, the test needs the course's own answer key, "
+    "which only the graders have."
+)
+RECORD: Final = "key.recorded"
+"""The file's name in the folder of the graders."""
+_FORMAT: Final = "viva key record 1"
+
+
+class NotRecorded(GraderError):
+    """A question that the key was not asked when it was recorded."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the key did when it was asked once."""
+
+    value: Any = None
+    after: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+    """The arguments as they were afterwards; None where nothing changed them."""
+    raised: tuple[str, str] | None = None
+    """The name and the text of its exception."""
+
+
+@dataclass(slots=True)
+class Record:
+    """All that replaces the key in a bundle."""
+
+    answers: dict[bytes, Answer] = field(default_factory=dict)
+    """By question (`values.digest`)."""
+    functions: set[str] = field(default_factory=set)
+    """Names of the key's functions that were asked for."""
+    seeds: dict[str, int] = field(default_factory=dict)
+    """By purpose and case: what the `rng` fixture and the box draw from."""
+    seed_id: str = ""
+    hints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By case and number of the comparison: what known mistakes are called, and what they lead to."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Why tests of the assignment are not in the bundle -> their points, as a fraction."""
+    case_id: str = ""
+    """The case that is running; not stored."""
+
+    def to_bytes(self) -> bytes:
+        """The file."""
+        answers = {question: _parts(answer) for question, answer in sorted(self.answers.items())}
+        seeds = {name: str(seed) for name, seed in sorted(self.seeds.items())}
+        return packed((_FORMAT, answers, sorted(self.functions), seeds, self.seed_id, self.hints, self.left_out))
+
+
+@dataclass(slots=True)
+class Book(Record):
+    """A record in the making: also which case asked what, and what could not be written down."""
+
+    asked: dict[str, set[bytes]] = field(default_factory=dict)
+    problems: dict[str, list[str]] = field(default_factory=dict)
+    looked_up: set[str] = field(default_factory=set)
+    """Cases that looked something up in a table of the key, such as its `answers`."""
+
+    def note(self, question: bytes, answer: Answer) -> None:
+        """Write down an answer."""
+        first = self.answers.setdefault(question, answer)
+        if packed(_parts(first)) != packed(_parts(answer)):
+            self.complain("the key answers the same question in two ways")
+        self.asked.setdefault(self.case_id, set()).add(question)
+
+    def to_plain(self) -> bytes:
+        """As bytes, for the way out of the examiner."""
+        return packed((self.to_bytes(), self.asked, self.problems, self.looked_up))
+
+    @classmethod
+    def from_plain(cls, data: bytes) -> "Book":
+        """From what `to_plain` wrote."""
+        record, asked, problems, looked_up = unpacked(data)
+        read = record_from(record)
+        made = cls(read.answers, read.functions, read.seeds, read.seed_id, read.hints)
+        made.asked, made.problems, made.looked_up = asked, problems, looked_up
+        return made
+
+    def complain(self, why: str) -> None:
+        """Note that the case that is running cannot be replayed."""
+        self.problems.setdefault(self.case_id, []).append(why)
+
+
+def record_from(data: bytes) -> Record:
+    """Read a record; raises WireError, ValueError, TypeError or AttributeError where it is none."""
+    form, answers, functions, seeds, seed_id, hints, left_out = unpacked(data)
+    if form != _FORMAT:
+        raise ValueError(form)
+    return Record(
+        {question: Answer(*parts) for question, parts in answers.items()},
+        set(functions),
+        {name: int(seed) for name, seed in seeds.items()},
+        seed_id,
+        hints,
+        {str(why): str(points) for why, points in left_out.items()},
+    )
+
+
+def load_record(path: Path) -> Record:
+    """Read a record.
+
+    Raises:
+        CourseError: it is missing or is none.
+    """
+    try:
+        return record_from(path.read_bytes())
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}; get the released folder once more.") from error
+    except (WireError, ValueError, TypeError, AttributeError) as error:
+        raise CourseError(f"{path} is no record of this version of viva; get the released folder once more.") from error
+
+
+def _parts(answer: Answer) -> tuple[Any, ...]:
+    return answer.value, answer.after, answer.raised

@@ -1,0 +1,79 @@
+"""The two tapes: one that writes known mistakes into a book, one that reads them from a record."""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from viva.replay.key_recording.key_recording import Book, Record
+from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed
+
+
+class _Counting:
+    """Numbers the comparisons of each case."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._case_id, self._count = "", 0
+
+    def _next(self) -> str:
+        if self._record.case_id != self._case_id:
+            self._case_id, self._count = self._record.case_id, 0
+        self._count += 1
+        return f"{self._case_id} {self._count}"
+
+
+class HintWriter(_Counting):
+    """Computes every hint, also those of right answers, and writes its value down."""
+
+    def __init__(self, book: Book) -> None:
+        super().__init__(book)
+        self._book = book
+
+    def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """The author's hints; their values are in the book."""
+        at = self._next()
+        for name, hint in (hints or {}).items():
+            with suppress(Exception):  # an author's slip: the hint is left out
+                value = copy.deepcopy(hint() if callable(hint) else hint)
+                packed(value)
+                self._book.hints.setdefault(at, {})[name] = value
+        return hints
+
+    def of_function(
+        self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
+    ) -> Mapping[str, Callable[..., Any]] | None:
+        """The author's hints; what they make of each example is in the book."""
+        at = self._next()
+        for name, hint in (hints or {}).items():
+            made: dict[bytes, Any] = {}
+            for arguments in examples:
+                with suppress(Exception):
+                    value = copy.deepcopy(hint(*copy.deepcopy(arguments)))
+                    packed(value)
+                    made[digest("", arguments, {})] = value
+            self._book.hints.setdefault(at, {})[name] = made
+        return hints
+
+
+class HintReader(_Counting):
+    """Hints from a record; those in the tests are gone."""
+
+    def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """What was written down for the comparison of this number."""
+        return self._record.hints.get(self._next())
+
+    def of_function(
+        self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
+    ) -> Mapping[str, Callable[..., Any]] | None:
+        """Functions that know the examples."""
+        return {name: _known(made) for name, made in self._record.hints.get(self._next(), {}).items()}
+
+
+def _known(made: dict[bytes, Any]) -> Callable[..., Any]:
+    def look_up(*arguments: Any) -> Any:
+        with suppress(Unrecordable):
+            return copy.deepcopy(made[digest("", arguments, {})])
+        raise KeyError(arguments)
+
+    return look_up

@@ -1,0 +1,163 @@
+"""Values of the key as plain data and back, and what makes two questions the same question."""
+
+import collections
+import dataclasses
+import hashlib
+import struct
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from viva.sandbox.guest.transport.wire import WireError, dump, load
+
+_TAG: Final = "\0viva"
+"""The first item of a tuple that stands for something that the wire has no form for."""
+_AS_THEY_ARE: Final = (type(None), bool, int, float, complex, str, bytes)
+_NUMBER: Final = struct.Struct(">Q")
+
+
+class Unrecordable(Exception):
+    """A value that has no plain form, such as an object with methods; says its type."""
+
+
+def packed(value: Any) -> bytes:
+    """A value as bytes that `unpacked` reads.
+
+    Raises:
+        Unrecordable: some part of it has no plain form.
+    """
+    try:
+        return b"".join(bytes(part) for part in dump(_plain(value)))
+    except (TypeError, WireError) as error:
+        raise Unrecordable(str(error)) from error
+
+
+def unpacked(data: bytes) -> Any:
+    """The value again; tuples, sets, arrays and fractions are what they were, records have the same fields.
+
+    Raises:
+        WireError: these are no such bytes.
+    """
+    return _made(load(data))
+
+
+def digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+    """Names a question by value: what was asked, with which arguments.
+
+    Raises:
+        Unrecordable: an argument has no plain form.
+    """
+    hashed = hashlib.sha256()
+    for part in _canonical((name, args, dict(sorted(kwargs.items())))):
+        hashed.update(_NUMBER.pack(len(part)))
+        hashed.update(part)
+    return hashed.digest()
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in _AS_THEY_ARE or kind is Fraction:
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return value
+    if kind in (list, set, frozenset):
+        return kind(map(_plain, value))
+    if kind is tuple:
+        return tuple(map(_plain, value))
+    if kind is dict:
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    for name, (is_one, parts, _) in _RECORDS.items():
+        if is_one(value):
+            return (_TAG, name, *(_plain(part) for part in parts(value)))
+    raise Unrecordable(f"{kind.__module__}.{kind.__qualname__}")
+
+
+def _made(value: Any) -> Any:
+    kind = type(value)
+    if kind is tuple:
+        if len(value) > 1 and type(value[0]) is str and value[0] == _TAG and value[1] in _RECORDS:
+            return _RECORDS[value[1]][2](*map(_made, value[2:]))
+        return tuple(map(_made, value))
+    if kind in (list, set, frozenset):
+        return kind(map(_made, value))
+    if kind is dict:
+        return {_made(key): _made(item) for key, item in value.items()}
+    return value
+
+
+def _is_namedtuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(type(value), "_fields")
+
+
+def _is_dataclass(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+@lru_cache
+def _record(name: str, fields: tuple[str, ...]) -> type[Any]:
+    return dataclasses.make_dataclass(name, fields, frozen=True)
+
+
+@lru_cache
+def _named_tuple(name: str, fields: tuple[str, ...]) -> type[Any]:
+    return collections.namedtuple(name, fields)
+
+
+_Form = tuple[Callable[[Any], bool], Callable[[Any], tuple[Any, ...]], Callable[..., Any]]
+_RECORDS: Final[dict[str, _Form]] = {
+    "namedtuple": (
+        _is_namedtuple,
+        lambda v: (type(v).__name__, tuple(v._fields), tuple(v)),
+        lambda name, fields, values: _named_tuple(name, fields)(*values),
+    ),
+    "dataclass": (
+        _is_dataclass,
+        lambda v: (
+            type(v).__name__,
+            tuple(f.name for f in dataclasses.fields(v)),
+            tuple(getattr(v, f.name) for f in dataclasses.fields(v)),
+        ),
+        lambda name, fields, values: _record(name, fields)(*values),
+    ),
+    "Counter": (lambda v: type(v) is collections.Counter, lambda v: (dict(v),), collections.Counter),
+    "dict": (lambda v: isinstance(v, dict), lambda v: (dict(v),), dict),
+    "range": (lambda v: type(v) is range, lambda v: (v.start, v.stop, v.step), range),
+}
+
+
+def _canonical(value: Any) -> Iterable[bytes]:
+    """Parts whose lengths and bytes are equal for equal values only; the order of sets and dicts does not count."""
+    kind = type(value)
+    yield kind.__qualname__.encode()
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            raise Unrecordable("an array of objects")
+        yield value.dtype.str.encode()
+        yield repr(value.shape).encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif kind in _AS_THEY_ARE or kind is Fraction or isinstance(value, np.generic):
+        yield value if kind is bytes else repr(value).encode("utf-8", "surrogatepass")
+    elif isinstance(value, dict):
+        yield from _sorted([[*_canonical(key), *_canonical(item)] for key, item in value.items()])
+    elif isinstance(value, set | frozenset):
+        yield from _sorted([list(_canonical(item)) for item in value])
+    elif isinstance(value, list | tuple):
+        yield repr(len(value)).encode()
+        for item in value:
+            yield from _canonical(item)
+    elif kind is range:
+        yield repr(value).encode()
+    elif _is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _canonical(getattr(value, field.name))
+    else:
+        raise Unrecordable(f"{kind.__module__}.{kind.__qualname__}")
+
+
+def _sorted(items: list[list[bytes]]) -> Iterable[bytes]:
+    yield repr(len(items)).encode()
+    for item in sorted(items):
+        yield from item

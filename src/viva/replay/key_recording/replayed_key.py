@@ -1,0 +1,145 @@
+"""The key of a bundle: answers from the record what was asked when it was made, and nothing else."""
+
+import builtins
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from viva.model.errors import StudentRaised
+from viva.proxies.proxies import Call, to_box
+from viva.replay.key_recording.key_recording import NOT_RECORDED, Answer, NotRecorded, Record
+from viva.replay.key_recording.recorded_values import Unrecordable, digest
+
+
+class ReplayedKey:
+    """The interface of `Key`, without a key."""
+
+    def __init__(self, record: Record) -> None:
+        self._book = _Pages(record)
+
+    @property
+    def record(self) -> Record:
+        """All that it knows."""
+        return self._book.record
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._book.record.functions:
+            return ReplayedFunction(name, self._book)
+        known = self._book.look_up(name, (), {})
+        return ReplayedTable(name, self._book) if known is None else copy.deepcopy(known.value)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._book.record.functions
+
+
+class _Pages:
+    """Looks questions up."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    def look_up(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer | None:
+        try:
+            question = digest(name, tuple(map(to_box, args)), {k: to_box(v) for k, v in kwargs.items()})
+        except Unrecordable:
+            return None
+        return self.record.answers.get(question)
+
+    def asked(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+        answer = self.look_up(name, args, kwargs)
+        if answer is None:
+            raise NotRecorded(NOT_RECORDED)
+        return answer
+
+
+class ReplayedFunction:
+    """A function of the key, from the record; the same three ways to call."""
+
+    def __init__(self, name: str, book: _Pages) -> None:
+        self.__name__ = name
+        self._book = book
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The value that the key gave.
+
+        Raises:
+            NotRecorded: it was not asked this.
+        """
+        answer = self._book.asked(self.__name__, args, kwargs)
+        if answer.raised is not None:
+            kind = getattr(builtins, answer.raised[0], Exception)
+            raise kind(answer.raised[1])
+        return copy.deepcopy(answer.value)
+
+    keep = __call__
+
+    def call(self, *args: Any, **kwargs: Any) -> Call:
+        """Everything the call did."""
+        answer = copy.deepcopy(self._book.asked(f"call {self.__name__}", args, kwargs))
+        raised = None if answer.raised is None else StudentRaised(*answer.raised)
+        args_after, kwargs_after = answer.after or (args, kwargs)
+        return Call(answer.value, args_after, kwargs_after, "", raised, 0.0)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        chain = f"{self.__name__}.{name}"
+        known = self._book.look_up(chain, (), {})
+        return ReplayedFunction(chain, self._book) if known is None else copy.deepcopy(known.value)
+
+
+class ReplayedTable(Mapping[Any, Any]):
+    """A table of the key of which only what was looked up is known."""
+
+    def __init__(self, name: str, book: _Pages) -> None:
+        self._name, self._book = name, book
+
+    def __getitem__(self, item: Any) -> Any:
+        return copy.deepcopy(self._book.asked(f"{self._name}[]", (item,), {}).value)
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(self._book.asked(f"{self._name} has", (item,), {}).value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._book.asked(f"{self._name}[all]", (), {}).value)
+
+    def __len__(self) -> int:
+        return len(self._book.asked(f"{self._name}[all]", (), {}).value)
+
+
+class RecordedSeeds:
+    """The interface of `Seeds`, for the cases that were recorded."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self.id = record.seed_id
+
+    def test(self, test_id: str) -> int:
+        """Seed of the grader's own draws in one case."""
+        return self._of("test", test_id)
+
+    def box(self, test_id: str) -> int:
+        """Seed given to the box before a case, which begins with it."""
+        self._record.case_id = test_id
+        return self._of("box", test_id)
+
+    def rng(self, test_id: str) -> np.random.Generator:
+        """A fresh generator for one case."""
+        return np.random.default_rng(self.test(test_id))
+
+    def key(self, purpose: str) -> bytes:
+        """Nothing here is secret: what it signs is the student's own."""
+        return f"viva {purpose} {self.id}".encode()
+
+    def _of(self, purpose: str, test_id: str) -> int:
+        try:
+            return self._record.seeds[f"{purpose} {test_id}"]
+        except KeyError:
+            raise NotRecorded(NOT_RECORDED) from None

@@ -1,0 +1,1 @@
+"""The report about a class: one page and one table."""

@@ -1,0 +1,46 @@
+"""`report.csv`: a row for each delivery, a column for each question; for people who open it in a spreadsheet."""
+
+import csv
+import io
+from collections.abc import Sequence
+from fractions import Fraction
+
+from viva.formats import escaping
+from viva.formats.decimal_points import show
+from viva.model.attempt import Marked
+from viva.report.class_page.questions import Question, questions
+
+_HEAD = ("delivery", "students", "submitted", "attempt", "late", "total", "points", "still open", "tier", "seconds")
+
+
+def table(marked: Sequence[Marked]) -> bytes:
+    """The table; points that are open leave a cell empty, or are not in it where others of the question are decided."""
+    asked = questions(marked)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*_HEAD, *(escaping.csv_cell(escaping.line(q.key)) for q in asked)])
+    writer.writerows(_row(one, asked) for one in marked)
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _row(one: Marked, asked: Sequence[Question]) -> list[str]:
+    delivery, score = one.delivery, one.score
+    decided = {e.test_id: e.earned for e in score.entries if not e.status.is_open}
+    students = ", ".join(student.name or student.id for student in delivery.students)
+    return [
+        escaping.csv_cell(escaping.line(delivery.name)),
+        escaping.csv_cell(escaping.line(students)),
+        delivery.submitted_at.isoformat() if delivery.submitted_at else "",
+        str(delivery.attempt),
+        {None: "", True: "yes", False: "no"}[delivery.late],
+        show(score.earned),
+        show(score.points),
+        show(score.still_open),
+        escaping.csv_cell(escaping.line(score.isolation.tier)),
+        f"{score.wall_s:.3f}",
+        *(_points([decided[t] for t in question.tests if t in decided]) for question in asked),
+    ]
+
+
+def _points(earned: Sequence[Fraction]) -> str:
+    return show(sum(earned, Fraction(0))) if earned else ""

@@ -1,0 +1,74 @@
+"""`report.html`: what a class did, for those who teach it, in one file."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from viva.config import Assignment
+from viva.model import Status
+from viva.model.attempt import Marked, Student
+from viva.report.class_page import charts, clusters, facts
+from viva.report.class_page.questions import analyse, responses
+from viva.report.class_page.statistics import summary
+from viva.report.rendering import render
+
+LISTED_DELIVERIES = 5000
+
+
+def page(
+    marked: Sequence[Marked],
+    assignment: Assignment,
+    missing: Sequence[Student] = (),
+    *,
+    feedback: bool = False,
+    similarity: bool = False,
+) -> bytes:
+    """The page.
+
+    Args:
+        marked: all deliveries; of a student's several attempts the last one counts.
+        missing: who has handed in nothing.
+        feedback: whether there are pages for the students, to which the list of deliveries links.
+        similarity: whether there is a page of pairs that look alike.
+
+    Raises:
+        UsageError: jinja2 is not installed.
+    """
+    last = responses(marked)
+    totals = facts.totals(last)
+    most = facts.most_points(last)
+    of_totals = summary(totals)
+    bins = facts.histogram(totals, float(most))
+    tests = facts.test_counts(last)
+    bands = facts.curve_bands(last)
+    opened = [t for t in tests if any(s.is_open for s in t.counts)]
+    return render(
+        "report.html.j2",
+        assignment=assignment,
+        marked=marked,
+        missing=[student.name or student.id for student in missing],
+        last=last,
+        most=most,
+        totals=of_totals,
+        bins=bins,
+        columns=charts.columns(bins, of_totals.mean if of_totals else None),
+        faults=facts.grader_faults(marked),
+        most_faults=facts.MOST_ERRORS,
+        analysis=analyse(last),
+        wrong=clusters.wrong_answers(last),
+        tests=[(row, charts.stacked(row.counts)) for row in tests],
+        statuses=[status for status in Status if any(status in row.counts for row in tests)],
+        environments=facts.environments(last),
+        opened=opened,
+        open_median=float(median(one.score.still_open for one in last)) if last else 0.0,
+        open_deliveries=sum(1 for one in last if one.score.still_open),
+        bands=[(band, charts.lines(band)) for band in bands],
+        seconds=facts.seconds(last),
+        memory=facts.memory_mib(last),
+        slowest=facts.slowest_tests(last),
+        isolation=facts.isolation(last),
+        versions=sorted({one.score.version for one in marked}),
+        listed=LISTED_DELIVERIES,
+        feedback=feedback,
+        similarity=similarity,
+        size=(charts.WIDTH, charts.HEIGHT),
+    )

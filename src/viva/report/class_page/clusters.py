@@ -1,0 +1,113 @@
+"""Wrong answers that many have given: which known mistake or message, how often, counted over students.
+
+Messages that differ in numbers alone are one cluster. Texts of students' programs may be in them: they are counted as
+text, and pass a gate where they are shown.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from viva.formats import escaping
+from viva.formats.question_numbers import in_order
+from viva.model import Case, Entry, Status
+from viva.model.attempt import Marked
+
+WRONG: Final = frozenset({Status.PARTIAL, Status.FAILED, Status.ERROR, Status.TIMEOUT})
+MOST_CLUSTERS: Final = 8
+"""Of one test."""
+UNKNOWN: Final = "hidden test; the records that were read do not hold what went wrong"
+_READ: Final = 4000
+"""Characters of a message that are looked at."""
+_KEY: Final = 300
+_MISTAKE: Final = re.compile(r"It equals a known mistake: ([^\n]{1,300})")
+_NUMBER: Final = re.compile(r"(?<![\w.])[-+−]?\d+(?:[,_]\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+_NUMBERS: Final = re.compile(r"#(?:, #)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One wrong answer."""
+
+    text: str
+    is_known_mistake: bool
+    count: int
+    """Students or teams."""
+    example: str
+    """A delivery in which it happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """The wrong answers to one test."""
+
+    test_id: str
+    number: str
+    name: str
+    students: int
+    """Students or teams who did not get it wholly right."""
+    clusters: tuple[Cluster, ...]
+    """Those of two or more students, and every known mistake; most frequent first."""
+    others: int
+    """Wrong answers that are shown in none of the clusters."""
+
+
+@dataclass(slots=True)
+class _Test:
+    entry: Entry
+    students: int = 0
+    counts: "Counter[tuple[str, bool]]" = field(default_factory=Counter)
+    examples: dict[tuple[str, bool], str] = field(default_factory=dict)
+
+
+def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
+    """For each test that somebody got wrong, in the order of the numbers, its wrong answers; prose has none.
+
+    Args:
+        marked: one for each student or team; a student counts once in a cluster, in however many cases.
+    """
+    tests: dict[str, _Test] = {}
+    for one in marked:
+        for entry in one.score.entries:
+            if entry.status not in WRONG or entry.rubric:  # what a marker writes is no answer of a program
+                continue
+            test = tests.setdefault(entry.test_id, _Test(entry))
+            test.students += 1
+            for key in set(_keys(entry)):
+                test.counts[key] += 1
+                test.examples.setdefault(key, one.delivery.name)
+    found = [_wrong(test_id, test) for test_id, test in tests.items()]
+    return sorted(found, key=lambda wrong: in_order(wrong.number))
+
+
+def normalised(message: str) -> tuple[str, bool]:
+    """What a message says whatever the numbers in it are, and whether it names a known mistake."""
+    text = escaping.terminal(message, characters=_READ)
+    if found := _MISTAKE.search(text):
+        return escaping.line(found[1].rstrip(), characters=_KEY).rstrip("."), True
+    first = escaping.line(text.strip().partition("\n")[0], characters=_KEY)
+    return _NUMBERS.sub("#, …", _NUMBER.sub("#", first)), False
+
+
+def staff_text(entry: Entry, case: Case) -> str:
+    """What staff know of a case: the comparison itself where the student reads a fixed sentence."""
+    if case.staff_message and (entry.visibility != "visible" or entry.hide_errors is not None):
+        return case.staff_message
+    return UNKNOWN if entry.visibility != "visible" else case.message
+
+
+def _keys(entry: Entry) -> Iterator[tuple[str, bool]]:
+    for case in entry.cases:
+        if case.status in WRONG and (text := staff_text(entry, case)):
+            yield (text, False) if text == UNKNOWN else normalised(text)
+
+
+def _wrong(test_id: str, test: _Test) -> Wrong:
+    ranked = sorted(test.counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = [(key, n) for key, n in ranked if n > 1 or key[1]][:MOST_CLUSTERS]
+    clusters = tuple(Cluster(text, known, n, test.examples[(text, known)]) for (text, known), n in shown)
+    entry = test.entry
+    others = sum(test.counts.values()) - sum(n for _, n in shown)
+    return Wrong(test_id, entry.number, entry.name, test.students, clusters, others)

@@ -1,0 +1,161 @@
+"""What can be counted in a class: totals, statuses, environments, what is open, time, memory, isolation, curves."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from viva.formats.question_numbers import in_order
+from viva.model import Entry, Status
+from viva.model.attempt import Marked
+from viva.model.score import Curve
+from viva.report.class_page.statistics import Summary, summary
+
+MOST_ERRORS: Final = 200
+SLOWEST: Final = 15
+
+
+@dataclass(frozen=True, slots=True)
+class GraderFault:
+    """Something that went wrong on our side."""
+
+    delivery: str
+    number: str
+    name: str
+    text: str
+    """What staff know of it; empty where the records do not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestCounts:
+    """How one test ended over the class."""
+
+    test_id: str
+    number: str
+    name: str
+    points: Fraction
+    hidden: bool
+    counts: dict[Status, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """How long one test took, in seconds."""
+
+    number: str
+    name: str
+    median: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class CurveBand:
+    """One training curve over the class: at each epoch the median, and the middle half of all that came so far."""
+
+    test_id: str
+    name: str
+    submissions: int
+    rows: tuple[tuple[int, float, float, float, int], ...]
+    """Epoch, lower quartile, median, upper quartile, how many have come so far."""
+    thresholds: tuple[tuple[int, float], ...]
+
+
+def grader_faults(marked: Sequence[Marked]) -> list[GraderFault]:
+    """Every test that is open because of us."""
+    return [
+        GraderFault(one.delivery.name, entry.number, entry.name, entry.staff_message or entry.message)
+        for one in marked
+        for entry in one.score.entries
+        if entry.status is Status.GRADER_ERROR
+    ]
+
+
+def test_counts(marked: Sequence[Marked]) -> list[TestCounts]:
+    """For each test how often it ended how, in the order of the numbers."""
+    firsts: dict[str, Entry] = {}
+    counts: dict[str, Counter[Status]] = {}
+    for one in marked:
+        for entry in one.score.entries:
+            firsts.setdefault(entry.test_id, entry)
+            counts.setdefault(entry.test_id, Counter())[entry.status] += 1
+    rows = [
+        TestCounts(test_id, e.number, e.name, e.points, e.visibility != "visible", dict(counts[test_id]))
+        for test_id, e in firsts.items()
+    ]
+    return sorted(rows, key=lambda row: in_order(row.number))
+
+
+def environments(marked: Sequence[Marked]) -> list[tuple[str, int]]:
+    """What code asked of its libraries in vain, and of how many submissions; most frequent first."""
+    counts = Counter(text for one in marked for text in dict.fromkeys(one.score.environment))
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def totals(marked: Sequence[Marked]) -> list[float]:
+    """Points of each, as far as they are decided."""
+    return [float(one.score.earned) for one in marked]
+
+
+def most_points(marked: Sequence[Marked]) -> Fraction:
+    """What could be had at most."""
+    return max((one.score.points for one in marked), default=Fraction(0))
+
+
+def histogram(values: Sequence[float], most: float, bins: int = 20) -> list[tuple[float, float, int]]:
+    """From, to and count of bins of equal width from 0 to `most`; the last one holds its end, and what lies beyond."""
+    if not values or most <= 0:
+        return []
+    clipped = np.clip(np.asarray(values, dtype=np.float64), 0, most)
+    counts, edges = np.histogram(clipped, bins=bins, range=(0, most))
+    return [(float(low), float(high), int(n)) for low, high, n in zip(edges, edges[1:], counts, strict=False)]
+
+
+def seconds(marked: Sequence[Marked]) -> Summary | None:
+    """How long submissions took."""
+    return summary([one.score.wall_s for one in marked])
+
+
+def memory_mib(marked: Sequence[Marked]) -> Summary | None:
+    """The most GPU memory of each submission that used one and of which it is known."""
+    return summary([float(g.peak_mib) for one in marked if (g := one.score.gpu) and g.peak_mib is not None])
+
+
+def slowest_tests(marked: Sequence[Marked]) -> list[Slow]:
+    """The tests that take longest, by their median."""
+    times: dict[str, list[float]] = {}
+    firsts: dict[str, Entry] = {}
+    for one in marked:
+        for entry in one.score.entries:
+            firsts.setdefault(entry.test_id, entry)
+            times.setdefault(entry.test_id, []).append(sum(case.wall_s for case in entry.cases))
+    rows = [Slow(firsts[t].number, firsts[t].name, float(np.median(s)), max(s)) for t, s in times.items()]
+    return sorted((row for row in rows if row.most > 0), key=lambda row: (-row.median, -row.most))[:SLOWEST]
+
+
+def isolation(marked: Sequence[Marked]) -> list[tuple[str, str, int]]:
+    """Tier, what it lacked, and how many submissions were graded in it."""
+    counts = Counter((one.score.isolation.tier, ", ".join(one.score.isolation.missing)) for one in marked)
+    return sorted((tier, missing, n) for (tier, missing), n in counts.items())
+
+
+def curve_bands(marked: Sequence[Marked]) -> list[CurveBand]:
+    """Training curves of the class, in the order in which they first come."""
+    found: dict[tuple[str, str], list[Curve]] = {}
+    for one in marked:
+        for curve in one.score.curves:
+            if curve.values:
+                found.setdefault((curve.test_id, curve.name), []).append(curve)
+    return [_band(test_id, name, curves) for (test_id, name), curves in found.items()]
+
+
+def _band(test_id: str, name: str, curves: Sequence[Curve]) -> CurveBand:
+    rows = []
+    for epoch in range(max(len(curve.values) for curve in curves)):
+        reached = [curve.values[epoch] for curve in curves if len(curve.values) > epoch]
+        low, middle, high = (float(q) for q in np.quantile(reached, [0.25, 0.5, 0.75]))
+        rows.append((epoch + 1, low, middle, high, len(reached)))
+    thresholds = tuple(sorted({mark for curve in curves for mark in curve.thresholds}))
+    return CurveBand(test_id, name, len(curves), tuple(rows), thresholds)

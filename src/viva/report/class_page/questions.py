@@ -1,0 +1,157 @@
+"""The class as a table of responses and questions, and what item analysis says of each question.
+
+A response is the last delivery of a student or a team. A question holds the tests of one number; tests that are still
+open for more than one response in five are left out of it, because nobody knows yet what they will say.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from viva.formats.question_numbers import in_order
+from viva.model import Entry
+from viva.model.attempt import Marked
+from viva.report.class_page import statistics
+
+MOST_OPEN: Final = Fraction(1, 5)
+"""Of the responses; a test that is open for more of them is not analysed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The tests of one number."""
+
+    key: str
+    """The number; for a test without one, its id."""
+    names: tuple[str, ...]
+    """What its tests are called."""
+    points: Fraction
+    tests: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is known of one question."""
+
+    question: Question
+    points: Fraction
+    """Of its tests that are analysed."""
+    difficulty: float
+    correlation: float | None
+    discrimination: float
+    alpha_without: float | None
+    remark: str
+    """One sentence where the numbers ask for a look at the question; empty otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Item analysis of a class."""
+
+    responses: int
+    left_out: int
+    """Responses of which an analysed test is open or missing."""
+    items: tuple[Item, ...]
+    alpha: float | None
+    why_none: str = ""
+    """Why there are no items; empty where there are."""
+    not_analysed: Fraction = Fraction(0)
+    """Points of tests that are open for too many."""
+
+
+def responses(marked: Iterable[Marked]) -> list[Marked]:
+    """The last delivery of each student or team, in the order given; one without students speaks for itself."""
+    last: dict[object, Marked] = {}
+    for one in marked:
+        who: object = frozenset(s.id for s in one.delivery.students) or one.delivery.name
+        before = last.get(who)
+        if before is None or before.delivery.attempt <= one.delivery.attempt:
+            last[who] = one
+    return list(last.values())
+
+
+def questions(marked: Sequence[Marked]) -> list[Question]:
+    """Every question that anybody was asked, in the order of the numbers."""
+    tests: dict[str, dict[str, Entry]] = {}
+    for one in marked:
+        for entry in one.score.entries:
+            tests.setdefault(key_of(entry), {}).setdefault(entry.test_id, entry)
+    found = [
+        Question(
+            key,
+            tuple(dict.fromkeys(entry.name for entry in entries.values())),
+            sum((entry.points for entry in entries.values()), Fraction(0)),
+            frozenset(entries),
+        )
+        for key, entries in tests.items()
+    ]
+    return sorted(found, key=lambda q: in_order(next(iter(tests[q.key].values())).number))
+
+
+def key_of(entry: Entry) -> str:
+    """The question that a test belongs to."""
+    return entry.number or entry.test_id
+
+
+def analyse(marked: Sequence[Marked]) -> Analysis:
+    """Item analysis of the responses.
+
+    Args:
+        marked: one for each student or team: what `responses` gives.
+    """
+    every = questions(marked)
+    by_test = [{entry.test_id: entry for entry in one.score.entries} for one in marked]
+    kept = _decided(by_test)
+    complete = [entries for entries in by_test if all(_is_decided(entries, test) for test in kept)]
+    points = {test: entry.points for entries in by_test for test, entry in entries.items()}
+    open_points = sum((most for test, most in points.items() if test not in kept), Fraction(0))
+    asked = [q for q in every if sum((points[t] for t in q.tests & kept), Fraction(0))]
+    common = {"responses": len(complete), "left_out": len(by_test) - len(complete), "not_analysed": open_points}
+    if why := _why_none(complete, asked):
+        return Analysis(**common, items=(), alpha=None, why_none=why)  # type: ignore[arg-type]
+    scores = [[float(sum(e[t].earned for t in q.tests & kept)) for q in asked] for e in complete]
+    worth = [sum((points[t] for t in q.tests & kept), Fraction(0)) for q in asked]
+    shares = [[value / float(most) for value, most in zip(row, worth, strict=True)] for row in scores]
+    alpha = statistics.cronbach_alpha(scores)
+    means, correlations = statistics.difficulty(shares), statistics.corrected_item_total(scores)
+    remarks = [_remark(mean, r, len(scores)) for mean, r in zip(means, correlations, strict=True)]
+    discriminations = statistics.upper_lower(shares, [sum(row) for row in scores])
+    without = statistics.alpha_without(scores)
+    items = tuple(map(Item, asked, worth, means, correlations, discriminations, without, remarks))
+    return Analysis(**common, items=items, alpha=alpha)  # type: ignore[arg-type]
+
+
+def _decided(by_test: Sequence[dict[str, Entry]]) -> frozenset[str]:
+    """Tests that are decided for nearly everybody."""
+    tests = {test for entries in by_test for test in entries}
+    most = MOST_OPEN * len(by_test)
+    return frozenset(t for t in tests if sum(not _is_decided(entries, t) for entries in by_test) <= most)
+
+
+def _is_decided(entries: dict[str, Entry], test: str) -> bool:
+    return test in entries and not entries[test].status.is_open
+
+
+def _why_none(complete: Sequence[object], asked: Sequence[object]) -> str:
+    if not asked:
+        return "No question is decided for enough responses yet."
+    if len(complete) < statistics.FEWEST_RESPONSES:
+        word = "response" if len(complete) == 1 else "responses"
+        return (
+            f"Item analysis needs at least {statistics.FEWEST_RESPONSES} responses in which every test is decided, "
+            f"and there are {len(complete)} {word}: numbers from so few would say more of chance than of questions."
+        )
+    return ""
+
+
+def _remark(difficulty: float, correlation: float | None, responses: int) -> str:
+    """What asks for a look; a negative correlation only where chance makes one as large once in forty classes."""
+    if correlation is None:
+        return "Everybody has the same here, so it tells nobody apart." if difficulty in (0, 1) else ""
+    if correlation < -2 / math.sqrt(responses):
+        return "Who does well elsewhere does worse here: look at the question and its key."
+    if difficulty < 0.2:
+        return "Hardly anybody has it: look at the question, its key, and what was taught."
+    return ""

@@ -1,0 +1,163 @@
+"""`feedback/<name>.html`: what a student may read of a score, and their notebook with the marks beside its cells.
+
+Of a hidden test there are its question, its points and one fixed sentence: neither its name nor a case nor a word of
+what went wrong, wherever the score keeps them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from viva.config import Assignment
+from viva.examiner.outcome import HIDDEN
+from viva.formats.decimal_points import show
+from viva.formats.executed_file import about
+from viva.formats.question_numbers import in_order
+from viva.model import Entry, Status
+from viva.model.attempt import Delivery, Marked
+from viva.model.errors import UsageError
+from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
+from viva.report.rendering import render
+
+NOT_MARKED: Final = "This test is hidden, and not marked yet."
+NOT_EXECUTED: Final = (
+    "These are the cells that were handed in. They were not executed for this page, and outputs saved in the file are "
+    "not shown."
+)
+EXECUTED: Final = "These are the cells that were handed in, executed by the course, with their outputs."
+DEFINED: Final = (
+    "These are the cells that were handed in. The course has executed only what in them defines names, as this "
+    "assignment says."
+)
+_CELL: Final = re.compile(r"\bcell (\d{1,5})\b", re.IGNORECASE)
+_NAME: Final = re.compile(r"`?([^\W\d]\w{2,80})(?:`|\(| )")
+_HEADING: Final = re.compile(r"^#{1,6}[^\n]{0,40}?(?<![\d.])(\d+(?:\.\d+)*[a-z]?)(?![\d.]*\d)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """A notebook to show."""
+
+    path: str
+    data: bytes
+    executed: bool = False
+    """Whether the course has run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a student reads of one test."""
+
+    number: str
+    name: str
+    status: Status
+    worth: str
+    """`3.5 of 4 points`."""
+    message: str
+    hidden: bool
+
+    @property
+    def word(self) -> str:
+        """The status in words."""
+        return self.status.value.replace("_", " ")
+
+
+def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = "") -> bytes:
+    """The page of one delivery.
+
+    Args:
+        notebook: what was handed in; None where there is none to show.
+        why_none: a sentence that says why there is none, for the student.
+
+    Raises:
+        UsageError: jinja2 or nh3 is not installed.
+    """
+    score = one.score
+    marks = sorted(map(mark_of, score.entries), key=lambda mark: in_order(mark.number))
+    cells: list[ShownCell] = []
+    if notebook is not None:
+        try:
+            cells = shown_cells(notebook.data, executed=notebook.executed)
+        except NotebookError as error:
+            why_none = f"The notebook cannot be shown: {error}."
+    beside, everywhere = place(marks, cells)
+    return render(
+        "feedback.html.j2",
+        assignment=assignment,
+        delivery=one.delivery,
+        students=", ".join(student.name or student.id for student in one.delivery.students),
+        score=score,
+        marks=marks,
+        cells=[(cell, beside.get(index, ())) for index, cell in enumerate(cells)],
+        unplaced=len(everywhere),
+        notebook=notebook if cells else None,
+        about=what_is_shown(notebook) if notebook is not None else "",
+        why_none=why_none,
+    )
+
+
+def what_is_shown(notebook: Notebook) -> str:
+    """A sentence about where its cells come from."""
+    if not notebook.executed:
+        return NOT_EXECUTED
+    return DEFINED if about(notebook.data).load == "definitions" else EXECUTED
+
+
+def mark_of(entry: Entry) -> Mark:
+    """What of a test its student reads."""
+    hidden = entry.visibility != "visible"
+    most = f"{show(entry.points)} point{'s' * (entry.points != 1)}"
+    worth = f"{most} still open" if entry.status.is_open else f"{show(entry.earned)} of {most}"
+    if not hidden:
+        return Mark(entry.number, entry.name, entry.status, worth, entry.message, hidden)
+    message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else HIDDEN
+    return Mark(entry.number, "A hidden test", entry.status, worth, message, hidden)
+
+
+def place(marks: Sequence[Mark], cells: Sequence[ShownCell]) -> tuple[dict[int, list[Mark]], list[Mark]]:
+    """Which marks stand beside which cell, by its place in the list, and those that belong to none.
+
+    A mark belongs to the cell that its message names; else to the one that defines what the message begins with; else
+    to the text whose heading has the number of its question.
+    """
+    by_number = {cell.number: index for index, cell in enumerate(cells) if cell.number}
+    by_name: dict[str, int] = {}
+    by_heading: dict[str, int] = {}
+    for index, cell in enumerate(cells):
+        if cell.number:
+            for name in re.findall(r"^(?:async +)?(?:def|class) +(\w+)", cell.source, re.MULTILINE):
+                by_name[name] = index  # the last definition is the one that was asked
+        else:
+            for number in _HEADING.findall(cell.source):
+                by_heading.setdefault(number, index)
+    beside: dict[int, list[Mark]] = {}
+    nowhere: list[Mark] = []
+    for mark in marks:
+        at = _place(mark, by_number, by_name, by_heading)
+        (nowhere if at is None else beside.setdefault(at, [])).append(mark)
+    return beside, nowhere
+
+
+def path_of(delivery: Delivery) -> PurePosixPath:
+    """Where the page of a delivery lies below the folder of all pages.
+
+    Raises:
+        UsageError: its name leads out of the folder.
+    """
+    path = PurePosixPath(delivery.name)
+    parts = delivery.name.split("/")
+    if path.is_absolute() or any(part in ("", ".", "..") for part in parts) or set(delivery.name) & set("\\\0\n\r"):
+        raise UsageError(f"The delivery {delivery.name!r} cannot give a page its name: a relative path is expected.")
+    return path.with_name(f"{path.name}.html")
+
+
+def _place(mark: Mark, by_number: dict[int, int], by_name: dict[str, int], by_heading: dict[str, int]) -> int | None:
+    if not mark.hidden:
+        for number in _CELL.findall(mark.message):
+            if int(number) in by_number:
+                return by_number[int(number)]
+        if (named := _NAME.match(mark.message)) and named[1] in by_name:
+            return by_name[named[1]]
+    return by_heading.get(mark.number)

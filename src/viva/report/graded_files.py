@@ -1,0 +1,58 @@
+"""The very files that were graded, for pages that show them: what has changed since is not shown."""
+
+from collections.abc import Callable, Container
+from fnmatch import fnmatch
+from typing import Final
+
+from viva.config import Assignment
+from viva.model import File, Submission
+from viva.model.attempt import Marked
+from viva.model.errors import UsageError
+from viva.report.similarity.tokens import Source
+from viva.submissions import open_submission
+from viva.submissions.decode_text import decode
+from viva.submissions.notebook_cells import NotebookError, read_notebook
+
+GONE: Final = "The submission is not where it was graded."
+CHANGED: Final = "The submission has changed since it was graded."
+
+
+def graded_files(
+    one: Marked, withheld: Callable[[], Container[tuple[int, int]]] = frozenset
+) -> tuple[Submission | None, str]:
+    """The submission that the score belongs to, or None and a sentence that says why there is none.
+
+    Args:
+        withheld: as for `open_submission`.
+    """
+    try:
+        submission = open_submission(one.delivery.path, one.score.submission, withheld=withheld)
+    except UsageError:
+        return None, GONE
+    if submission.content_hash != one.score.content_hash:
+        return None, CHANGED
+    return submission, ""
+
+
+def notebook_of(submission: Submission, assignment: Assignment) -> File | None:
+    """The notebook that the assignment asks for; None where the submission has none that is not in an archive."""
+    pattern = assignment.submission.notebook or "*.ipynb"
+    found = [file for file in submission.files if file.path.lower().endswith(".ipynb")]
+    wanted = [file for file in found if fnmatch(file.path.rpartition("/")[2], pattern)]
+    return next(iter(wanted or found), None)
+
+
+def code_of(submission: Submission) -> list[Source]:
+    """The Python of a submission: modules, and the code cells of notebooks; archives are not opened here."""
+    found: list[Source] = []
+    for file in submission.files:
+        name = file.path.lower()
+        if name.endswith(".py"):
+            found.append(Source(file.path, decode(file.data)))
+        elif name.endswith(".ipynb"):
+            try:
+                cells = read_notebook(file.data).code
+            except NotebookError:
+                continue
+            found += [Source(f"{file.path}, cell {cell.number}", cell.source) for cell in cells]
+    return found

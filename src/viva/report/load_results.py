@@ -1,0 +1,131 @@
+"""A folder of results becomes the deliveries and scores that a report is about."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from viva.formats import escaping
+from viva.formats.ci.public_view import messages_of_cases
+from viva.formats.folders import results_below
+from viva.formats.results_json import NOT_FINISHED, Results, TestResult, load_results
+from viva.model import Case, Entry, Isolation, Score, Status
+from viva.model.attempt import Delivery, Marked
+from viva.model.errors import UsageError
+from viva.model.gpu import GpuUse
+from viva.model.score import Curve, Leader
+
+_MOST: Final = 10**9
+"""Points and seconds; floats would end there somewhere."""
+
+
+def deliveries_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
+    """Every result below a folder with the folder in which it lies, in the order of the paths.
+
+    A folder of results does not know who handed in what: each delivery stands for one student.
+
+    Args:
+        folder: what `viva grade -o` wrote.
+        submissions: the folder in which grading was started, from which the results name their submissions.
+
+    Raises:
+        UsageError: there are no results, or one is not what viva writes.
+    """
+    files = results_below(folder)
+    found = []
+    for file in files:
+        score = score_of(load_results(folder / file))
+        name = file.parent.as_posix()
+        if name == ".":
+            name = PurePosixPath(score.submission).name or "submission"
+        found.append(Marked(Delivery(name, submissions / score.submission, ()), score))
+    return list(zip(_without_common_folder(found), [folder / file.parent for file in files], strict=True))
+
+
+def score_of(results: Results) -> Score:
+    """The score that a results.json was written from, as far as the file holds it.
+
+    What only staff read is there if it was written with it; cases of a test share its time.
+
+    Raises:
+        UsageError: its numbers are beyond anything that is graded.
+    """
+    exact = results.extra_data
+    seconds = [results.execution_time, *(test.extra_data.wall_s for test in results.tests)]
+    if Fraction(exact.points) > _MOST or max(seconds) > _MOST:
+        raise UsageError(
+            f"{escaping.line(exact.submission)}: more than {_MOST:,} points or seconds; viva graded no such."
+        )
+    notes = [line for line in results.output.split("\n") if line and not line.startswith("Still open: ")]
+    return Score(
+        submission=exact.submission,
+        content_hash=exact.content_hash,
+        assignment=exact.assignment,
+        version=exact.version,
+        entries=tuple(_entry(test, results.visibility) for test in results.tests),
+        notes=tuple(line for line in notes if line != NOT_FINISHED or not exact.complete),
+        isolation=Isolation(
+            exact.isolation.tier, exact.isolation.layers, exact.isolation.probes, tuple(exact.isolation.missing)
+        ),
+        signature=exact.signature,
+        leaderboard=tuple(Leader(x.name, x.value, x.order) for x in results.leaderboard),
+        environment=tuple(exact.environment),
+        wall_s=results.execution_time,
+        curves=tuple(
+            Curve(c.test_id, c.name, tuple(c.values), tuple((t.epoch, t.value) for t in c.thresholds))
+            for c in exact.curves or ()
+        ),
+        gpu=GpuUse(**exact.gpu.model_dump()) if exact.gpu else None,
+    )
+
+
+def _entry(test: TestResult, of_all: str) -> Entry:
+    exact = test.extra_data
+    status = Status(exact.status)
+    visibility = of_all if test.visibility == "visible" else test.visibility
+    whole = Case(
+        "", status, Fraction(exact.earned), Fraction(exact.points), test.output, exact.staff or "", exact.wall_s
+    )
+    cases: tuple[Case, ...] = (whole,)
+    if exact.cases:
+        messages = messages_of_cases(test.output, [case.label for case in exact.cases])
+        words = set(Status)
+        cases = tuple(
+            Case(
+                case.label,
+                Status(case.status) if case.status in words else status,
+                Fraction(case.earned),
+                Fraction(case.points),
+                message,
+                exact.staff or "" if index == 0 else "",
+                exact.wall_s / len(exact.cases),
+            )
+            for index, (case, message) in enumerate(zip(exact.cases, messages, strict=True))
+        )
+    return Entry(
+        test_id=exact.test_id,
+        name=test.name,
+        number=test.number or "",
+        visibility=visibility,
+        status=status,
+        earned=Fraction(exact.earned),
+        points=Fraction(exact.points),
+        cases=cases,
+        tags=tuple(test.tags),
+        written=exact.written or "",
+        rubric=exact.rubric or "",
+    )
+
+
+def _without_common_folder(found: list[Marked]) -> list[Marked]:
+    """Names without the folders that all of them share, as long as each keeps one of its own."""
+    parts = [PurePosixPath(one.delivery.name).parts for one in found]
+    if len(found) < 2:
+        return found
+    common = 0
+    while all(len(p) > common + 1 for p in parts) and len({p[common] for p in parts}) == 1:
+        common += 1
+    return [
+        replace(one, delivery=replace(one.delivery, name="/".join(p[common:])))
+        for one, p in zip(found, parts, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Pairs of submissions that share much of their code."""

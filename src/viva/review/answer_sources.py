@@ -1,0 +1,179 @@
+"""Where a class's answers come from: the course's records, or a folder of results."""
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from viva.config import Assignment
+from viva.model import Delivery, Entry, Marked, Score, Status
+from viva.model.errors import UsageError
+from viva.model.hand_grading import Standing, noticed
+from viva.records import Records
+from viva.records.row_packing import delivery_from, unpack_plain
+from viva.review.written_answers import HandedIn, Written
+
+if TYPE_CHECKING:
+    from viva.report.feedback.feedback_page import Notebook
+
+_RESULTS: Final = "results.json"
+_OPEN: Final = Status.NEEDS_REVIEW.value
+
+
+class Source(Protocol):
+    """A class that was graded."""
+
+    is_told: bool
+    """Whether `tell` does anything."""
+
+    def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
+        """Every submission that counts, with what a person is to mark of it."""
+
+    def score(self, handed_in: HandedIn) -> Score:
+        """Its whole score."""
+
+    def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
+        """Its notebook; where there is none to show, a sentence that says why."""
+
+    def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
+        """What counts of its prose has changed: by question."""
+
+
+class KeptClass:
+    """An assignment whose scores the course keeps. What is marked joins the scores whenever these are read."""
+
+    is_told = False
+
+    def __init__(
+        self, records: Records, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
+    ) -> None:
+        self._records, self._assignment, self._withheld = records, assignment, withheld
+
+    def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
+        """As `Source.read`; of several attempts the last one, unless the best one counts."""
+        rows = [(delivery_from(row), row) for row in self._records.current_rows(self._assignment.name)]
+        if self._assignment.policy().attempts.which == "last":
+            rows = list({_who(delivery): (delivery, row) for delivery, row in rows}.values())
+        for delivery, row in rows:
+            plain = unpack_plain(row.score)
+            written = [_written(entry) for entry in plain["entries"] if entry["rubric"] and entry["status"] == _OPEN]
+            yield HandedIn(delivery, plain["content_hash"], row.id), written
+
+    def score(self, handed_in: HandedIn) -> Score:
+        """As `Source.score`."""
+        assert isinstance(handed_in.score, int)  # `read` made it
+        return self._records.score(handed_in.score)
+
+    def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
+        """As `Source.notebook`: the file that was handed in, if it is still there and the same."""
+        return _handed_in_notebook(Marked(handed_in.delivery, self.score(handed_in)), self._assignment, self._withheld)
+
+    def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
+        """Nothing is written: the records hold the marks."""
+
+
+class FolderClass:
+    """A folder that `viva grade -o` wrote: its results.json are kept up to date."""
+
+    is_told = True
+
+    def __init__(
+        self,
+        folder: Path,
+        submissions: Path,
+        assignment: Assignment,
+        alone: bool,
+        withheld: Callable[[], Container[tuple[int, int]]],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            submissions: the folder in which grading was started, from which results name their submissions.
+            alone: whether results of another assignment are one too many, because nobody said which is meant.
+            withheld: as for `open_submission`.
+        """
+        self._folder, self._submissions, self._assignment = folder, submissions, assignment
+        self._alone, self._withheld = alone, withheld
+        self._executed: Mapping[str, bytes] = {}
+
+    def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
+        """As `Source.read`."""
+        from viva.report.feedback.executed_notebooks import ExecutedNotebooks
+        from viva.report.load_results import deliveries_below
+
+        found = deliveries_below(self._folder, self._submissions)
+        names = list(dict.fromkeys(one.score.assignment for one, _ in found))
+        if self._alone and len(names) > 1:
+            raise UsageError(f"{self._folder} holds results of several assignments ({', '.join(names)}): say one: -a.")
+        results = [(one, place) for one, place in found if one.score.assignment == self._assignment.name]
+        self._executed = ExecutedNotebooks(results)
+        for one, place in results:
+            written = [_of_entry(entry) for entry in self._as_graded(one.score, place).entries if entry.rubric]
+            yield HandedIn(one.delivery, one.score.content_hash, place), written
+
+    def score(self, handed_in: HandedIn) -> Score:
+        """As `Source.score`."""
+        return _score(_file(handed_in))
+
+    @staticmethod
+    def _as_graded(score: Score, place: Path) -> Score:
+        """Without the marks that earlier reviews wrote into it."""
+        if all(entry.status is Status.NEEDS_REVIEW for entry in score.entries if entry.rubric):
+            return score
+        return _score(place / _RESULTS, without_marks=True)
+
+    def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
+        """As `Source.notebook`: executed, where that is kept beside the result."""
+        from viva.report.feedback.feedback_page import Notebook
+
+        executed = self._executed.get(handed_in.delivery.name)
+        if executed is not None:
+            return Notebook("", executed, executed=True), ""
+        return _handed_in_notebook(Marked(handed_in.delivery, self.score(handed_in)), self._assignment, self._withheld)
+
+    def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
+        """Write the marks into its results.json."""
+        from viva.formats.hand_graded_results import join
+
+        join(_file(handed_in), marks, handed_in.content_hash)
+
+
+def _score(file: Path, *, without_marks: bool = False) -> Score:
+    from viva.formats.hand_graded_results import joined
+    from viva.formats.results_json import load_results
+    from viva.report.load_results import score_of
+
+    results = load_results(file)
+    return score_of(joined(results, {}) if without_marks else results)
+
+
+def _file(handed_in: HandedIn) -> Path:
+    assert isinstance(handed_in.score, Path)  # `read` made it
+    return handed_in.score / _RESULTS
+
+
+def _who(delivery: Delivery) -> Sequence[str]:
+    return tuple(sorted(student.id for student in delivery.students)) or (delivery.name,)
+
+
+def _written(plain: Mapping[str, Any]) -> Written:
+    """Of an entry as plain data."""
+    findings = "\n".join(dict.fromkeys(message for _, _, _, _, message, _, _ in plain["cases"] if message))
+    return Written(plain["rubric"], plain["test_id"], Fraction(plain["points"]), plain["written"], noticed(findings))
+
+
+def _of_entry(entry: Entry) -> Written:
+    return Written(entry.rubric, entry.test_id, entry.points, entry.written, noticed(entry.message))
+
+
+def _handed_in_notebook(
+    one: Marked, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
+) -> "tuple[Notebook | None, str]":
+    from viva.report.feedback.feedback_page import Notebook
+    from viva.report.graded_files import graded_files, notebook_of
+
+    submission, why_none = graded_files(one, withheld)
+    if submission is None:
+        return None, why_none
+    file = notebook_of(submission, assignment)
+    return (None, "It has no notebook.") if file is None else (Notebook(file.path, file.data), "")

@@ -1,0 +1,210 @@
+"""What markers have said, as the records hold it, in memory: each look brings what others have added meanwhile."""
+
+import heapq
+import threading
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+from operator import attrgetter
+from typing import Final
+
+from viva.model.hand_grading import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
+from viva.records import Records, hand_grading
+from viva.records.store import Reason
+from viva.review.written_answers import Key
+
+_number = attrgetter("id")
+_MOST_TIMES: Final = 100
+"""By which it is told how long an answer takes."""
+_NONE: Final = frozenset[str]()
+_COUNTED: Final = ((MARK, FIRST), (MARK, SECOND), (SETTLED, 0))
+
+
+class Journal:
+    """The actions of all markers of one assignment, for several threads; empty before the first `refresh`."""
+
+    def __init__(self, records: Records, assignment: str) -> None:
+        self._records, self._assignment = records, assignment
+        self._lock = threading.RLock()
+        self._latest: dict[Place, Review] = {}
+        self._appeals: dict[Key, list[Review]] = {}
+        self._done: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        self._last = 0
+
+    # --- reading
+
+    def refresh(self) -> set[Key]:
+        """Take in what was added since; returns of which answers."""
+        with self._lock:
+            if self._last:
+                new = hand_grading.since(self._records, self._assignment, self._last)
+            else:
+                new = hand_grading.standing_rows(self._records, self._assignment)
+            self._add(new)
+        return {key_of(review.place) for review in new}
+
+    def at(self, place: Place) -> Review | None:
+        """What was said last in a place."""
+        return self._latest.get(place)
+
+    def seen(self, place: Place) -> int:
+        """The number of what was said last in a place; 0 where nothing was."""
+        there = self._latest.get(place)
+        return 0 if there is None else there.id
+
+    def done(self, question: str, round_: int) -> Set[str]:
+        """Content hashes of the submissions whose answer was marked in a round."""
+        return self._done.get((question, round_), _NONE)
+
+    def standing(self, key: Key) -> Standing:
+        """What counts of an answer."""
+        places = (Place(*key, kind, round_) for kind, round_ in _COUNTED)
+        said = [self._latest[place] for place in places if place in self._latest]
+        return hand_grading.current_decisions(said).get(key, Standing(None))
+
+    def settled(self, key: Key) -> Review | None:
+        """The decision that stands above both rounds."""
+        there = self._latest.get(Place(*key, SETTLED, 0))
+        return there if there is not None and there.judgement.done else None
+
+    def appeals(self, key: Key) -> Sequence[Review]:
+        """What its student asked, from the first request to the last."""
+        return self._appeals.get(key, ())
+
+    def appealed(self) -> dict[Key, bool]:
+        """The answers of which students asked, and whether the last request still waits for a decision."""
+        with self._lock:
+            return {key: self._waits(key) for key in self._appeals}
+
+    def waits(self, key: Key) -> bool | None:
+        """Whether what a student asked of an answer waits for a decision; None where nothing was asked."""
+        with self._lock:
+            return self._waits(key) if key in self._appeals else None
+
+    def times(self, question: str, by: str, round_: int) -> list[str]:
+        """When a marker finished answers to a question, the latest of those that stand."""
+        with self._lock:
+            rows = [self._latest[Place(hash_, question, MARK, round_)] for hash_ in self.done(question, round_)]
+        return sorted(row.at for row in heapq.nlargest(_MOST_TIMES, (r for r in rows if r.by == by), key=_number))
+
+    def comments(self, question: str, round_: int) -> list[str]:
+        """Comments that stand in a round with answers to a question: those of the other one would tell its marks."""
+        with self._lock:
+            rows = [
+                row
+                for p, row in self._latest.items()
+                if p.question == question and p.kind == MARK and p.round == round_
+            ]
+        return [row.judgement.comment for row in rows if row.judgement.done and row.judgement.comment]
+
+    def differing(self) -> list[Key]:
+        """Answers to which two markers gave different points, and nobody has settled it."""
+        with self._lock:
+            both = [
+                (hash_, question)
+                for (question, round_), hashes in self._done.items()
+                if round_ == SECOND
+                for hash_ in hashes & self.done(question, FIRST)
+            ]
+        return [key for key in both if self.standing(key).why_open]
+
+    def said(self) -> list[Review]:
+        """Everything that stands now, of every round."""
+        with self._lock:
+            return [row for row in self._latest.values() if row.place.kind != APPEAL]
+
+    def history(self, key: Key) -> list[Review]:
+        """Everything that was ever said of an answer."""
+        return hand_grading.history(self._records, self._assignment, *key)
+
+    # --- adding
+
+    def append(
+        self,
+        said: Sequence[tuple[Place, Judgement]],
+        reason: Reason,
+        *,
+        action: str = "",
+        seen: Mapping[Place, int] | None = None,
+    ) -> list[Review]:
+        """Add one action. What says the same as what stands there is not added.
+
+        Args:
+            said: what is said, and where.
+            reason: who says it, and why.
+            action: its name; a second one of the same name is the same one, whose reply was lost on its way.
+            seen: what the marker has seen in each place; see `Journal.seen`.
+
+        Returns:
+            The rows that say so, in the order of `said`. Somebody else may have said something above them by now.
+
+        Raises:
+            Changed: somebody else has said something there since; nothing was added.
+        """
+        with self._lock:
+            rows = {place: there for place, _ in said if (there := self.at(place)) is not None}
+            new = [(p, j) for p, j in said if p not in rows or rows[p].judgement != j or reason.why]
+            if new:
+                before = {place: (seen or {}).get(place, self.seen(place)) for place, _ in new}
+                kept = self._appended(action or uuid.uuid4().hex, new, reason, before)
+                late = [(p, j) for p, j in new if p not in kept or kept[p].judgement != j]
+                if late:  # the reply was lost, or the page was gone back to, and the marker has gone on meanwhile
+                    then = {place: kept[place].id if place in kept else before[place] for place, _ in late}
+                    kept |= self._appended(uuid.uuid4().hex, late, reason, then)
+                rows |= kept
+            return [rows[place] for place, _ in said]
+
+    def appeal(self, key: Key, request: str, by: str) -> None:
+        """Note what a student asks.
+
+        Raises:
+            UsageError: the request is empty.
+        """
+        place = Place(*key, APPEAL, 0)
+        hand_grading.append(
+            self._records, self._assignment, uuid.uuid4().hex, [(place, Judgement())], Reason(by, request.strip())
+        )
+        self.refresh()
+
+    def undo(self, by: str, round_: int) -> list[Review]:
+        """Take back what a marker did last; returns the rows that say so, none where there is nothing left.
+
+        Raises:
+            Changed: somebody else has said something there since.
+        """
+        with self._lock:
+            rows = hand_grading.undo(self._records, self._assignment, uuid.uuid4().hex, Reason(by), round_)
+            self.refresh()
+            return rows
+
+    def _appended(
+        self, action: str, said: Sequence[tuple[Place, Judgement]], reason: Reason, seen: Mapping[Place, int]
+    ) -> dict[Place, Review]:
+        rows = hand_grading.append(self._records, self._assignment, action, said, reason, seen=seen)
+        self.refresh()
+        return {row.place: row for row in rows}
+
+    def _add(self, rows: Sequence[Review]) -> None:
+        for row in rows:
+            place = row.place
+            if place.kind == APPEAL:
+                self._appeals.setdefault(key_of(place), []).append(row)
+            self._latest[place] = row
+            if place.kind == MARK:
+                finished = self._done[place.question, place.round]
+                (finished.add if row.judgement.done else finished.discard)(place.content_hash)
+            self._last = max(self._last, row.id)
+
+    def _waits(self, key: Key) -> bool:
+        settled = self.settled(key)
+        return settled is None or settled.id < self._appeals[key][-1].id
+
+
+def key_of(place: Place) -> Key:
+    """The answer that a place is about."""
+    return place.content_hash, place.question
+
+
+def place_of(key: Key, round_: int) -> Place:
+    """Where what is said of an answer in a round stands."""
+    return Place(*key, MARK, round_)

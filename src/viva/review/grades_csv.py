@@ -1,0 +1,196 @@
+"""Marks as a table: written for a spreadsheet, and read again after people and spreadsheets have changed it.
+
+What comes back is believed in nothing: a row is taken where it says what one answer is worth and nobody has marked that
+answer since, and no row is taken where one is wrong.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, Self
+
+from viva.config.rubric import Rubric
+from viva.formats import escaping
+from viva.model.errors import UsageError
+from viva.model.hand_grading import FIRST, Judgement, Place
+from viva.review.rubric_points import adjustment, judge, tidied
+from viva.review.spreadsheet_cells import cell, number, rows, table, text_of
+from viva.review.written_answers import Answer, Key
+
+COLUMNS: Final = ("submission", "question", "answer", "items", "adjust", "comment", "done", "points", "seen")
+_SHOWN: Final = 10
+_YES_NO: Final = {"yes": True, "no": False, "": False}
+_SEEN: Final = re.compile(r"([0-9]{1,18})-([a-p]{8})")
+_LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
+
+Latest = Mapping[Key, tuple[int, Judgement]]
+"""What stands of the answers that are marked: the row of the records, and what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMark:
+    """What a row says that is not said yet."""
+
+    place: Place
+    judgement: Judgement
+    seen: int | None
+    """The row of the records that it was written from, and which still stands; None where none did."""
+
+
+def to_csv(answers: Iterable[Answer], latest: Latest) -> bytes:
+    """The table: a row for each answer, marked or not, in the order given."""
+    return table([COLUMNS, *(_row(each, latest.get(each.key)) for each in answers)])
+
+
+def read_marks(
+    data: bytes, answers: Mapping[Key, Answer], rubric: Rubric, latest: Latest, round: int = FIRST
+) -> list[ReadMark]:
+    """The rows that say something else than when the table was written.
+
+    Rows and columns may have another order, and rows may be missing.
+
+    Args:
+        data: the table as it came back.
+        answers: every answer that there is.
+        latest: as for `to_csv`, as it is now.
+        round: the one that the marks are of.
+
+    Raises:
+        UsageError: it is no such table, or rows are wrong; names the first ten, as a spreadsheet counts them. Then no
+            row counts.
+    """
+    reader = _Reader(answers, rubric, latest, round)
+    marks, problems = [], []
+    for place, cells in rows(data, COLUMNS, optional=("points",)):
+        try:
+            mark = reader.read(place, cells)
+        except UsageError as error:
+            problems.append(f"row {place}: {error}")
+            continue
+        if mark is not None:
+            marks.append(mark)
+    if problems:
+        more = [f"and {len(problems) - _SHOWN:,} more."] if len(problems) > _SHOWN else []
+        raise UsageError("\n".join(["Nothing was taken from the table.", *problems[:_SHOWN], *more]))
+    return marks
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a marker decides in a row."""
+
+    items: frozenset[str] = frozenset()
+    adjust: Fraction = Fraction(0)
+    comment: str = ""
+    done: bool = False
+
+    @classmethod
+    def of(cls, judgement: Judgement) -> Self:
+        return cls(frozenset(judgement.items), judgement.adjust, judgement.comment, judgement.done)
+
+    def digest(self) -> str:
+        """Eight letters; no digits, so that no spreadsheet reads a number or a date."""
+        told = repr((sorted(self.items), str(self.adjust), self.comment, self.done))
+        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:8].translate(_LETTERS)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """What rows are compared with."""
+
+    answers: Mapping[Key, Answer]
+    rubric: Rubric
+    latest: Latest
+    round: int
+    places: dict[Key, int] = field(default_factory=dict)
+    """Of the rows that were read."""
+
+    def read(self, place: int, cells: Mapping[str, str]) -> ReadMark | None:
+        """What a row says; None where it says nothing new.
+
+        Raises:
+            UsageError: it is wrong.
+        """
+        answer = self._answer(place, cells)
+        key = answer.key
+        row, now = self.latest.get(key, (None, None))
+        said, given, (seen, written) = _said(cells), _points(cells), _seen(cells)
+        known = None if now is None else now.earned
+        if written == said.digest() and (given is None or (given == known if seen == row else seen is not None)):
+            return None
+        judgement = self._judged(answer, said)
+        is_new = _Said.of(judgement) != _Said.of(now or Judgement())
+        if is_new and seen != row:
+            raise UsageError("somebody marked this answer after the table was written; mark it in a new table.")
+        if given not in (None, judgement.earned, known):
+            raise UsageError(
+                f"points are {given}, and items and adjust are worth {judgement.earned}; choose items or adjust, and "
+                "leave points empty."
+            )
+        return ReadMark(Place(*key, round=self.round), judgement, seen) if is_new else None
+
+    def _answer(self, place: int, cells: Mapping[str, str]) -> Answer:
+        """The answer that a row is about."""
+        key = text_of(cells["submission"]).strip(), text_of(cells["question"]).strip()
+        answer = self.answers.get(key)
+        if answer is None:
+            raise UsageError(f"there is no answer to question {_quoted(key[1])} in a submission {_quoted(key[0])}.")
+        if self.places.setdefault(key, place) != place:
+            raise UsageError(f"it is about the same answer as row {self.places[key]}; keep one of them.")
+        if _squeezed(text_of(cells["answer"])) != _squeezed(escaping.terminal(answer.text)):
+            raise UsageError("the answer is not the one that was handed in; leave that column as it was written.")
+        return answer
+
+    def _judged(self, answer: Answer, said: _Said) -> Judgement:
+        question = self.rubric.question(answer.question)
+        if question is None:
+            raise UsageError(f"the rubric has no question {_quoted(answer.question)} any more.")
+        return judge(question, said.items, said.adjust, said.comment, said.done, answer.points)
+
+
+def _row(answer: Answer, standing: tuple[int, Judgement] | None) -> list[str]:
+    row, judgement = standing or (0, Judgement())
+    return [
+        cell(answer.content_hash),
+        cell(answer.question),
+        cell(escaping.terminal(answer.text)),
+        cell(" ".join(judgement.items)),
+        number(judgement.adjust) if judgement.adjust else "",
+        cell(judgement.comment),
+        "yes" if judgement.done else "",
+        number(judgement.earned) if standing else "",
+        f"{row}-{_Said.of(judgement).digest()}" if standing else "",
+    ]
+
+
+def _said(cells: Mapping[str, str]) -> _Said:
+    done = _YES_NO.get(cells["done"].strip().casefold())
+    if done is None:
+        raise UsageError(f"done is {_quoted(cells['done'])}; write yes, or leave the cell empty.")
+    items = frozenset(text_of(cells["items"]).split())
+    return _Said(items, adjustment(text_of(cells["adjust"])), tidied(text_of(cells["comment"])), done)
+
+
+def _points(cells: Mapping[str, str]) -> Fraction | None:
+    text = text_of(cells.get("points", "").strip())
+    return adjustment(text) if text else None
+
+
+def _seen(cells: Mapping[str, str]) -> tuple[int | None, str]:
+    """The row that it was written from, and the digest of what that said."""
+    text = cells["seen"].strip()
+    found = _SEEN.fullmatch(text)
+    if text and not found:
+        raise UsageError(f"seen is {_quoted(text)}; leave that column as it was written.")
+    return (int(found[1]), found[2]) if found else (None, _Said().digest())
+
+
+def _squeezed(text: str) -> str:
+    """Spreadsheets change spaces, line ends, and `true` to `TRUE`."""
+    return " ".join(text.split()).casefold()
+
+
+def _quoted(text: str) -> str:
+    return f"`{escaping.line(text, characters=80)}`"

@@ -1,0 +1,60 @@
+"""A desk is set up: for an assignment whose scores the course keeps, or for a folder of results."""
+
+from pathlib import Path
+
+from viva.config import Assignment, Course
+from viva.config.rubric import Rubric
+from viva.config.rubric_file import load_rubric
+from viva.model.errors import UsageError
+from viva.records import Records
+from viva.review.answer_sources import FolderClass, KeptClass, Source
+from viva.review.decision_log import Journal
+from viva.review.queue import Desk
+
+
+def desk_of_records(course: Course, name: str, records: Records) -> Desk:
+    """The desk of an assignment whose scores are in the records.
+
+    Raises:
+        UsageError: there is no such assignment, or it has no rubric.
+    """
+    assignment = course.assignment(name)
+    return _desk(assignment, KeptClass(records, assignment, course.withheld), records)
+
+
+def desk_of_folder(course: Course, folder: Path, submissions: Path, name: str | None, records: Records) -> Desk:
+    """The desk of a folder that `viva grade -o` wrote; marks are kept in the records and written into its results.
+
+    Args:
+        submissions: the folder in which grading was started, from which the results name their submissions.
+        name: the assignment; None for the only one that there are results of.
+
+    Raises:
+        UsageError: there is no such assignment, or it has no rubric.
+    """
+    assignment = course.assignment(name or _assignment_of(folder))
+    return _desk(assignment, FolderClass(folder, submissions, assignment, name is None, course.withheld), records)
+
+
+def _desk(assignment: Assignment, source: Source, records: Records) -> Desk:
+    return Desk(assignment, _rubric(assignment), source, Journal(records, assignment.name))
+
+
+def _rubric(assignment: Assignment) -> Rubric:
+    rubric = load_rubric(assignment.folder / "rubric.yaml")
+    if not rubric.questions:
+        raise UsageError(
+            f"{assignment.folder / 'rubric.yaml'} has no questions, so there is nothing by which prose is marked; "
+            "part 13 of docs/author-guide.md shows how a rubric is written."
+        )
+    return rubric
+
+
+def _assignment_of(folder: Path) -> str:
+    """The assignment of the first result; `FolderClass` refuses results of others."""
+    from viva.formats.results_json import load_results
+
+    file = next((path for path in sorted(folder.rglob("results.json")) if path.is_file()), None)
+    if file is None:
+        raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")
+    return load_results(file).extra_data.assignment

@@ -1,0 +1,262 @@
+"""A desk on which an assignment's written answers lie.
+
+Several desks may stand on one set of records, in other processes and on other machines: each looks for what the others
+have added before it answers, and what it adds itself is in the records before it says so.
+"""
+
+import sys
+import threading
+import traceback
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Self
+
+from viva.config import Assignment
+from viva.config.rubric import Question, Rubric
+from viva.formats import escaping
+from viva.model.errors import UsageError, VivaError
+from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
+from viva.records.store import Reason
+from viva.review.answer_sources import Source
+from viva.review.background_writer import Behind
+from viva.review.decision_log import Journal, key_of, place_of
+from viva.review.leases import Marker, Turns
+from viva.review.rubric_points import MOST_REASON, judge, rejudged, tidied
+from viva.review.written_answers import Answer, Key, answers_of
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a question is in one round."""
+
+    question: Question
+    done: int
+    of: int
+
+    @property
+    def left(self) -> int:
+        """Answers that are not marked."""
+        return self.of - self.done
+
+
+class Desk:
+    """The answers of a class with what was said of them. As a context manager it reads them; until
+    `ready`, none are there."""
+
+    def __init__(self, assignment: Assignment, rubric: Rubric, source: Source, journal: Journal) -> None:
+        self.assignment, self.rubric, self.source, self.journal = assignment, rubric, source, journal
+        self.ready = threading.Event()
+        self.fault: Exception | None = None
+        """Why the class could not be read."""
+        self.read = 0
+        """Submissions that were read so far."""
+        self.unknown: Sequence[str] = ()
+        """Questions that tests hand to a person and the rubric does not have."""
+        self.outdated: Sequence[tuple[Review, Judgement | None]] = ()
+        """Marks of an earlier rubric, and what the present one makes of them; None where an item is gone."""
+        self.answers: Mapping[str, Sequence[Answer]] = {question.number: () for question in rubric.questions}
+        self._index: Mapping[Key, int] = {}
+        self._hashes: Mapping[str, frozenset[str]] = {}
+        self._groups: dict[str, Mapping[str, Sequence[str]]] = {}
+        self.turns = Turns(journal)
+        self._lock = threading.Lock()
+        self.behind = Behind(source)
+        self._reading = threading.Thread(target=self._read, name="viva-class", daemon=True)
+
+    # --- the class
+
+    def __enter__(self) -> Self:
+        """Read the class, in a thread of its own."""
+        self._reading.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Wait until all that was marked is written where it belongs."""
+        self.behind.end()
+
+    def _read(self) -> None:
+        try:
+            self.journal.refresh()
+            class_ = []
+            for one in self.source.read():
+                class_.append(one)
+                self.read += 1
+            asked = {each.question for _, written in class_ for each in written}
+            self.unknown = sorted(asked - set(self.answers))
+            self.answers = answers_of(class_, self.answers)
+            self._hashes = {n: frozenset(each.content_hash for each in of) for n, of in self.answers.items()}
+            self._index = {
+                (answer.content_hash, number): place
+                for number, answers in self.answers.items()
+                for place, answer in enumerate(answers)
+            }
+            # Also what was taken back: an earlier process may have ended before it could tell.
+            self._changed({key_of(row.place) for row in self.journal.said()})
+        except Exception as error:  # shown on the page that waits for the class
+            self.fault = error
+            if not isinstance(error, VivaError):  # one of ours
+                print(escaping.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
+        finally:
+            self.ready.set()
+        self.outdated = list(self._outdated())
+
+    def _outdated(self) -> Iterator[tuple[Review, Judgement | None]]:
+        again = lru_cache(maxsize=None)(rejudged)  # much is said of many answers
+        for row in self.journal.said():
+            answer, question = self.answer(key_of(row.place)), self.rubric.question(row.place.question)
+            if answer is not None and question is not None and row.judgement.done:
+                new = again(question, row.judgement, answer.points)
+                if new != row.judgement:
+                    yield row, new
+
+    def wait(self) -> None:
+        """Wait for the class, and for all that is known of it: pages are there from `ready` on, before `outdated` is.
+
+        Raises:
+            UsageError: it cannot be read.
+        """
+        self._reading.join()
+        if self.fault is not None:
+            raise self.fault
+
+    def answer(self, key: Key) -> Answer | None:
+        """An answer, None if there is no such."""
+        place = self._index.get(key)
+        return None if place is None else self.answers[key[1]][place]
+
+    def every(self) -> Iterator[Answer]:
+        """All answers, question by question."""
+        return chain.from_iterable(self.answers.values())
+
+    def position(self, answer: Answer) -> int:
+        """Its place among the answers to its question, from 0."""
+        return self._index[answer.key]
+
+    def progress(self, number: str, round_: int) -> Progress:
+        """How far a question is."""
+        question = self.rubric.question(number)
+        assert question is not None  # callers take it from the rubric
+        hashes = self._hashes.get(number, frozenset())
+        return Progress(question, len(hashes & self.journal.done(number, round_)), len(hashes))
+
+    def next_for(self, marker: Marker, number: str, after: Answer | None = None) -> Answer | None:
+        """The next answer that is not marked; None if none is left for this marker. See `Turns.next_for`."""
+        return self.turns.next_for(marker, self.answers[number], None if after is None else self.position(after))
+
+    def beside(self, answer: Answer, step: int) -> Answer | None:
+        """The answer before (-1) or after (1), None at the ends."""
+        place = self.position(answer) + step
+        answers = self.answers[answer.question]
+        return answers[place] if 0 <= place < len(answers) else None
+
+    # --- similar answers
+
+    def similar(self, answer: Answer) -> list[Answer]:
+        """Answers that say nearly the same, without this one."""
+        from viva.review.similar_answers import groups
+
+        number = answer.question
+        with self._lock:
+            if number not in self._groups:
+                answers = self.answers[number]
+                found: defaultdict[str, list[str]] = defaultdict(list)
+                for group in groups([each.text for each in answers]):
+                    hashes = [answers[index].content_hash for index in group]
+                    found.update(dict.fromkeys(hashes, hashes))
+                self._groups[number] = found
+        same = self._groups[number].get(answer.content_hash, ())
+        others = (self.answer((each, number)) for each in same if each != answer.content_hash)
+        return [each for each in others if each is not None]
+
+    # --- saying something
+
+    def judged(self, answer: Answer, items: Sequence[str], adjust: Fraction, comment: str, *, done: bool) -> Judgement:
+        """What a marker says, by the rubric.
+
+        Raises:
+            UsageError: an item does not exist, two exclude each other, or the comment is too long.
+        """
+        question = self.rubric.question(answer.question)
+        assert question is not None  # there are answers only to questions of the rubric
+        return judge(question, items, adjust, comment, done, answer.points)
+
+    def mark(
+        self, marker: Marker, said: Sequence[tuple[Answer, Judgement]], *, action: str, seen: Mapping[str, int]
+    ) -> list[Review]:
+        """Add what a marker says of one answer, or of several at once.
+
+        Args:
+            seen: by content hash, what she has seen; see `Journal.append`.
+
+        Raises:
+            Changed: somebody else was quicker; nothing was added.
+            UsageError: the answer is not one for this marker, see `may_mark`.
+        """
+        self.turns.check_may_mark(marker, [answer for answer, _ in said])
+        places = [(place_of(answer.key, marker.round), judgement) for answer, judgement in said]
+        known = {place: seen[place.content_hash] for place, _ in places if place.content_hash in seen}
+        return self.append(places, Reason(marker.name), action=action, seen=known)
+
+    def settle(self, by: str, answer: Answer, judgement: Judgement, why: str, *, action: str, seen: int) -> Review:
+        """Decide above both rounds, with a reason: after two markers differed, or after a student asked.
+
+        Raises:
+            Changed: somebody else has decided since.
+            UsageError: there is no reason, or it is too long.
+        """
+        why = tidied(why, "reason", MOST_REASON)
+        if not why:
+            raise UsageError("A decision needs a reason.")
+        place = Place(*answer.key, SETTLED, 0)
+        return self.append([(place, judgement)], Reason(by, why), action=action, seen={place: seen})[0]
+
+    def undo(self, marker: Marker) -> list[Review]:
+        """Take back what a marker did last.
+
+        Raises:
+            Changed: somebody else has said something there since.
+        """
+        rows = self.journal.undo(marker.name, marker.round)
+        self._changed({key_of(row.place) for row in rows})
+        return rows
+
+    def pairs(self, number: str) -> list[tuple[Fraction, Fraction]]:
+        """The points of answers to a question that both a first and a second marker have marked."""
+        first, second = (self.journal.done(number, round_) for round_ in (FIRST, SECOND))
+        found = []
+        for content_hash in sorted(self._hashes.get(number, frozenset()) & first & second):
+            rows = [self.journal.at(Place(content_hash, number, MARK, round_)) for round_ in (FIRST, SECOND)]
+            one, two = (row.judgement.earned for row in rows if row is not None)
+            found.append((one, two))
+        return found
+
+    def refresh(self) -> None:
+        """Take in what others have added."""
+        self._changed(self.journal.refresh())
+
+    def append(
+        self,
+        said: Sequence[tuple[Place, Judgement]],
+        reason: Reason,
+        *,
+        action: str,
+        seen: Mapping[Place, int] | None = None,
+    ) -> list[Review]:
+        """As `Journal.append`."""
+        rows = self.journal.append(said, reason, action=action, seen=seen)
+        self._changed({key_of(place) for place, _ in said})
+        return rows
+
+    def _changed(self, keys: set[Key]) -> None:
+        if not self.source.is_told:
+            return
+        for content_hash in {key[0] for key in keys if key in self._index}:
+            found = [answer for number in self.answers if (answer := self.answer((content_hash, number)))]
+            self.behind.tell(found[0].handed_in, partial(self._standing, found))
+
+    def _standing(self, answers: Sequence[Answer]) -> dict[str, Standing]:
+        return {each.question: self.journal.standing(each.key) for each in answers}

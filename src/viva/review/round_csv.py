@@ -1,0 +1,39 @@
+"""A desk's marks of one round as a table: written, and taken in again, all of it or nothing."""
+
+import uuid
+
+from viva.records.store import Reason
+from viva.review.decision_log import place_of
+from viva.review.grades_csv import Latest, read_marks, to_csv
+from viva.review.leases import Marker
+from viva.review.queue import Desk
+
+
+def written(desk: Desk, round_: int) -> bytes:
+    """Every answer of the class with what was said of it in a round, as CSV."""
+    return to_csv(desk.every(), _latest(desk, round_))
+
+
+def taken(desk: Desk, marker: Marker, data: bytes) -> int:
+    """Take in what a table says that is not said yet, as one action; returns how many marks these are.
+
+    Raises:
+        UsageError: it is no such table, a row is wrong, somebody has marked one of its answers since, or one is not
+            for this marker; nothing of it was taken.
+    """
+    answers = {answer.key: answer for answer in desk.every()}
+    marks = read_marks(data, answers, desk.rubric, _latest(desk, marker.round), marker.round)
+    seen = {mark.place: mark.seen or 0 for mark in marks}
+    desk.turns.check_may_mark(marker, [answers[mark.place.content_hash, mark.place.question] for mark in marks])
+    said = [(mark.place, mark.judgement) for mark in marks]
+    desk.append(said, Reason(marker.name), action=uuid.uuid4().hex, seen=seen)
+    return len(marks)
+
+
+def _latest(desk: Desk, round_: int) -> Latest:
+    found = {}
+    for answer in desk.every():
+        there = desk.journal.at(place_of(answer.key, round_))
+        if there is not None:
+            found[answer.key] = (there.id, there.judgement)
+    return found

@@ -1,0 +1,194 @@
+"""The server of `viva review`: one process on this machine, from the address that it prints to Ctrl-C."""
+
+import contextlib
+import os
+import signal
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from viva.model.errors import UsageError
+from viva.review.web.access import Access
+from viva.review.web.browser import opened
+from viva.review.web.guard import Guard
+from viva.review.web.listening import is_loopback, listen
+from viva.review.web.loading_page import Meanwhile
+from viva.review.web.session_store import Remembered
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+PASSWORD_CHARACTERS: Final = 10
+"""The fewest."""
+MOST_CONNECTIONS: Final = 200
+ENDING_S: Final = 5
+"""How long requests that are being answered may take when the server is stopped."""
+_UNENCRYPTED: Final = (
+    "viva: over HTTP, names, answers, marks and the password can be read by whoever sits between: use an SSH tunnel "
+    "instead of --host, or --certificate FILE --key FILE for HTTPS."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How the pages are served."""
+
+    about: str
+    """What is marked, in a text that is the same for each run of it."""
+    marker: str
+    round: int
+    password: str | None = None
+    """Needed where other machines may ask."""
+    host: str | None = None
+    """None for this machine alone."""
+    port: int | None = None
+    """None for that of the last run, or any."""
+    certificate: Path | None = None
+    key: Path | None = None
+    """Of the certificate; for HTTPS both are needed."""
+    opens: bool = False
+    """Whether the browser is opened."""
+    new_token: bool = False
+    """Whether pages of earlier runs are shut out."""
+    start: str = "/"
+    """The page to begin with."""
+
+    @property
+    def scheme(self) -> str:
+        """`https` with a certificate."""
+        return "http" if self.certificate is None else "https"
+
+
+def serve(app_factory: "Callable[[], ASGIApp]", serving: Serving) -> int:
+    """Serve until somebody stops it; the address is printed, and requests are answered, before the app is made.
+
+    Args:
+        app_factory: makes the pages, in another thread; the libraries that they need are imported there.
+        serving: where, and for whom.
+
+    Returns:
+        The exit status: 0, also after Ctrl-C, which is how this ends.
+
+    Raises:
+        UsageError: it cannot listen, the certificate cannot be used, the password is missing or too short, or one of
+            `app_factory`.
+    """
+    local = is_loopback(serving.host)
+    password = None if local else checked_password(serving.password)
+    _check_certificate(serving.certificate, serving.key)
+    if not local and serving.scheme == "http":
+        print(_UNENCRYPTED, file=sys.stderr, flush=True)
+    remembered = Remembered(serving.about, os.environ, new_key=serving.new_token, alone=serving.port is None)
+    with remembered, contextlib.ExitStack() as open_until_the_end:
+        at, elsewhere = listen(serving.host, serving.port, remembered.port)
+        open_until_the_end.callback(at.socket.close)
+        if elsewhere:
+            remembered.renew()
+        access = Access(
+            remembered.key,
+            hosts=at.hosts,
+            password=password,
+            marker=serving.marker,
+            round=serving.round,
+            port=at.port,
+            https=serving.scheme == "https",
+            start=serving.start,
+        )
+        address = f"{at.origin(serving.scheme)}/" + (f"?token={access.token}" if access.token else "")
+        remembered.keep(at.port, address)
+        if remembered.complaint:
+            print(f"viva: {remembered.complaint}", file=sys.stderr, flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            print(f"viva review: {address}", flush=True)
+            if serving.opens:
+                open_until_the_end.enter_context(opened(address))
+            _run(app_factory, access, serving, at.socket)
+        print("viva review: stopped; every mark is kept.", file=sys.stderr, flush=True)
+    return 0
+
+
+def server(app: "ASGIApp", serving: Serving) -> "uvicorn.Server":
+    """The server, not started: HTTP/1.1 alone, which logs nothing and waits for nobody for ever."""
+    import uvicorn
+
+    from viva.review.web.timeouts import Patience
+
+    config = uvicorn.Config(
+        app,
+        http=Patience,
+        ws="none",
+        lifespan="off",
+        loop="asyncio",
+        log_config=None,
+        log_level="critical",  # what the app raises is told by the guard; what strangers send is nothing to tell
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=ENDING_S,
+        ssl_certfile=serving.certificate,
+        ssl_keyfile=serving.key,
+    )
+    return uvicorn.Server(config)
+
+
+def checked_password(password: str | None) -> str:
+    """The password, if it will do.
+
+    Raises:
+        UsageError: it is missing or too short.
+    """
+    if password is None or len(password) < PASSWORD_CHARACTERS:
+        raise UsageError(
+            f"--host lets other machines in, which needs a password of at least {PASSWORD_CHARACTERS} characters: type "
+            "it when you are asked, or set VIVA_REVIEW_PASSWORD."
+        )
+    return password
+
+
+def _run(app_factory: "Callable[[], ASGIApp]", access: Access, serving: Serving, bound: socket.socket) -> None:
+    """Answer requests; Ctrl-C and its like let those in hand come to their end, and are raised again after it."""
+    making: Future[ASGIApp] = Future()
+    made = server(Guard(Meanwhile(making), access), serving)
+    hangup = getattr(signal, "SIGHUP", None)  # Windows has none
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # nohup stays nohup
+        signal.signal(hangup, made.handle_exit)
+    # A daemon, for Ctrl-C does not wait for it: nothing was marked yet.
+    threading.Thread(target=_make, args=(app_factory, making, made), name="viva-pages", daemon=True).start()
+    made.run(sockets=[bound])
+    if making.done():  # a hangup ends the server without an exception
+        making.result()
+
+
+def _make(app_factory: "Callable[[], ASGIApp]", making: "Future[ASGIApp]", server: "uvicorn.Server") -> None:
+    """Make the pages; where that fails, there is nothing to serve."""
+    try:
+        making.set_result(app_factory())
+    except BaseException as error:  # `_run` raises it
+        making.set_exception(error)
+        server.should_exit = True
+
+
+def _check_certificate(certificate: Path | None, key: Path | None) -> None:
+    """Say now what would else be said by a library, while somebody waits for a page."""
+    if (certificate is None) != (key is None):
+        raise UsageError("--certificate and --key belong together: give both files, in PEM.")
+    if certificate is None or key is None:
+        return
+    for option, path in (("--certificate", certificate), ("--key", key)):
+        if not path.is_file():
+            raise UsageError(f"{option} {path}: no such file.")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=lambda: "")
+    except (ssl.SSLError, OSError) as error:
+        raise UsageError(
+            f"--certificate {certificate} and --key {key} cannot be used ({error.strerror or error}): both have to be "
+            "PEM, belong together, and the key must not have a password."
+        ) from None

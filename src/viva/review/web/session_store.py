@@ -1,0 +1,212 @@
+"""What one run of `viva review` leaves for the next: its key and port, so that an open page outlives a restart.
+
+They lie in a folder that only its owner can enter. What is not as we would have written it (a link, another owner, a
+file that others may read) is not believed.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from viva.model import system
+from viva.model.errors import UsageError
+from viva.review.web.access import KEY_BYTES
+
+LIFETIME_S: Final = 24 * 3600
+"""An older key is not used again."""
+_MOST_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """What is kept of a run."""
+
+    key: bytes
+    port: int
+    made: float
+    """When the key was made: seconds since 1970."""
+    address: str
+    """What it printed."""
+
+
+class Running(UsageError):
+    """Another run of the same command serves these answers."""
+
+
+class Remembered:
+    """The key and the port of the last run, held for this one until it is closed.
+
+    `complaint` is a sentence where nothing can be kept; this run then has a key of its own.
+    """
+
+    def __init__(self, about: str, environ: Mapping[str, str], *, new_key: bool, alone: bool = True) -> None:
+        """
+        Args:
+            about: what is marked; another course, assignment or place of records is remembered apart.
+            environ: may hold XDG_STATE_HOME.
+            new_key: do not use the last run's key.
+            alone: refuse to start beside another run; else nothing is remembered where there is one.
+
+        Raises:
+            Running: there is another run, and `alone` was asked for; says where it is.
+        """
+        self.complaint = ""
+        self.key, self.port, self._made = secrets.token_bytes(KEY_BYTES), 0, time.time()
+        self._name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._folder = self._lock = -1
+        self._place = _place(environ)
+        try:
+            self._folder = _open_folder(self._place)
+            self._lock = _locked(self._folder, f"{self._name}.lock")
+            last = self._read()
+        except BlockingIOError:
+            last = self._read()
+            self.close()
+            if alone:
+                raise _running(last) from None
+            return
+        except (OSError, ValueError) as error:
+            self._complain(error)
+            return
+        if last is not None:
+            self.port = last.port
+            if not new_key and 0 <= self._made - last.made < LIFETIME_S:
+                self.key, self._made = last.key, last.made
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def renew(self) -> None:
+        """Take another key: somebody else listens where the last run did, and open pages may have told them theirs."""
+        self.key, self._made = secrets.token_bytes(KEY_BYTES), time.time()
+
+    def keep(self, port: int, address: str) -> None:
+        """Write down what the next run needs."""
+        if self._lock < 0:
+            return
+        told = {"key": self.key.hex(), "port": port, "made": self._made, "address": address}
+        try:
+            self._write(json.dumps(told).encode())
+        except OSError as error:
+            self._complain(error)
+
+    def close(self) -> None:
+        """Let go: the next run may begin."""
+        for descriptor in (self._lock, self._folder):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._folder = self._lock = -1
+
+    def _complain(self, error: Exception) -> None:
+        self.close()
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        self.complaint = f"nothing can be kept in {self._place} ({why}): pages that are open now end with this run."
+
+    def _read(self) -> Last | None:
+        """The last run; None where there is none, or what is there is not ours alone."""
+        flags = os.O_RDONLY | os.O_NONBLOCK | system.NO_LINK | system.NOT_INHERITED
+        try:
+            file = os.open(f"{self._name}.json", flags, dir_fd=self._folder)
+        except OSError:
+            return None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode) or not _ours_alone(found):
+                return None
+            return _last(os.read(file, _MOST_BYTES))
+        finally:
+            os.close(file)
+
+    def _write(self, data: bytes) -> None:
+        temporary = f".{self._name}.{secrets.token_hex(6)}.part"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_LINK | system.NOT_INHERITED
+        file = os.open(temporary, flags, 0o600, dir_fd=self._folder)
+        try:
+            with os.fdopen(file, "wb") as stream:
+                stream.write(data)
+            os.replace(temporary, f"{self._name}.json", src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=self._folder)
+            raise
+
+
+def _place(environ: Mapping[str, str]) -> Path:
+    """The folder by the XDG Base Directory Specification, which has relative paths ignored."""
+    told = Path(environ.get("XDG_STATE_HOME", ""))
+    return (told if told.is_absolute() else Path.home() / ".local" / "state") / "viva" / "review"
+
+
+def _open_folder(place: Path) -> int:
+    """The folder, which nobody else can enter.
+
+    Raises:
+        OSError: it cannot be made or opened, or is a link.
+        ValueError: it is somebody else's, or this system cannot keep others out.
+    """
+    if not system.OPENS_BELOW_FOLDERS or not system.LOCKS_FOLDERS:
+        raise ValueError("this system has no folders that only their owner can enter")
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | system.NO_LINK | system.NOT_INHERITED)
+    try:
+        found = os.fstat(folder)
+        if found.st_uid != os.geteuid():
+            raise ValueError("the folder is another user's")
+        if not _ours_alone(found):
+            os.fchmod(folder, 0o700)
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
+
+
+def _locked(folder: int, name: str) -> int:
+    """A lock that the system takes back when we end.
+
+    Raises:
+        BlockingIOError: another process has it.
+    """
+    import fcntl
+
+    lock = os.open(name, os.O_RDWR | os.O_CREAT | system.NO_LINK | system.NOT_INHERITED, 0o600, dir_fd=folder)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _ours_alone(found: os.stat_result) -> bool:
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def _last(data: bytes) -> Last | None:
+    try:
+        told: Any = json.loads(data)
+        last = Last(bytes.fromhex(told["key"]), int(told["port"]), float(told["made"]), str(told["address"]))
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return None
+    return last if len(last.key) == KEY_BYTES and 0 < last.port < 65536 else None
+
+
+def _running(last: Last | None) -> Running:
+    where = f" at {last.address}" if last is not None else ""
+    return Running(
+        f"`viva review` of this runs already{where}: open that address, end that run with Ctrl-C, or say another "
+        "--port."
+    )

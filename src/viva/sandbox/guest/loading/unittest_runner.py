@@ -1,0 +1,271 @@
+"""An author's unittest suite, run test by test beside the student's code: what it says of a test is a claim as well.
+
+The suite imports the student's files by itself, as plain Python does, so that a suite which was written for another
+runner finds what it expects. Loading, the fixtures of modules and classes, and each test are operations of their own,
+so that the examiner can end each of them without losing the others.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import shutil
+import sys
+import types
+import unittest
+from typing import Any, Dict, Iterator, List, Optional
+
+from ..process import alarm
+from ..values.raised import describe
+from . import sources
+from .namespaces import Missing
+from .placeholder_modules import StandIns, make_room_for
+
+PRINTED = 1 << 18
+"""Characters of what one test prints that are kept."""
+_PATTERN = "test*.py"
+_FILES = "gradescope_utils.autograder_utils.files"
+_DECORATED = ("weight", "number", "visibility", "hide_errors", "tags", "leaderboard_column", "leaderboard_sort_order")
+_LEFT_BY_A_TEST = ("__score__", "__leaderboard_value__")
+
+
+class Suites:
+    """The suite of this box: its operations, each a function of the request."""
+
+    def __init__(self) -> None:
+        self._tests: Dict[str, Any] = {}
+        self._result: Any = _Result()
+        self._fixtures: Any = unittest.TestSuite()
+
+    def clear(self, request: Dict[str, Any]) -> None:
+        """Make room for the author's files: nothing of the student's stays in `folder`, or where `paths` go."""
+        _remove(sources.path_of(request["folder"]))
+        for path in request["paths"]:
+            parts = path.split("/")
+            for depth in range(1, len(parts)):
+                above = sources.path_of("/".join(parts[:depth]))
+                if not os.path.isdir(above):
+                    _remove(above)
+            _remove(sources.path_of(path))
+
+    def begin(self, request: Dict[str, Any]) -> None:
+        """Make the process look as if a test runner had been started in the work directory.
+
+        Args:
+            request: `folder` of the suite and further `folders` are where modules are looked for, before all others;
+                `modules` are the names of the student's own.
+        """
+        work = sources.folder().rstrip(os.sep)
+        os.chdir(work)
+        places = [sources.path_of(request["folder"]), work, *map(sources.path_of, request.get("folders") or ())]
+        sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
+        importlib.invalidate_caches()
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+        sys.argv = ["run_tests.py"]
+        _look_for_files_in(work)
+        make_room_for(request.get("modules") or ())
+
+    def describe(self, request: Dict[str, Any]) -> List[Dict[str, Any]]:
+        """What the tests of `modules` are, in the order in which they run; there is no submission in this box.
+
+        Names imported from the student's `students` modules stand for anything. A module that cannot be imported is a
+        row with `raised`.
+        """
+        stand_ins = StandIns(request["students"])
+        sys.meta_path.insert(0, stand_ins)
+        rows: List[Dict[str, Any]] = []
+        for module in request["modules"]:
+            try:
+                rows += [_described(key, module, test) for key, test in self._load(module).items()]
+            except unittest.SkipTest:
+                continue  # the author's own decision, whatever is handed in
+            except alarm.SoftTimeout:
+                raise
+            except BaseException as error:
+                rows.append({"module": module, "raised": describe(error)})
+        return rows
+
+    def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Import `module` and find its tests.
+
+        Returns:
+            `{"tests": [key], "skipped": str | None, "raised": Raised | None}`.
+        """
+        try:
+            return {"tests": list(self._load(request["module"]))}
+        except unittest.SkipTest as skip:
+            return {"tests": [], "skipped": str(skip)}
+        except alarm.SoftTimeout:
+            raise
+        except BaseException as error:
+            return {"tests": [], "raised": describe(error)}
+
+    def enter(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Run setUpModule and setUpClass for the test, where another class went before; `{"failed", "events"}`."""
+        test, result = self._test(request), self._result
+        result.begin()
+        self._fixtures._handleModuleFixture(test, result)
+        self._fixtures._handleClassSetUp(test, result)
+        result._previousTestClass = type(test)
+        failed = result._moduleSetUpFailed or getattr(type(test), "_classSetupFailed", False)
+        return {"failed": bool(failed), "events": result.events}
+
+    def leave(self, request: Dict[str, Any]) -> None:
+        """Run tearDownClass, and tearDownModule where the test that comes next is in another module."""
+        result, following = self._result, self._test(request)
+        before = result._previousTestClass
+        self._fixtures._tearDownPreviousClass(None, result)
+        if before is not None and type(following).__module__ != before.__module__:
+            self._fixtures._handleModuleTearDown(result)
+            result._previousTestClass = None
+
+    def run(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Run one test.
+
+        Returns:
+            `{"events": [[kind, words, Raised | None]], "printed": str, "score", "leader"}`; the last two are what the
+            test gave to `set_score` and `set_leaderboard_value`, None where it gave nothing.
+        """
+        test = self._test(request)
+        _forget(_method(test))
+        self._result.begin()
+        test(self._result)
+        score, leader = (getattr(_method(test), name, None) for name in _LEFT_BY_A_TEST)
+        return {"events": self._result.events, "printed": self._result.printed, "score": score, "leader": leader}
+
+    def _test(self, request: Dict[str, Any]) -> Any:
+        try:
+            return self._tests[request["test"]]
+        except KeyError:
+            raise Missing(request["test"], []) from None
+
+    def _load(self, name: str) -> Dict[str, Any]:
+        module = importlib.import_module(name)
+        found: Dict[str, Any] = {}
+        suite: Any = unittest.TestLoader().loadTestsFromModule(module, pattern=_PATTERN)
+        for test in _flat(suite):
+            if type(test).__name__ == "_FailedTest":
+                raise test._exception
+            place = name.replace(".", "/")
+            place += "/__init__.py" if hasattr(module, "__path__") else ".py"
+            key = base = f"{place}::{type(test).__qualname__}::{test._testMethodName}"
+            again = 1
+            while key in found:
+                again += 1
+                key = f"{base}#{again}"
+            found[key] = test
+        self._tests.update(found)
+        return found
+
+
+class _Kept(io.StringIO):
+    """The beginning of what a test prints; a test may ask it with `getvalue`."""
+
+    def write(self, text: str) -> int:
+        super().write(text[: max(0, PRINTED - self.tell())])
+        return len(text)
+
+
+class _Result(unittest.TestResult):
+    """What happened to one test, in the order in which it happened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: List[List[Any]] = []
+        self.printed = ""
+        self.buffer = True
+        self._testRunEntered = True  # classes and modules are torn down when we say so
+        self._before = (sys.stdout, sys.stderr)
+        self._streams = (_Kept(), _Kept())
+
+    def begin(self) -> None:
+        """Forget the test before."""
+        self.events, self.printed, self.shouldStop = [], "", False
+
+    def _setupStdout(self) -> None:
+        self._before, self._streams = (sys.stdout, sys.stderr), (_Kept(), _Kept())
+        sys.stdout, sys.stderr = self._streams
+
+    def _restoreStdout(self) -> None:
+        sys.stdout, sys.stderr = self._before
+        texts = [stream.getvalue() for stream in self._streams if not stream.closed]
+        self.printed = "\n".join(text.rstrip("\n") for text in texts if text)
+
+    def addSuccess(self, test: Any) -> None:
+        self._happened("success")
+
+    def addError(self, test: Any, err: Any) -> None:
+        self._happened("error", "", err)
+
+    def addFailure(self, test: Any, err: Any) -> None:
+        self._happened("failure", "", err)
+
+    def addSkip(self, test: Any, reason: str) -> None:
+        self._happened("skip", reason)
+
+    def addExpectedFailure(self, test: Any, err: Any) -> None:
+        self._happened("expected_failure", "", err)
+
+    def addUnexpectedSuccess(self, test: Any) -> None:
+        self._happened("unexpected_success")
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+        if err is not None:
+            kind = "failure" if issubclass(err[0], test.failureException) else "error"
+            self._happened(kind, subtest._subDescription(), err)
+
+    def _happened(self, kind: str, words: str = "", err: Optional[Any] = None) -> None:
+        self.events.append([kind, str(words)[:1000], None if err is None else describe(err[1])])
+
+
+def _flat(suite: Any) -> Iterator[Any]:
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from _flat(test)
+        else:
+            yield test
+
+
+def _method(test: Any) -> Any:
+    return getattr(test, test._testMethodName)
+
+
+def _described(key: str, module: str, test: Any) -> Dict[str, Any]:
+    method, kind = _method(test), type(test)
+    told = {name: getattr(method, f"__{name}__", None) for name in _DECORATED}
+    skipped = next((x for x in (kind, method) if getattr(x, "__unittest_skip__", False)), None)
+    return {
+        **told,
+        "key": key,
+        "module": module,
+        "holder": f"{kind.__module__}.{kind.__qualname__}",
+        "name": test.shortDescription() or str(test),
+        "skipped": None if skipped is None else str(getattr(skipped, "__unittest_skip_why__", "")),
+    }
+
+
+def _forget(method: Any) -> None:
+    """What an earlier test left on the function: a base class shares it with all that inherit it."""
+    function = getattr(method, "__func__", method)
+    while isinstance(function, types.FunctionType):
+        for name in _LEFT_BY_A_TEST:
+            vars(function).pop(name, None)
+        function = getattr(function, "__wrapped__", None)
+
+
+def _look_for_files_in(work: str) -> None:
+    """`check_submitted_files` looks where one service keeps submissions; here they are in the work directory."""
+    try:
+        files: Any = importlib.import_module(_FILES)
+    except ImportError:
+        return
+    files.SUBMISSION_BASE = work
+    files.check_submitted_files.__defaults__ = (work,)
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
+        os.unlink(path)

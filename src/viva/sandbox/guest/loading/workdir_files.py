@@ -1,0 +1,100 @@
+"""The work directory: put, list and read files; run a command."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from typing import Any, Dict, List
+
+from . import sources, storable_names
+
+_open, _makedirs, _File = open, os.makedirs, tempfile.TemporaryFile
+_MOST_LISTED = 5000
+_LONGEST_OUTPUT = 1 << 18
+_GROUPS = hasattr(os, "killpg")
+"""Whether a command is ended with all that it started; elsewhere what lives on would hold a pipe open, not a file."""
+_LITTER = frozenset({".viva", "__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
+
+
+def put(request: Dict[str, Any]) -> None:
+    """Write `data` to `path`, making the folders that it needs; `more` of a large file is added to its end.
+
+    Raises:
+        OSError: it cannot be written, leads out of the work directory, or is no name on this system.
+    """
+    path: str = request["path"]
+    why = storable_names.why_not(path)
+    if why:
+        raise OSError(errno.EINVAL, why, path)
+    target = sources.path_of(path)
+    _makedirs(os.path.dirname(target), exist_ok=True)
+    with _open(target, "ab" if request.get("more") else "wb") as file:
+        file.write(request["data"])
+
+
+def listed(request: Dict[str, Any]) -> List[List[Any]]:
+    """`[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
+    found: List[List[Any]] = []
+    for folder, folders, names in os.walk(sources.folder()):
+        folders[:] = sorted(name for name in folders if name not in _LITTER)
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if len(found) < _MOST_LISTED and os.path.isfile(path) and not os.path.islink(path):
+                found.append([os.path.relpath(path, sources.folder()).replace(os.sep, "/"), os.path.getsize(path)])
+    return sorted(found)
+
+
+def read(request: Dict[str, Any]) -> bytes:
+    """At most `limit` bytes of the file `path`, from `start` on."""
+    with _open(sources.path_of(request["path"]), "rb") as file:
+        file.seek(int(request.get("start") or 0))
+        return file.read(int(request["limit"]))
+
+
+def run(request: Dict[str, Any]) -> Dict[str, Any]:
+    """Run a command in the work directory, for `limit_s` seconds at most; "python" is the interpreter of the box.
+
+    Returns:
+        `{"returncode": int | None, "stdout": str, "stderr": str}`; the code is None when the time was up, and the
+        command was killed with all it had started in its group.
+    """
+    argv = [str(word) for word in request["argv"]]
+    if argv and argv[0] in ("python", "python3"):
+        argv[0] = sys.executable
+    with contextlib.ExitStack() as open_now:
+        kept = [open_now.enter_context(_File("w+", errors="backslashreplace")) for _ in range(0 if _GROUPS else 2)]
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=kept[0] if kept else subprocess.PIPE,
+            stderr=kept[1] if kept else subprocess.PIPE,
+            text=True,
+            errors="backslashreplace",
+            start_new_session=True,
+            cwd=sources.folder(),
+        )
+        try:
+            said = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
+            code = process.returncode
+        except subprocess.TimeoutExpired:
+            _end(process)
+            said, code = process.communicate(), None
+        except BaseException:
+            _end(process)
+            raise
+        for file in kept:
+            file.seek(0)
+        stdout, stderr = [file.read(_LONGEST_OUTPUT) for file in kept] or said
+    return {"returncode": code, "stdout": stdout[:_LONGEST_OUTPUT], "stderr": stderr[:_LONGEST_OUTPUT]}
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    if _GROUPS:
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()

@@ -1,0 +1,165 @@
+"""The system call filter: raw BPF of our own, so that no library of the host decides what it knows.
+
+A deny list with a ceiling: what reaches outside the box or has a history of kernel bugs is refused, and so is every
+call newer than the ones reviewed here. An allow list was judged too brittle for torch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import functools
+import struct
+from typing import Dict, List
+
+from . import kernel_calls
+
+_NEWEST_REVIEWED = 456
+"""futex_requeue, the same number on every architecture; anything above answers ENOSYS."""
+
+_REFUSED = """
+ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp process_madvise process_mrelease
+mount umount2 pivot_root chroot setns unshare open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr
+bpf perf_event_open userfaultfd keyctl add_key request_key memfd_secret
+init_module finit_module delete_module create_module get_kernel_syms query_module
+kexec_load kexec_file_load reboot swapon swapoff acct quotactl quotactl_fd syslog
+settimeofday clock_settime clock_adjtime adjtimex iopl ioperm modify_ldt personality
+open_by_handle_at name_to_handle_at fanotify_init fanotify_mark lookup_dcookie nfsservctl vhangup
+sethostname setdomainname mknod mknodat
+setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid capset
+landlock_create_ruleset migrate_pages move_pages mbind set_mempolicy set_mempolicy_home_node
+msgget shmget semget mq_open pidfd_open pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo tkill
+uselib ustat sysfs _sysctl
+"""
+_ABSENT = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
+"""These answer ENOSYS: callers then take an older way that the filter can look into."""
+
+_NAMESPACE_FLAGS = 0x7E020000
+"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET in the flags of clone(2)."""
+_CLONE_THREAD = 0x10000
+_AF_UNIX = 1
+_TERMINAL_REQUESTS = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX type into a terminal that others read."""
+_SET_ID_BITS = 0o6000
+_PRCTL_IGNORED = (kernel_calls.PR_SET_PDEATHSIG, kernel_calls.PR_SET_DUMPABLE)
+"""Surviving the parent, or being looked into, is the examiner's choice: these answer 0 and do nothing."""
+
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
+_SET_MODE_FILTER, _TSYNC = 1, 1
+
+
+@functools.lru_cache(maxsize=None)  # the fork server builds both; boxes find them ready
+def program(*, fork: bool) -> bytes:
+    """The filter for this machine.
+
+    Args:
+        fork: whether the box may start processes and use unix sockets (data loaders need both); threads always work.
+
+    Raises:
+        OSError: no number table for this machine.
+    """
+    return _Assembler(kernel_calls.table(), kernel_calls.numbers()).assemble(fork)
+
+
+def apply(code: bytes) -> str:
+    """Install on every thread of this process; needs no_new_privs."""
+    buffer = ctypes.create_string_buffer(code, len(code))
+    header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(buffer))
+    if kernel_calls.syscall("seccomp", _SET_MODE_FILTER, _TSYNC, header) != 0:
+        raise OSError("seccomp: a thread could not be brought under the filter")
+    return f"{len(code) // 8} instructions"
+
+
+class _Assembler:
+    """Classic BPF, written top to bottom; every jump is a few instructions forward."""
+
+    def __init__(self, table: object, numbers: Dict[str, int]) -> None:
+        self._table, self._numbers = table, numbers
+        self._code: List[bytes] = []
+
+    def assemble(self, fork: bool) -> bytes:
+        self._check_abi()
+        for name in _REFUSED.split():
+            self._refuse(name, errno.EPERM)
+        for name in _ABSENT:
+            self._refuse(name, errno.ENOSYS)
+        if not fork:
+            for name, number in (("fork", errno.EAGAIN), ("vfork", errno.EAGAIN), ("execve", errno.EPERM)):
+                self._refuse(name, number)
+            self._refuse("execveat", errno.EPERM)
+        self._clone(fork)
+        self._sockets(fork)
+        self._arguments()
+        self._emit(_RETURN, _ALLOW)
+        return b"".join(self._code)
+
+    def _check_abi(self) -> None:
+        arch, foreign = getattr(self._table, "AUDIT_ARCH"), getattr(self._table, "FOREIGN_ABI_BIT")  # noqa: B009
+        self._emit(_LOAD, 4)
+        self._emit(_IF_EQUAL, arch, 1, 0)
+        self._emit(_RETURN, _KILL)
+        self._emit(_LOAD, 0)
+        if foreign:
+            self._emit(_IF_AT_LEAST, foreign, 0, 1)
+            self._emit(_RETURN, _KILL)
+        self._emit(_IF_AT_LEAST, _NEWEST_REVIEWED + 1, 0, 1)
+        self._emit(_RETURN, _ERRNO | errno.ENOSYS)
+
+    def _clone(self, fork: bool) -> None:
+        body = [_argument(0), _step(_IF_BITS, _NAMESPACE_FLAGS, 0, 1), _fail(errno.EPERM)]
+        if not fork:
+            body += [_step(_IF_BITS, _CLONE_THREAD, 1, 0), _fail(errno.EAGAIN)]
+        self._case("clone", body)
+
+    def _sockets(self, fork: bool) -> None:
+        # libzmq aborts on EAFNOSUPPORT, so a family that is not there answers EOPNOTSUPP.
+        only_unix = [_argument(0), _step(_IF_EQUAL, _AF_UNIX, 1, 0), _fail(errno.EOPNOTSUPP)]
+        self._case("socketpair", only_unix)  # reaches nobody else; event loops wake themselves with one
+        if fork:
+            self._case("socket", only_unix)
+        else:
+            self._refuse("socket", errno.EOPNOTSUPP)
+
+    def _arguments(self) -> None:
+        ioctl = [_argument(1)]
+        for request in _TERMINAL_REQUESTS:
+            ioctl += [_step(_IF_EQUAL, request, 0, 1), _fail(errno.EPERM)]
+        self._case("ioctl", ioctl)
+        options = [_argument(0)]
+        for option in _PRCTL_IGNORED:
+            options += [_step(_IF_EQUAL, option, 0, 1), _fail(0)]
+        self._case("prctl", options)
+        # Only the caller's own limits; no negative pid (a group, or everyone); no set-id bits.
+        self._case("prlimit64", [_argument(0), _step(_IF_EQUAL, 0, 1, 0), _fail(errno.EPERM)])
+        self._case("kill", [_argument(0), _step(_IF_BITS, 0x80000000, 0, 1), _fail(errno.EPERM)])
+        for name, mode in (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
+            self._case(name, [_argument(mode), _step(_IF_BITS, _SET_ID_BITS, 0, 1), _fail(errno.EPERM)])
+
+    def _refuse(self, name: str, number: int) -> None:
+        if name in self._numbers:
+            self._emit(_IF_EQUAL, self._numbers[name], 0, 1)
+            self._emit(_RETURN, _ERRNO | number)
+
+    def _case(self, name: str, body: List[bytes]) -> None:
+        """Look at the arguments of one call; it is allowed when no step of `body` returns."""
+        if name in self._numbers:
+            body = [*body, _step(_RETURN, _ALLOW)]
+            self._emit(_IF_EQUAL, self._numbers[name], 0, len(body))
+            self._code += body
+
+    def _emit(self, code: int, value: int, if_true: int = 0, if_false: int = 0) -> None:
+        self._code.append(_step(code, value, if_true, if_false))
+
+
+def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, if_true, if_false, value & 0xFFFFFFFF)
+
+
+def _argument(index: int) -> bytes:
+    """Load the low half of an argument; every value looked at here is a 32-bit one."""
+    return _step(_LOAD, 16 + 8 * index)
+
+
+def _fail(number: int) -> bytes:
+    return _step(_RETURN, _ERRNO | number)

@@ -1,0 +1,133 @@
+"""The process beside the worker that speaks to a kernel as Jupyter does: sends it cells, gathers what they put out.
+
+It is forked before the kernel is there, lives as long as the box, and lives in it: what it tells is a claim like all
+that comes out of the box. One JSON object a line, in either direction. Requests are `{"cells": [{"number", "source"}],
+"cell_s", "whole_s"}`, answers `{"cells": [...]}` as notebook.py describes them, or `{"failed": why}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import socket
+import time
+from typing import Any, Callable, Dict, List, NoReturn, Optional
+
+from ..lockdown import descriptors
+from .cell_outputs import Outputs
+
+Cell = Dict[str, Any]
+
+READY_S = 20.0
+"""Wall seconds for a kernel to come up: an interpreter of another language may start slowly."""
+_INTERRUPTS, _INTERRUPT_S = 5, 1.0
+"""How often a cell that exceeds its time is interrupted, and how long each interrupt has to take effect."""
+_POLL_S = 0.1
+NOT_RUN = "the time limit of the notebook had passed"
+TOO_LONG = "the time limit has passed"
+NO_KERNEL = "the kernel did not answer any more"
+
+
+def serve(channel: socket.socket, connect: Callable[[], "Kernel"]) -> NoReturn:
+    """Be the client of the kernel that `connect` reaches, until the other side closes the channel. Never returns."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        descriptors.close_all_but([channel.fileno()])
+        kernel: Optional[Kernel] = None
+        for line in channel.makefile("rb"):
+            try:
+                kernel = kernel or connect()
+                answer: Dict[str, Any] = {"cells": kernel.run(json.loads(line))}
+            except Exception as error:
+                answer = {"failed": f"{type(error).__name__}: {error}"[:1000]}
+            channel.sendall(json.dumps(answer).encode() + b"\n")
+        if kernel is not None:
+            kernel.end()
+    finally:
+        os._exit(0)
+
+
+class Kernel:
+    """A running kernel, through a client of jupyter_client's."""
+
+    def __init__(self, client: Any, interrupt: Callable[[], Any], end: Callable[[], Any]) -> None:
+        """Wait until the kernel answers.
+
+        Raises:
+            RuntimeError: it does not within 20 s.
+        """
+        self._client, self._interrupt, self.end = client, interrupt, end
+        client.start_channels()
+        client.wait_for_ready(timeout=READY_S)
+        self._answers = True
+
+    def run(self, request: Dict[str, Any]) -> List[Cell]:
+        """Run the cells in order."""
+        outputs = Outputs()
+        until = time.monotonic() + float(request["whole_s"])
+        return [self._cell(cell, outputs, float(request["cell_s"]), until) for cell in request["cells"]]
+
+    def _cell(self, cell: Cell, outputs: Outputs, cell_s: float, until: float) -> Cell:
+        outputs.begin()
+        began = time.monotonic()
+        result: Cell = {"number": cell["number"], "status": "skipped", "raised": None, "outputs": [], "wall_s": 0.0}
+        left_s = min(cell_s, until - began)
+        if left_s <= 0 or not self._answers:
+            return {**result, "skipped": NOT_RUN if self._answers else NO_KERNEL}
+        sent = self._client.execute(cell["source"], allow_stdin=False, stop_on_error=False)
+        in_time = self._gather(sent, outputs, began + left_s)
+        for _ in range(0 if in_time else _INTERRUPTS):
+            self._interrupt()
+            if self._gather(sent, outputs, time.monotonic() + _INTERRUPT_S):
+                break
+        else:
+            self._answers = in_time
+        found = outputs.finished()
+        errors = [_raised(output["ename"], output["evalue"]) for output in found if output["output_type"] == "error"]
+        raised = _raised("TimeoutError", TOO_LONG, "time") if not in_time else errors[0] if errors else None
+        status = "timeout" if not in_time else "raised" if raised else "ok"
+        wall_s = time.monotonic() - began
+        return {**result, "status": status, "raised": raised, "outputs": found, "wall_s": wall_s, "skipped": ""}
+
+    def _gather(self, sent: str, outputs: Outputs, until: float) -> bool:
+        """Take what the kernel says about one request; False when it has not become idle by then."""
+        while time.monotonic() < until:
+            try:
+                message = self._client.get_iopub_msg(timeout=_POLL_S)
+            except queue.Empty:
+                continue
+            if message["parent_header"].get("msg_id") != sent:
+                continue
+            if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                return True
+            _take(message["msg_type"], message["content"], outputs)
+        return False
+
+
+def _take(kind: str, content: Dict[str, Any], outputs: Outputs) -> None:
+    if kind == "stream":
+        outputs.stream(str(content["name"]), str(content["text"]))
+    elif kind == "execute_result":
+        outputs.result(content["data"], content["metadata"], content["execution_count"])
+    elif kind in ("display_data", "update_display_data"):
+        put_out = outputs.display if kind == "display_data" else outputs.update
+        put_out(content["data"], content["metadata"], (content.get("transient") or {}).get("display_id"))
+    elif kind == "error":
+        outputs.traceback(str(content["ename"]), str(content["evalue"]), [str(line) for line in content["traceback"]])
+    elif kind == "clear_output":
+        outputs.clear(bool(content["wait"]))
+
+
+def _raised(name: str, words: str, limit: Optional[str] = None) -> Dict[str, Any]:
+    """As raised.py describes an exception; of another language there is no more than its name and its words."""
+    return {
+        "type": name[:100],
+        "message": words[:1000],
+        "frames": [],
+        "missing_module": None,
+        "lacking": None,
+        "limit": limit,
+    }

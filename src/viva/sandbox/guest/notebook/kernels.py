@@ -1,0 +1,251 @@
+"""`kernel: true`: notebooks run by a stock kernel, in the box; imported only where the assignment asks for it.
+
+The kernel for Python is ipykernel's own application in the worker's main thread, so that the student's objects are
+where every other operation looks for them, and widgets find the comm messages that they need. A process beside it
+(kernel_client.py) is its client. They speak through sockets that are files in the box; there is no network.
+
+Kernels of other languages are programs that the client starts; of them only what the cells put out is known.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import socket
+import sys
+import tempfile
+import types
+import warnings
+from typing import Any, Callable, Dict, List, Optional
+
+from ..loading import import_denylist, sources
+from ..loading.modules import Loading
+from ..loading.namespaces import Spaces
+from ..values.raised import Raised, describe
+from . import kernel_client, shell_lines
+from .notebooks import define_the_rest
+
+Cell = Dict[str, Any]
+PYTHON = "python"
+_FIRST_PORT = 1
+_TICK_S = 0.2
+"""How often the kernel's loop wakes up: an interrupt that another thread has caught would wait in an `await`."""
+
+
+class KernelNotebooks:
+    """Loads notebooks into a box by a kernel; the same face as notebook.Notebooks."""
+
+    def __init__(self, spaces: Spaces, loading: Loading) -> None:
+        """Args:
+        spaces: names of what is loaded.
+        loading: what makes the process look as if the student had started it.
+
+        Raises:
+            RuntimeError: this system has no fork.
+        """
+        if not hasattr(os, "fork"):
+            raise RuntimeError("a kernel needs fork and sockets that are files, which this system does not have")
+        self._spaces, self._loading = spaces, loading
+        self._running: Dict[str, Any] = {}
+
+    def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Run the cells in order; see Notebooks.load for what comes back.
+
+        A cell that exceeds `cell_s`, or the notebook `whole_s`, is interrupted as a person interrupts a kernel; one
+        that will not be interrupted ends with the box.
+
+        Raises:
+            RuntimeError: the kernel does not start.
+        """
+        path, name = str(request["path"]), str(request["kernel"])
+        self._loading.prepare(request, path)
+        kernel = self._running.get(name) or (_PythonKernel() if name == PYTHON else _OtherKernel(name))
+        self._running[name] = kernel
+        asked = {
+            "cells": [{"number": int(c["number"]), "source": str(c["source"])} for c in request["cells"]],
+            "cell_s": float(request["cell_s"]),
+            "whole_s": float(request["whole_s"]),
+        }
+        namespace = kernel.begin()
+        if namespace is not None:
+            self._spaces.add(path, namespace)
+        answer = kernel.answer(asked)
+        if "failed" in answer:
+            raise RuntimeError(f"the kernel could not be used: {answer['failed']}")
+        return {"cells": answer["cells"], "forbidden": import_denylist.tried()}
+
+
+class _OtherKernel:
+    """A program that the client starts, as the kernel spec of this name says."""
+
+    def __init__(self, name: str) -> None:
+        self._client = _Client(functools.partial(_start_other, name))
+
+    def begin(self) -> Optional[Dict[str, Any]]:
+        """There is no namespace that we could look into."""
+        return None
+
+    def answer(self, asked: Dict[str, Any]) -> Dict[str, Any]:
+        """What the client says."""
+        self._client.ask(asked)
+        while True:
+            answer = self._client.more()
+            if answer is not None:
+                return answer
+
+
+class _PythonKernel:
+    """ipykernel in this process."""
+
+    def __init__(self) -> None:
+        folder = tempfile.mkdtemp(prefix="kernel-")
+        connection: Dict[str, Any] = {
+            "transport": "ipc",
+            "ip": os.path.join(folder, "k"),
+            "key": "",
+            "signature_scheme": "hmac-sha256",
+            "kernel_name": "python3",
+        }
+        for number, channel in enumerate(("shell", "iopub", "stdin", "control", "hb"), _FIRST_PORT):
+            connection[f"{channel}_port"] = number
+        file = os.path.join(folder, "connection.json")
+        with open(file, "w") as written:
+            json.dump(connection, written)
+        self._client = _Client(functools.partial(_connect, file, os.getpid()))  # forked while there is one thread
+        self._raised: Dict[int, Raised] = {}
+        self._app, self._streams = _application(file)
+        self._shell: Any = self._app.shell
+        self._shell.events.register("post_run_cell", self._remember)
+        self._shell.compile.get_code_name = self._name_of_cell
+        self._shell.system = lambda line: shell_lines.run(self._shell, line)
+        self._used = False
+
+    def begin(self) -> Dict[str, Any]:
+        """The namespace for the next notebook: two notebooks are two programs."""
+        if self._used:
+            module = types.ModuleType("__main__")
+            sys.modules["__main__"] = module
+            self._shell.user_module, self._shell.user_ns = module, vars(module)
+            self._shell.init_user_ns()
+            self._shell.execution_count = 1
+        self._used = True
+        self._raised.clear()
+        namespace: Dict[str, Any] = self._shell.user_ns
+        return namespace
+
+    def answer(self, asked: Dict[str, Any]) -> Dict[str, Any]:
+        """Let the kernel work until the client has run all cells."""
+        loop = self._app.kernel.io_loop
+        answers: List[Dict[str, Any]] = []
+
+        def hear(*_event: Any) -> None:
+            answer = self._client.more()
+            if answer is not None:
+                answers.append(answer)
+                loop.stop()
+
+        def tick() -> None:
+            if not answers:
+                loop.call_later(_TICK_S, tick)
+
+        outer = sys.stdout, sys.stderr, sys.displayhook, signal.getsignal(signal.SIGINT)
+        sys.stdout, sys.stderr, sys.displayhook = self._streams
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        loop.add_handler(self._client.fileno(), hear, loop.READ)
+        try:
+            self._client.ask(asked)
+            tick()
+            while not answers:
+                loop.start()  # `exit()` stops it; the cells after it are run all the same
+        finally:
+            loop.remove_handler(self._client.fileno())
+            sys.stdout, sys.stderr, sys.displayhook = outer[:3]
+            signal.signal(signal.SIGINT, outer[3])
+        [answer] = answers
+        for cell in answer.get("cells", ()):
+            told = self._raised.get(cell["number"])
+            if told is not None and cell["status"] == "timeout":
+                cell["raised"] = {**cell["raised"], "frames": told["frames"]}
+            elif told is not None:
+                cell["status"], cell["raised"] = "raised", told
+        return answer
+
+    def _remember(self, result: Any) -> None:
+        error = None if result is None else result.error_before_exec or result.error_in_exec
+        if error is not None and type(result.execution_count) is int:
+            number = result.execution_count
+            self._raised[number] = describe(error)
+            define_the_rest(self._shell.user_ns, number, str(result.info.raw_cell), error)
+
+    def _name_of_cell(self, raw: str, _transformed: str, number: int) -> str:
+        return sources.remember_cell(number, raw)
+
+
+class _Client:
+    """Our end of the client's process."""
+
+    def __init__(self, connect: Callable[[], kernel_client.Kernel]) -> None:
+        self._channel, theirs = socket.socketpair()
+        if os.fork() == 0:
+            self._channel.close()
+            kernel_client.serve(theirs, connect)
+        theirs.close()
+        self._read = b""
+
+    def fileno(self) -> int:
+        """For an event loop."""
+        return self._channel.fileno()
+
+    def ask(self, asked: Dict[str, Any]) -> None:
+        """Send a request; it may be larger than what the socket holds, and the client reads all the time."""
+        self._channel.sendall(json.dumps(asked).encode() + b"\n")
+
+    def more(self) -> Optional[Dict[str, Any]]:
+        """Take in what has come; the answer once it is whole."""
+        data = self._channel.recv(1 << 20)
+        if not data:
+            return {"failed": "the process that speaks to the kernel has ended"}
+        self._read += data
+        if not data.endswith(b"\n"):
+            return None
+        line, self._read = self._read, b""
+        answer: Dict[str, Any] = json.loads(line)
+        return answer
+
+
+def _application(file: str) -> Any:
+    """The kernel, ready to be asked, and what it puts in the place of the standard streams and the display hook."""
+    from ipykernel.kernelapp import IPKernelApp
+
+    outer = sys.stdout, sys.stderr, sys.displayhook
+    app: Any = IPKernelApp.instance()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it can open no port, where it would listen to its own forks
+        app.initialize(["-f", file, "--HistoryManager.hist_file=:memory:", "--log-level=CRITICAL"])
+    app.kernel.start()
+    streams = sys.stdout, sys.stderr, sys.displayhook
+    sys.stdout, sys.stderr, sys.displayhook = outer
+    return app, streams
+
+
+def _connect(file: str, worker: int) -> kernel_client.Kernel:
+    """In the client's process: reach the kernel in the worker."""
+    from jupyter_client.blocking.client import BlockingKernelClient
+
+    client = BlockingKernelClient(connection_file=file)
+    client.load_connection_file()
+    return kernel_client.Kernel(client, lambda: os.kill(worker, signal.SIGINT), lambda: None)
+
+
+def _start_other(name: str) -> kernel_client.Kernel:
+    """In the client's process: start a kernel of another language."""
+    from jupyter_client.manager import KernelManager
+
+    folder = tempfile.mkdtemp(prefix="kernel-")
+    file = os.path.join(folder, "connection.json")
+    manager = KernelManager(kernel_name=name, transport="ipc", ip=os.path.join(folder, "k"), connection_file=file)
+    manager.start_kernel()
+    client = manager.blocking_client()
+    return kernel_client.Kernel(client, manager.interrupt_kernel, lambda: manager.shutdown_kernel(now=True))

@@ -1,0 +1,203 @@
+"""Run a notebook's cells in this process: no kernel, no zmq; outputs as nbformat describes them.
+
+Most submissions are ordinary Python in cells and run as such; one with magics, shell lines, `display` or top-level
+await gets an IPython shell (shell.py), which costs more. What the file says cells have put out before is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+import types
+from typing import Any, Callable, Dict, List, Optional, Union
+
+from ..loading import import_denylist, sources
+from ..loading.modules import Loading
+from ..loading.namespaces import Spaces
+from ..loading.statements import Source
+from ..process import alarm
+from ..process.alarm import SoftTimeout, within
+from ..values.printed import Printed
+from ..values.raised import Raised, describe
+from .cell_outputs import Outputs, Streams
+from .plain_cells import PlainCells, without_magics
+
+Cell = Dict[str, Any]
+
+_FOR_IPYTHON = re.compile(
+    r"^\s*(?:[%!?]|[\w.]+\?+\s*$)|=\s*[!%][\w\s]"
+    r"|get_ipython|IPython|\bdisplay\s*\(|\b(await|async|asyncio)\b"
+    r"|\b(In|Out|_)\[|\b(Out|_i{1,3}|_i?\d+|_[dio]h)\b"
+    r"|^\s*In \[\d+\]:|^\s*(?:cat|cd|cp|ls|man|mkdir|mv|pip|pwd|rm|rmdir|whos?)\s*(?:$|[\w./~-])"
+    r"|\bdisplayhook\b|\b(exit|quit)\b|\bpyplot\b|\bplt\.|\b(matplotlib|pylab|seaborn)\b",
+    re.M,
+)
+"""Lenient: what only looks like a magic costs some milliseconds, one that is missed would cost the cell."""
+_REST_S = 5.0
+"""Wall seconds for what a failed cell defines after its failure; a library may have to be imported."""
+_TELLING_S = 15.0
+"""Wall seconds for a traceback: it reads the student's sources, and may ask for the words of their exceptions.
+
+The frames of an endless recursion take IPython a second, and five on a machine with five times too much to do.
+"""
+_perf_counter, _settrace = time.perf_counter, sys.settrace
+
+
+class Notebooks:
+    """Loads notebooks into a box."""
+
+    def __init__(self, spaces: Spaces, loading: Loading) -> None:
+        self._spaces, self._loading = spaces, loading
+        self._count = 0
+        self._cell: Callable[[Cell, Optional[float]], Cell] = _not_begun
+
+    def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Run the cells in order in one namespace; a cell that raises, hangs or is no Python costs only itself.
+
+        Of such a cell, what defines names after the place where it failed is run all the same: often it failed because
+        a library, a file or a device is there in the student's environment and not here.
+
+        Returns:
+            `{"cells": [{"number", "status", "raised", "outputs", "wall_s", "skipped"}], "forbidden": [str]}` with
+            status "ok", "raised", "timeout" or "skipped".
+        """
+        cells: List[Cell] = list(request["cells"])
+        self.begin(request)
+        return {
+            "cells": [self._cell(cell, request.get("cell_s")) for cell in cells],
+            "forbidden": import_denylist.tried(),
+        }
+
+    def begin(self, request: Dict[str, Any]) -> None:
+        """Make all ready for the cells, of which `next_cell` then runs one at a time."""
+        self._count += 1
+        path = str(request.get("path") or f"notebook{self._count if self._count > 1 else ''}.ipynb")
+        self._loading.prepare(request, path)
+        module = types.ModuleType("__main__")
+        sys.modules["__main__"] = module
+        self._spaces.add(path, vars(module))
+        only_definitions = request.get("mode") == "definitions"
+        run: Any = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
+        self._cell = run.cell
+
+    def next_cell(self, request: Dict[str, Any]) -> Cell:
+        """Run one cell, given as `cell`, for at most `cell_s` seconds; comes back as one of the cells of `load`."""
+        return self._cell(request["cell"], request.get("cell_s"))
+
+
+def _not_begun(_cell: Cell, _limit_s: Optional[float]) -> Cell:
+    raise RuntimeError("no notebook was begun")
+
+
+class WholeCells:
+    """Runs whole cells; `lenient`: what a cell defines after the place where it failed is run all the same."""
+
+    def __init__(self, module: types.ModuleType, cells: List[Cell], *, lenient: bool = True) -> None:
+        self._outputs, self._namespace = Outputs(), vars(module)
+        self._lenient = lenient
+        self._cells = _runner(module, self._outputs, cells)
+
+    def cell(self, cell: Cell, limit_s: Optional[float]) -> Cell:
+        """Run one, and say what came of it, as `Notebooks.load` does."""
+        number, began = int(cell["number"]), _perf_counter()
+        self._outputs.begin()
+        if alarm.time_is_up():
+            return _result(number, "skipped", skipped="the time limit of the notebook had passed")
+        status, raised = "ok", None
+        try:
+            within(limit_s, lambda: self._cells.run(number, str(cell["source"])))
+        except BaseException as error:
+            raised = describe(error)
+            status = "timeout" if isinstance(error, SoftTimeout) else "raised"
+            self._tell(error, raised)
+            if self._lenient:
+                define_the_rest(self._namespace, number, str(cell["source"]), error)
+        return _result(number, status, raised, self._outputs.finished(), _perf_counter() - began)
+
+    def _tell(self, error: BaseException, raised: Raised) -> None:
+        """Put the exception out; in a form of our own where printing it fails, hangs, or the time is up."""
+        try:
+            if isinstance(error, SoftTimeout):
+                raise error
+            within(_TELLING_S, lambda: self._cells.tell(error, raised))
+        except BaseException:
+            self._outputs.error(raised)
+
+
+class _Definitions:
+    """Runs what defines names (definitions.py), and lists the rest."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._namespace = vars(module)
+
+    def cell(self, cell: Cell, limit_s: Optional[float]) -> Cell:
+        number, began, text = int(cell["number"]), _perf_counter(), str(cell["source"])
+        outputs = Outputs()
+        outputs.begin()
+        filename = sources.remember_cell(number, text)
+        python, skipped = without_magics(text)
+        problems: List[Raised] = []
+        statements = 0
+        with Streams(outputs):
+            try:
+                source = Source(python, filename)
+                statements = len(source.tree.body)
+                ran = within(limit_s, lambda: source.run(self._namespace, only_definitions=True))
+                problems, skipped = ran.problems, [*skipped, *ran.skipped]
+            except BaseException as error:
+                problems = [describe(error)]
+        for problem in problems:
+            outputs.error(problem)
+        status = "raised" if problems else "skipped" if skipped and len(skipped) >= statements else "ok"
+        raised = problems[0] if problems else None
+        return _result(number, status, raised, outputs.finished(), _perf_counter() - began, "; ".join(skipped)[:1000])
+
+
+def define_the_rest(namespace: Dict[str, Any], number: int, text: str, error: BaseException) -> None:
+    """Run what a cell defines after the place where it raised `error`; never raises.
+
+    What it prints is left out: a notebook shows nothing of a cell after an error.
+    """
+    _settrace(None)  # a debugger that found nobody to talk to
+    if alarm.time_is_up():
+        return
+    try:
+        with Printed():
+            source = Source(without_magics(text)[0], sources.remember_cell(number, text))
+            within(_REST_S, lambda: source.define_the_rest(namespace, error))
+    except BaseException:
+        return  # the cell's own error has been told
+
+
+def needs_shell(text: str) -> bool:
+    """Whether the text of a cell looks as if only IPython could run it as a stock kernel does."""
+    return _FOR_IPYTHON.search(text) is not None
+
+
+def _runner(module: types.ModuleType, outputs: Outputs, cells: List[Cell]) -> Union[PlainCells, Any]:
+    if any(needs_shell(str(cell["source"])) for cell in cells):
+        try:
+            from .ipython_shell import Shell
+        except ImportError:
+            return PlainCells(module, outputs)  # which says so beside each cell that has lines for IPython
+        return Shell(module, outputs)
+    return PlainCells(module, outputs)
+
+
+def _result(
+    number: int,
+    status: str,
+    raised: Optional[Raised] = None,
+    outputs: Optional[List[Dict[str, Any]]] = None,
+    wall_s: float = 0.0,
+    skipped: str = "",
+) -> Cell:
+    return {
+        "number": number,
+        "status": status,
+        "raised": raised,
+        "outputs": outputs or [],
+        "wall_s": wall_s,
+        "skipped": skipped,
+    }

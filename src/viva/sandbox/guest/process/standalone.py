@@ -1,0 +1,74 @@
+"""A box without a fork server: one interpreter, started for it alone. The only way on macOS and Windows; tier T0.
+
+Its standard input tells what it is to be, and stays open as long as the examiner lives.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import threading
+from typing import List, NoReturn
+
+from .. import FOLDER
+from ..transport import loopback
+from . import preload, student_process
+from .box_plan import MISSING_IN_T0, BoxPlan
+
+
+def run(rpc: int) -> NoReturn:
+    """Read from standard input what the box is to be, become it. Never returns.
+
+    Args:
+        rpc: the examiner's socket.
+    """
+    _become(_line(), rpc)
+
+
+def dial(port: int) -> NoReturn:
+    """The same where no socket can be inherited: connect to the examiner, with the token that comes first."""
+    token, told = loopback.read_token(), _line()
+    _become(told, loopback.connect(port, token, loopback.ONLY).detach())
+
+
+def _become(request: bytes, rpc: int) -> NoReturn:
+    """One JSON object: policy, canary, preload, work, scratch."""
+    lifeline = loopback.keep_input()
+    told = json.loads(request)
+    told["preload"] = preload.to_import(told["preload"])
+    plan = BoxPlan(
+        tier="T0",
+        uid=0,
+        engine=FOLDER,
+        view=[],
+        hidden=[],
+        versions={"python": platform.python_version(), "kernel": platform.release()},
+        landlock_abi=0,
+        missing=[*MISSING_IN_T0, *_missing_here()],
+        lifeline=lifeline,
+        **told,
+    )
+    threading.Thread(target=loopback.end_with, args=(lifeline,), daemon=True).start()
+    student_process.become(plan, rpc)
+
+
+def _missing_here() -> List[str]:
+    group = "an end for processes that leave their group"
+    missing = [group if hasattr(os, "killpg") else "an end for processes that it starts"]
+    try:
+        os.listdir("/proc/self/task")
+    except OSError:
+        missing.append("a limit on memory and on the number of processes (nothing here says how much a box uses)")
+    return missing
+
+
+def _line() -> bytes:
+    """One line of standard input; what follows stays there."""
+    line = b""
+    while not line.endswith(b"\n"):
+        part = os.read(0, 1 << 16)
+        if not part:
+            raise EOFError("nobody said what this box is to be")
+        line += part
+    return line

@@ -1,0 +1,111 @@
+"""The process that the examiner executes: puts the zygote into its namespaces, waits, and leaves nothing behind.
+
+It holds one end of a lifeline; the examiner holds the other and never writes. However the examiner ends, the line
+breaks, and every process, directory and cgroup of ours goes. (A parent-death signal would fire as soon as the
+*thread* that started us ends, which in an examiner may be any.)
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import socket
+import time
+from typing import Any, Dict, NoReturn
+
+from .. import FOLDER
+from ..lockdown import identity, kernel_calls, kernel_namespaces
+from ..transport import control
+from . import descendants, workdirs
+from .fork_server import Zygote
+
+_PATIENCE_S = 3.0
+
+
+def keep(channel_fd: int, lifeline: int) -> NoReturn:
+    """Serve one examiner until it closes the channel or ends. Never returns."""
+    channel = socket.socket(fileno=channel_fd)
+    settings, _ = control.receive(channel)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    base = ""
+    try:
+        tier = settings["tier"]
+        settings["engine"] = FOLDER
+        if tier in ("T0", "T1"):
+            base = settings["base"] = workdirs.make_base(tier, settings["canary"]["examiner"])
+        identity.adopt_orphans()
+        _enter_namespaces(tier)
+        zygote = _fork_zygote(settings, channel, lifeline)
+    except Exception as error:
+        control.send(channel, {"failed": str(error)})
+        _clean(base, settings)
+        os._exit(1)
+    channel.close()
+    _wait(zygote, lifeline)
+    _clean(base, settings)
+    os._exit(0)
+
+
+def _enter_namespaces(tier: str) -> None:
+    if tier == "T2":
+        kernel_namespaces.enter_user_namespace(0, 0)
+    if tier in ("T2", "T3"):
+        kernel_calls.unshare(kernel_namespaces.NEWPID)
+
+
+def _fork_zygote(settings: Dict[str, Any], channel: socket.socket, lifeline: int) -> int:
+    me = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    try:
+        identity.die_with_parent(0 if settings["tier"] in ("T2", "T3") else me)
+        os.close(lifeline)
+        zygote = Zygote(settings, channel)
+        try:
+            ready = zygote.prepare()
+        except Exception as error:
+            control.send(channel, {"failed": f"{error}", "threads": isinstance(error, RuntimeError)})
+            os._exit(1)
+        control.send(channel, ready)
+        zygote.serve()
+    except (EOFError, ConnectionError):
+        pass
+    except BaseException as error:
+        os.write(2, f"the fork server failed: {type(error).__name__}: {error}\n".encode())
+        os._exit(1)
+    os._exit(0)
+
+
+def _wait(zygote: int, lifeline: int) -> None:
+    """Until the zygote has ended; it is helped along once the lifeline is broken."""
+    pidfd = os.pidfd_open(zygote)
+    select.select([pidfd, lifeline], [], [])
+    deadline = time.monotonic() + _PATIENCE_S  # it sees its channel close too, and tidies up
+    ended, _, _ = select.select([pidfd], [], [], max(0.0, deadline - time.monotonic()))
+    if not ended:
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+    os.waitpid(zygote, 0)
+    os.close(pidfd)
+
+
+def _clean(base: str, settings: Dict[str, Any]) -> None:
+    """What an examiner that was killed cannot tidy up itself."""
+    descendants.end_orphans(keep=())
+    if base:
+        workdirs.remove(base)
+    shutil.rmtree(settings["canary"]["folder"], ignore_errors=True)
+    for folder in settings["cgroups"]:
+        _remove_cgroup(folder)
+
+
+def _remove_cgroup(folder: str) -> None:
+    try:
+        for entry in os.scandir(folder):
+            if entry.is_dir(follow_symlinks=False):
+                os.rmdir(entry.path)
+        os.rmdir(folder)
+    except OSError:
+        return  # already removed, or a process in it has not been reaped yet: nothing of value is left

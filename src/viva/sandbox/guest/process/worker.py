@@ -1,0 +1,253 @@
+"""Serves the examiner's questions in the student's process; whatever it answers is a claim.
+
+The loop and what it calls keep their own references to the functions they need, so that a student who replaces parts
+of numpy, json, signal or sys breaks only their own program.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+import sys
+import time
+import types
+from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional
+
+from ..loading import archives, sources, workdir_files
+from ..loading.modules import Loading
+from ..loading.namespaces import Missing, Spaces
+from ..notebook.notebooks import Notebooks
+from ..transport import wire
+from ..values.plain_data import Plain
+from ..values.printed import Printed
+from ..values.raised import describe
+from ..values.references import Refs
+from . import alarm, seeding
+
+if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a live kernel, whose shell is the student's
+    from ..notebook import ipython_shell  # the fork server does it once, not each box
+
+    ipython_shell.warm_up()
+
+Request = Dict[str, Any]
+Reply = Dict[str, Any]
+
+_LOWEST_RECURSION_LIMIT = 500
+_CELL_OPERATIONS = ("begin", "run", "check")
+_SUITE_OPERATIONS = ("clear", "begin", "describe", "load", "enter", "leave", "run")
+_dump, _transmit, _receive, _end, _perf_counter = wire.dump, wire.transmit, wire.receive, os._exit, time.perf_counter
+_get_recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
+
+
+class _Stop(Exception):
+    """An iterator of the student's is exhausted."""
+
+
+def serve(sock: socket.socket, hello: Dict[str, Any], policy: Dict[str, Any]) -> NoReturn:
+    """Say hello, then answer until the examiner closes the connection; never returns.
+
+    Args:
+        sock: the examiner's socket.
+        hello: what the trusted code of the box has to report; sent before a byte of the student's is read.
+        policy: `work`, the work directory; `seed`, the first seed.
+    """
+    sources.work_in(str(policy.get("work") or os.getcwd()))
+    seeding.reseed(int(policy.get("seed") or 0))
+    worker = Worker()
+    flush = _standard_output()
+    wire.send(sock, hello)
+    while True:
+        try:
+            request = _receive(sock, ref=worker.refs.mention, tensor=worker.refs.mention)
+            parts = worker.answer(request)
+            flush()
+            _transmit(sock, parts)
+        except (EOFError, OSError):
+            _end(0)
+
+
+def _standard_output() -> Callable[[], Any]:
+    """Make printing of any text safe; returns how to flush it, whatever the student puts in its place."""
+    stream: Any = sys.stdout
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+    def flush() -> None:
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass  # full or closed: it is the student's
+
+    return flush
+
+
+class Worker:
+    """The state of one box, and the operations on it: a table from their names to functions of the request."""
+
+    def __init__(
+        self, spaces: Optional[Spaces] = None, instead: Optional[Mapping[str, Callable[[Request], Any]]] = None
+    ) -> None:
+        """Args:
+        spaces: names that are there already, in a live kernel; empty otherwise.
+        instead: operations that are done differently there.
+        """
+        self.refs = Refs()
+        self._suites: Any = None
+        self._cells: Any = None
+        self._spaces = Spaces() if spaces is None else spaces
+        self._plain = Plain(self.refs.keep)
+        loading = Loading(self._spaces)
+        notebooks = Notebooks(self._spaces, loading)
+        self._by_kernel: Any = None
+        self._operations: Dict[str, Callable[[Request], Any]] = {
+            "put": workdir_files.put,
+            "unpack": archives.unpack,
+            "files": workdir_files.listed,
+            "read": workdir_files.read,
+            "run": workdir_files.run,
+            "load_module": loading.load_module,
+            "load_notebook": notebooks.load,
+            "begin_notebook": notebooks.begin,
+            "next_cell": notebooks.next_cell,
+            "load_by_kernel": lambda request: self._kernels(loading).load(request),
+            "load_inside": loading.load_inside,
+            "names": lambda request: self._spaces.names(request.get("space", "student")),
+            "find": self._find,
+            "get": lambda request: self._kept(request, self._target(request)),
+            "call": self._call,
+            "set": self._set,
+            "attribute": lambda request: self._kept(request, getattr(self._object(request), request["name"])),
+            "item": lambda request: self._kept(request, self._object(request)[self.refs.arguments(request["key"])]),
+            "next": self._next,
+            "enter": self._enter,
+            "exit": self._exit,
+            **{f"suite_{name}": functools.partial(self._of_suite, name) for name in _SUITE_OPERATIONS},
+            **{f"cells_{name}": functools.partial(self._of_cells, name) for name in _CELL_OPERATIONS},
+            **(instead or {}),
+        }
+
+    def _kernels(self, loading: Loading) -> Any:
+        """What runs notebooks by a kernel, made when the first is asked for: ipykernel is heavy."""
+        if self._by_kernel is None:
+            from ..notebook.kernels import KernelNotebooks
+
+            self._by_kernel = KernelNotebooks(self._spaces, loading)
+        return self._by_kernel
+
+    def answer(self, request: Request) -> List[Any]:
+        """The reply to one request, encoded; encoding is under the soft limit, for a student's iterator may be slow."""
+        self.refs.release(request.get("release") or ())
+        try:
+            parts: List[Any] = alarm.within(request.get("soft_s"), lambda: self._encoded(request))
+        except BaseException as error:
+            alarm.off()
+            parts = _dump({"raised": describe(error)})
+        alarm.off()
+        self.refs.mentioned = False
+        if _get_recursion_limit() < _LOWEST_RECURSION_LIMIT:
+            _set_recursion_limit(_LOWEST_RECURSION_LIMIT)
+        return parts
+
+    def _encoded(self, request: Request) -> List[Any]:
+        return _dump(self._reply(request), self._plain)
+
+    def _reply(self, request: Request) -> Reply:
+        seed = request.get("seed")
+        if seed is not None:
+            seeding.reseed(int(seed))
+        try:
+            return {"ok": self._operations[request["op"]](request)}
+        except Missing as missing:
+            return {"missing": missing.name, "close": missing.close}
+        except _Stop:
+            return {"stop": True}
+
+    def _object(self, request: Request) -> Any:
+        return self.refs[request["ref"]]
+
+    def _target(self, request: Request) -> Any:
+        if request.get("ref") is not None:
+            return self._object(request)
+        return self._spaces.find(request["space"], request["name"])
+
+    def _kept(self, request: Request, value: Any) -> Any:
+        return self.refs.keep(value) if request.get("keep") else value
+
+    def _find(self, request: Request) -> Dict[str, Any]:
+        try:
+            value = self._target(request)
+        except Missing as missing:
+            return {"found": False, "callable": False, "kind": "", "close": missing.close}
+        more = self._spaces.functions(request["space"]) if request.get("more") else []
+        return {"found": True, "callable": callable(value), "kind": _kind(value), "close": [], "more": more}
+
+    def _call(self, request: Request) -> Any:
+        function = self._target(request)
+        args = self.refs.arguments(request.get("args") or [])
+        kwargs = self.refs.arguments(request.get("kwargs") or {})
+        if request.get("full"):
+            return self._full_call(request, function, args, kwargs)
+        return self._kept(request, function(*args, **kwargs))
+
+    def _full_call(self, request: Request, function: Any, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+        value, raised = None, None
+        began = _perf_counter()
+        with Printed() as printed:
+            try:
+                value = self._kept(request, function(*args, **kwargs))
+            except alarm.SoftTimeout:
+                raise
+            except BaseException as error:
+                raised = describe(error)
+        return {
+            "value": value,
+            "args_after": [args, kwargs],
+            "printed": printed.text(),
+            "raised": raised,
+            "wall_s": _perf_counter() - began,
+        }
+
+    def _set(self, request: Request) -> None:
+        for namespace in self._spaces.of(request["space"]):
+            namespace.update(self.refs.arguments(request["names"]))
+
+    def _next(self, request: Request) -> Any:
+        try:
+            value = next(self._object(request))
+        except StopIteration:
+            raise _Stop from None
+        return self._kept(request, value)
+
+    def _enter(self, request: Request) -> Any:
+        manager = self._object(request)
+        return self._kept(request, type(manager).__enter__(manager))
+
+    def _exit(self, request: Request) -> None:
+        manager = self._object(request)
+        type(manager).__exit__(manager, None, None, None)
+
+    def _of_suite(self, operation: str, request: Request) -> Any:
+        """An operation on the author's unittest suite; unittest is imported only where there is one."""
+        if self._suites is None:
+            from ..loading.unittest_runner import Suites
+
+            self._suites = Suites()
+        return getattr(self._suites, operation)(request)
+
+    def _of_cells(self, operation: str, request: Request) -> Any:
+        """An operation on a notebook that is run cell by cell beside tests of the author's."""
+        if self._cells is None:
+            from ..notebook.cell_by_cell import CellByCell
+
+            self._cells = CellByCell(self._spaces)
+        return getattr(self._cells, operation)(request)
+
+
+def _kind(value: Any) -> str:
+    if issubclass(type(value), types.ModuleType):
+        return "module"
+    if issubclass(type(value), type):
+        return "class"
+    functions = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+    return "function" if issubclass(type(value), functions) else "value"

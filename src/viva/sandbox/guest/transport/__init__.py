@@ -1,0 +1,1 @@
+"""Connections and messages between the box and the examiner."""

@@ -1,0 +1,1 @@
+"""Values of the student's program as plain data, and what a call printed or raised."""

@@ -1,0 +1,241 @@
+"""What a reply may contain: plain data, and all that stands for plain data, read by the base class's own methods.
+
+A student's class may lie through `__eq__`, `__float__` or `__iter__`; none of these is called on a subclass of a plain
+type. A subclass of float is read by float's own method, one of list by list's: what arrives is what the object holds.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import collections.abc
+import dataclasses
+import decimal
+import enum
+import fractions
+import io
+import itertools
+import os
+import sys
+import types
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+
+from ..transport.encoding import Deep
+
+MOST_ITEMS = 10_000
+"""Items taken from an iterator; one that has more stays in the box, whole."""
+
+Reader = Callable[[Any], Any]
+_KEEP = object()
+"""Returned by a reader for a value that has no plain form."""
+_KINDS = "biufcSUmM"
+_islice, _chain = itertools.islice, itertools.chain
+_view, _ndarray, _frombuffer, _scalar_bytes = np.ndarray.view, np.ndarray, np.frombuffer, np.generic.tobytes
+_to_list, _to_item, _as_array = np.ndarray.tolist, np.generic.item, np.asarray
+
+
+class Plain:
+    """The `encode` of a reply: one step towards plain data, or what `keep` makes of an object that has no plain form.
+
+    | type, and its subclasses                       | arrives as                                          |
+    |------------------------------------------------|-----------------------------------------------------|
+    | int, float, complex, str, bytes                | the same                                            |
+    | bytearray, memoryview                          | bytes                                               |
+    | list, deque, array, range, views, UserList     | list                                                |
+    | iterators of up to 10,000 items                | list; longer ones stay, with nothing taken          |
+    | tuple, namedtuple, torch.Size                  | tuple                                               |
+    | dict, Counter, mappings, model outputs         | dict                                                |
+    | dataclass instances, SimpleNamespace           | dict of the fields                                  |
+    | set, frozenset                                 | the same                                            |
+    | Enum members                                   | their value                                         |
+    | Fraction, Decimal                              | the same                                            |
+    | numpy arrays, matrices, records                | base array; masked items NaN where that exists      |
+    | arrays of objects, if all items are plain      | nested lists                                        |
+    | torch tensors, parameters                      | array: detached, dense; bfloat16, float8 as float32 |
+    | whatever offers `__array__` (data frames)      | array                                               |
+    | paths                                          | str                                                 |
+    """
+
+    def __init__(self, keep: Callable[[Any], Any]) -> None:
+        self._keep = keep
+        self._readers: Dict[type, Reader] = {}
+
+    def __call__(self, value: Any) -> Any:
+        """One step; the items of the result may be any object again."""
+        kind = type(value)
+        if kind is Deep:
+            return self._keep(value.value)
+        reader = self._readers.get(kind)
+        if reader is None:
+            reader = self._readers[kind] = _reader(kind)
+        found = reader(value)
+        if type(found) is _Longer:
+            return self._keep(found.iterator)
+        return self._keep(value) if found is _KEEP else found
+
+
+class _Longer:
+    """An iterator with more items than are taken, those that were taken put back."""
+
+    def __init__(self, iterator: Any) -> None:
+        self.iterator = iterator
+
+
+def _reader(kind: type) -> Reader:
+    for base, reader in _BY_BASE:
+        if issubclass(kind, base):
+            return reader
+    if issubclass(kind, _torch_class("torch", "Tensor")):
+        return _tensor
+    if issubclass(kind, _torch_class("torch.nn", "Module")) or issubclass(kind, (type, io.IOBase)):
+        return _kept
+    if dataclasses.is_dataclass(kind):
+        return _fields
+    for protocol, reader in _BY_PROTOCOL:
+        if issubclass(kind, protocol):
+            return reader
+    return _by_array_protocol if hasattr(kind, "__array__") else _kept
+
+
+def _torch_class(module: str, name: str) -> Any:
+    found = getattr(sys.modules.get(module), name, None)
+    return found if isinstance(found, type) else ()
+
+
+def _kept(value: Any) -> Any:
+    return _KEEP
+
+
+def _array(value: Any) -> Any:
+    base = _view(value, _ndarray)
+    kind = base.dtype.kind
+    if kind == "O":
+        return _to_list(base) if all(map(_is_plain, base.flat)) else _KEEP
+    if base.dtype.fields is not None:
+        return _to_list(base)
+    if kind not in _KINDS:
+        return _KEEP
+    if kind in "fc" and issubclass(type(value), np.ma.MaskedArray):
+        base = base.copy()
+        base[np.ma.getmaskarray(value)] = np.nan
+    return base
+
+
+def _is_plain(item: Any) -> bool:
+    kind = type(item)
+    return kind in _EXACT or _reader(kind) is not _kept
+
+
+def _scalar(value: Any) -> Any:
+    """From the scalar's memory: a subclass may override what numpy would ask it."""
+    dtype = np.generic.dtype.__get__(value)
+    if dtype.kind in _KINDS:
+        return _frombuffer(_scalar_bytes(value), dtype)[0] if dtype.itemsize else dtype.type()
+    item = _to_item(value) if dtype.fields is not None else _KEEP
+    return item if type(item) is tuple else _KEEP
+
+
+def _tensor(value: Any) -> Any:
+    torch = sys.modules["torch"]
+    with _without_overrides(torch)():
+        plain = torch.Tensor.detach(value)
+        if plain.layout is not torch.strided:
+            plain = plain.to_dense()
+        if plain.is_quantized:
+            plain = plain.dequantize()
+        if plain.dtype is torch.bfloat16 or "float8" in str(plain.dtype):
+            plain = plain.float()
+        if plain.device.type == "meta":
+            return _KEEP
+        return _view(plain.cpu().resolve_conj().resolve_neg().numpy(), _ndarray)
+
+
+def _without_overrides(torch: Any) -> Any:
+    """A context in which no `__torch_function__` of a subclass is asked; the name depends on the version."""
+    return getattr(torch._C, "DisableTorchFunctionSubclass", None) or torch._C.DisableTorchFunction
+
+
+def _dict(value: Any) -> Any:
+    if issubclass(type(value), collections.OrderedDict):
+        return dict(collections.OrderedDict.items(value))
+    return dict(dict.items(value))
+
+
+def _fields(value: Any) -> Dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _range(value: Any) -> Any:
+    return list(value) if len(value) <= 10 * MOST_ITEMS else _KEEP
+
+
+def _fraction(value: Any) -> Any:
+    """From the slots: `numerator` and `denominator` are properties, which a subclass may replace."""
+    parts = [fractions.Fraction.__dict__[slot].__get__(value) for slot in ("_numerator", "_denominator")]
+    if any(type(part) is not int for part in parts) or parts[1] == 0:
+        return _KEEP
+    return fractions.Fraction(*parts)
+
+
+def _taken(value: Any) -> Any:
+    iterator = iter(value)
+    items = list(_islice(iterator, MOST_ITEMS + 1))
+    return items if len(items) <= MOST_ITEMS else _Longer(_chain(items, iterator))
+
+
+def _mapping(value: Any) -> Any:
+    keys = _taken(value)
+    return {key: value[key] for key in keys} if type(keys) is list else _KEEP
+
+
+def _set(value: Any) -> Any:
+    items = _taken(value)
+    return set(items) if type(items) is list else _KEEP
+
+
+def _by_array_protocol(value: Any) -> Any:
+    found = _as_array(value)
+    return _array(found) if type(found) is _ndarray and (found.ndim or found.dtype.kind != "O") else _KEEP
+
+
+_MAPPINGS: List[Dict[Any, Any]] = [{}, collections.OrderedDict()]
+_VIEWS = tuple(type(view) for m in _MAPPINGS for view in (m.keys(), m.values(), m.items()))
+_EXACT = frozenset(
+    {type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, np.ndarray}
+    | {fractions.Fraction, decimal.Decimal}
+)
+# The first base that fits decides: an Enum may also be an int, np.float64 is a float.
+_BY_BASE: List[Tuple[Any, Reader]] = [
+    (enum.Enum, lambda value: object.__getattribute__(value, "_value_")),
+    (np.ndarray, _array),
+    (np.generic, _scalar),
+    # A unary plus of the base class, str.__str__ and a whole slice of a tuple give an object of exactly that class.
+    (int, int.__pos__),
+    (float, float.__pos__),
+    (complex, complex.__pos__),
+    (str, str.__str__),
+    ((bytes, bytearray), lambda value: bytes(memoryview(value))),
+    (memoryview, lambda value: value.tobytes() if value.format == "B" else value.tolist()),
+    (list, lambda value: list.__getitem__(value, slice(None))),
+    (tuple, lambda value: tuple.__getitem__(value, slice(None))),
+    (dict, _dict),
+    (set, lambda value: set(set.__iter__(value))),
+    (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
+    (fractions.Fraction, _fraction),
+    (decimal.Decimal, lambda value: decimal.Decimal(decimal.Decimal.__str__(value))),
+    (range, _range),
+    (_VIEWS, _taken),
+    (collections.deque, lambda value: list(collections.deque.__iter__(value))),
+    (array.array, lambda value: array.array.tolist(value)),
+    (types.SimpleNamespace, lambda value: dict(object.__getattribute__(value, "__dict__"))),
+    (collections.UserString, lambda value: value.data),
+    (os.PathLike, lambda value: os.fspath(value)),
+]
+_BY_PROTOCOL: List[Tuple[Any, Reader]] = [
+    (collections.abc.Mapping, _mapping),
+    (collections.abc.Sequence, _taken),
+    (collections.abc.Set, _set),
+    (collections.abc.Iterator, _taken),
+]

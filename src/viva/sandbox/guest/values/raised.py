@@ -1,0 +1,110 @@
+"""An exception of the student's as plain data: its type, its words, and the student's own lines."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, Deque, Dict, List, Optional
+
+from ..loading import sources
+from ..loading.missing_attributes import lacking
+from ..process.alarm import SoftTimeout, within
+
+Raised = Dict[str, Any]
+
+_MOST_FRAMES = 12
+_LONGEST_MESSAGE = 1000
+_WORDS_S = 0.5
+"""Wall seconds for the student's own `__str__`."""
+traceback_of = BaseException.__dict__["__traceback__"].__get__
+_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
+
+
+class Forbidden(ImportError):
+    """The assignment forbids what the student's code tried to use."""
+
+
+def describe(error: BaseException) -> Raised:
+    """`{"type", "message", "frames", "missing_module", "lacking", "limit"}`; never raises.
+
+    `frames` are `[file, line, function, text of the line]` of the student's own files and cells, the last 12;
+    `lacking` is what an installed library lacks, as lacking.py says it;
+    `limit` is "time", "memory" or "recursion" where a limit of the box was the cause.
+    """
+    try:
+        message = str(error) if type(error) is SoftTimeout else within(_WORDS_S, lambda: _words(error))
+    except BaseException:
+        message = "(its message cannot be shown)"
+    try:
+        frames = _frames(error)
+    except BaseException:
+        frames = []
+    try:
+        lacks = lacking(error)
+    except BaseException:
+        lacks = None
+    return {
+        "type": _type_name(error),
+        "message": message,
+        "frames": frames,
+        "missing_module": _missing_module(error),
+        "lacking": lacks,
+        "limit": _limit(error, message),
+    }
+
+
+def _is(error: BaseException, kind: type) -> bool:
+    """isinstance would ask the student's `__class__`."""
+    return issubclass(type(error), kind)
+
+
+_NAMES = ((SoftTimeout, "TimeoutError"), (MemoryError, "MemoryError"), (Forbidden, "ImportError"))
+
+
+def _type_name(error: BaseException) -> str:
+    for kind, name in _NAMES:
+        if _is(error, kind):
+            return name
+    return sources.name_of(type(error))
+
+
+def _words(error: BaseException) -> str:
+    if _is(error, SyntaxError) and isinstance(error, SyntaxError) and error.lineno:
+        return f"{error.msg} (line {error.lineno})"[:_LONGEST_MESSAGE]
+    if _is(error, SystemExit) and isinstance(error, SystemExit):
+        return f"the code called exit({'' if error.code is None else repr(error.code)})"[:_LONGEST_MESSAGE]
+    return str.__str__(str(error))[:_LONGEST_MESSAGE]
+
+
+def _limit(error: BaseException, message: str) -> Optional[str]:
+    if _is(error, SoftTimeout):
+        return "time"
+    if _is(error, RecursionError):
+        return "recursion"
+    if _is(error, MemoryError):
+        return "memory"
+    # torch says it with a RuntimeError
+    return "memory" if _is(error, RuntimeError) and any(words in message for words in _OUT_OF_MEMORY) else None
+
+
+def _missing_module(error: BaseException) -> Optional[str]:
+    """A module that is not there; a name that a module lacks is the student's own affair."""
+    if _is(error, ModuleNotFoundError) and isinstance(error, ImportError) and issubclass(type(error.name), str):
+        return str.__str__(str(error.name))[:100]
+    return None
+
+
+def _frames(error: BaseException) -> List[List[Any]]:
+    found: Deque[List[Any]] = collections.deque(maxlen=_MOST_FRAMES)
+    trace = traceback_of(error)
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        name = sources.shown_name(code.co_filename)
+        if name is not None:
+            line = trace.tb_lineno or 0
+            found.append([name, line, code.co_name, sources.line_of(code.co_filename, line)])
+        trace = trace.tb_next
+    if _is(error, SyntaxError) and isinstance(error, SyntaxError) and type(error.filename) is str:
+        name = sources.shown_name(error.filename)
+        if name is not None and type(error.lineno) is int:
+            found.append([name, error.lineno, "", sources.line_of(error.filename, error.lineno)])
+    return list(found)

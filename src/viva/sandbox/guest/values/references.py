@@ -1,0 +1,89 @@
+"""Objects that stay in the box: kept by number until the examiner releases them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from typing import Any, Dict, Iterable
+
+from ..loading import sources
+from ..transport.wire import Ref, Tensor
+
+_LONGEST_TEXT = 200
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+class NoSuchObject(LookupError):
+    """The examiner named an object that the box does not hold (any more): the examiner's mistake."""
+
+
+class Refs:
+    """Keeps objects alive, and puts them where the examiner's requests name them."""
+
+    def __init__(self) -> None:
+        self._objects: Dict[int, Any] = {}
+        self._last = 0
+        self.mentioned = False
+        """Whether the present request names an object or carries a tensor: if not, its arguments are taken as is."""
+
+    def keep(self, value: Any) -> Ref:
+        """Keep an object and name it."""
+        self._last += 1
+        self._objects[self._last] = value
+        return Ref(self._last, sources.name_of(type(value)), _short(value))
+
+    def __getitem__(self, number: int) -> Any:
+        try:
+            return self._objects[number]
+        except KeyError:
+            raise NoSuchObject(f"the box holds no object number {number}") from None
+
+    def release(self, numbers: Iterable[int]) -> None:
+        """Forget objects."""
+        for number in numbers:
+            self._objects.pop(number, None)
+
+    def mention(self, value: Any) -> Any:
+        """Called by the decoder with each Ref and Tensor of a request."""
+        self.mentioned = True
+        return value
+
+    def arguments(self, value: Any) -> Any:
+        """What the examiner sent, with the objects that it names in their places."""
+        return self._filled(value) if self.mentioned else value
+
+    def _filled(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is Ref:
+            return self[value.id]
+        if kind is Tensor:
+            return _torch_tensor(value)
+        if kind is list or kind is tuple or kind is set or kind is frozenset:
+            return kind([self._filled(item) for item in value])
+        if kind is dict:
+            return {self._filled(key): self._filled(item) for key, item in value.items()}
+        return value
+
+
+def _torch_tensor(sent: Tensor) -> Any:
+    import torch
+
+    return torch.from_numpy(sent.array).to(getattr(torch, sent.dtype))
+
+
+def _short(value: Any) -> str:
+    """What the object says of itself, in short; the same in every run, and nothing where that would take long."""
+    if isinstance(value, types.ModuleType) or _is_of_torch(value):
+        return ""
+    try:
+        return _ADDRESS.sub("", str.__str__(repr(value)))[:_LONGEST_TEXT]
+    except Exception:
+        return ""
+
+
+def _is_of_torch(value: Any) -> bool:
+    """Tensors and networks, whose repr computes and prints."""
+    torch = sys.modules.get("torch")
+    kinds = (getattr(torch, "Tensor", None), getattr(sys.modules.get("torch.nn"), "Module", None))
+    return any(isinstance(kind, type) and issubclass(type(value), kind) for kind in kinds)

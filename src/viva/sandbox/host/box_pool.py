@@ -1,0 +1,118 @@
+"""Boxes made ahead of time, so that a submission never waits for a fork."""
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final, Self
+
+from viva.model import Limits
+from viva.model.errors import BoxError, BoxUnavailable
+from viva.sandbox.host.box import Box
+from viva.sandbox.host.fork_server import Zygote
+
+_PUT_S: Final = 60.0
+_TAKE_S: Final = 120.0
+
+
+class Pool:
+    """Keeps `ready` locked boxes waiting; a thread of its own makes them as long as the pool lives."""
+
+    def __init__(
+        self, zygote: Zygote, limits: Limits, *, ready: int = 2, data: Sequence[tuple[str, bytes]] = (), seed: int = 0
+    ) -> None:
+        """Begin to make boxes.
+
+        Args:
+            zygote: the fork server; stays the caller's to close, after the pool.
+            limits: of every box.
+            ready: how many boxes wait; 0 makes each one when it is taken.
+            data: files put into the work directory of each box, as (relative path, bytes).
+            seed: for the random states of the box before a request carries its own.
+        """
+        self._zygote, self._limits, self._data, self._seed = zygote, limits, tuple(data), seed
+        self._wanted = ready
+        self._ready: deque[Box] = deque()
+        self._failure: BoxError | None = None
+        self._closed = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._fill, name="viva pool", daemon=True)
+        if ready > 0:
+            self._thread.start()
+
+    def take(self) -> Box:
+        """A fresh box, the caller's to close; raises BoxUnavailable when none can be made."""
+        if self._wanted <= 0:
+            return self._make()
+        while True:
+            box = self._next()
+            if box.alive:
+                return box
+            box.close()
+
+    def close(self) -> None:
+        """End the boxes that wait; those taken are their takers'."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._wanted > 0:
+            self._thread.join()
+        while self._ready:
+            self._ready.popleft().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _next(self) -> Box:
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._ready or self._failure or self._closed, _TAKE_S):
+                raise BoxUnavailable(f"no box was ready within {_TAKE_S:g} s")
+            if self._ready:
+                box = self._ready.popleft()
+                self._changed.notify_all()
+                return box
+            failure, self._failure = self._failure, None
+            self._changed.notify_all()
+        if failure is None:
+            raise BoxUnavailable("the pool is closed")
+        raise BoxUnavailable(str(failure)) from failure
+
+    def _fill(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._closed or (len(self._ready) < self._wanted and self._failure is None)
+                )
+                if self._closed:
+                    return
+            try:
+                box = self._make()
+            except BoxError as error:
+                with self._changed:
+                    self._failure = error
+                    self._changed.notify_all()
+                continue
+            with self._changed:
+                self._ready.append(box)
+                self._changed.notify_all()
+
+    def _make(self) -> Box:
+        box = self._zygote.spawn(self._limits, seed=self._seed)
+        try:
+            for path, data in self._data:
+                reply = box.ask("put", timeout_s=_PUT_S, path=path, data=data)
+                if "ok" not in reply:
+                    raise BoxUnavailable(f"the data file {path} could not be put into the box: {_words(reply)}")
+        except BoxError:
+            with contextlib.suppress(BoxError):
+                box.close()
+            raise
+        return box
+
+
+def _words(reply: dict[str, Any]) -> str:
+    raised = reply.get("raised")
+    return str(raised.get("message", raised)) if isinstance(raised, dict) else str(reply)

@@ -1,0 +1,1 @@
+"""GPUs: find them, lend each to one box at a time."""

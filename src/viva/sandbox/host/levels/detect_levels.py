@@ -1,0 +1,48 @@
+"""Finds the tiers of this host by doing each step, in processes that are thrown away."""
+
+import functools
+import json
+import subprocess
+import sys
+from typing import Final
+
+from viva.model import Tier
+from viva.model.errors import BoxUnavailable
+from viva.sandbox.host.launch import START, environment
+from viva.sandbox.host.levels.tiers import TierReport
+from viva.sandbox.host.limits.cgroups import CgroupParent
+
+_TRIAL_S: Final = 60.0
+
+
+@functools.cache
+def detect_tiers(python: str = sys.executable) -> list[TierReport]:
+    """Every tier, best first, with what holds and what is missing; asked once per process and interpreter.
+
+    Raises:
+        BoxUnavailable: the interpreter cannot be run.
+    """
+    try:
+        trial = subprocess.run(
+            [python, "-s", str(START), "detect"],
+            env=environment(),
+            cwd="/",
+            capture_output=True,
+            timeout=_TRIAL_S,
+            check=True,
+        )
+        found = json.loads(trial.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        said = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
+        why = said[-1][-300:] if said else error
+        raise BoxUnavailable(f"{python} cannot try the walls: {why}") from error
+    cgroup = _has_cgroup()
+    return [TierReport.from_trial(tier, found.get(str(tier), {}), cgroup=cgroup) for tier in sorted(Tier, reverse=True)]
+
+
+def _has_cgroup() -> bool:
+    parent = CgroupParent.find() if sys.platform == "linux" else None
+    if parent is None:
+        return False
+    parent.remove()
+    return True

@@ -1,0 +1,70 @@
+"""What a tier needs, what of it this host has, and what a person can do to get the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from viva.model import Tier, system
+
+_ADVICE: Mapping[str, str] = {
+    "Linux": "use a Linux host, or the Dockerfile of this project on any other",
+    "root": "run as root: directly for T3, in a container for T1",
+    "ordinary user": "as root, T3 and T1 take its place",
+    "user namespace": "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
+    "user.max_user_namespaces above 0, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0), or run as root",
+    "namespaces": "give the container CAP_SYS_ADMIN (docker run --privileged), or stay with T1",
+    "mounts": "use Linux 5.12 or newer and let the container mount file systems",
+    "pid namespace": "let the container mount /proc or tmpfs",
+    "own user": "give the container CAP_SETUID, CAP_SETGID and CAP_SETPCAP (Docker's default has them)",
+    "interpreter": "install Python where every user may read it, or open its parent directories (chmod o+x)",
+    "seccomp": "use a kernel with CONFIG_SECCOMP_FILTER on x86-64 or aarch64",
+    "Landlock": "use Linux 5.13 or newer with Landlock enabled at boot (lsm=landlock,...)",
+    "abstract sockets": "use Linux 6.12 or newer (Landlock ABI 6), or set fork: false where no data loader has workers",
+    "limits of the system": "use macOS or Linux; `viva check` works without",
+    "cgroup": "let the user who grades make cgroups (root on the host, or systemd-run --user --scope -p Delegate=yes)",
+}
+_OPTIONAL = frozenset({"Landlock", "abstract sockets", "limits of the system"})
+"""Walls without which a tier is offered, and says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierReport:
+    """One tier on this host."""
+
+    tier: Tier
+    available: bool
+    layers: Mapping[str, str] = field(default_factory=dict)
+    """Each wall, tried in a process that was thrown away: "ok: ..." or "failed: why"."""
+    missing: tuple[str, ...] = ()
+    """What the tier lacks here: a wall that does not stand, or a limit that is only polled."""
+    advice: tuple[str, ...] = ()
+    """What to install, allow or change, one for each of `missing`."""
+
+    @property
+    def sentence(self) -> str:
+        """Why it is not to be had, or what it lacks; "complete" otherwise."""
+        return "; ".join(self.missing) or "complete"
+
+    @classmethod
+    def from_trial(cls, tier: Tier, layers: Mapping[str, str], *, cgroup: bool) -> "TierReport":
+        """Judge what a trial found.
+
+        Args:
+            tier: the tier that was tried.
+            layers: as the trial printed them; an empty trial could not even begin.
+            cgroup: whether a cgroup with a memory limit could be made.
+        """
+        failed = {name: text.partition(": ")[2] for name, text in layers.items() if text.startswith("failed")}
+        available = bool(layers) and not (failed.keys() - _OPTIONAL)
+        missing = [f"{name}: {why}" for name, why in failed.items()]
+        advice = [_advice(tier, name) for name in failed]
+        if available and not cgroup:
+            polled = "polled, not limited by the kernel" if system.FORKS_SAFELY else "neither limited nor polled here"
+            missing.append(f"cgroup: the memory of all processes together is {polled}")
+            advice.append(_ADVICE["cgroup" if system.FORKS_SAFELY else "Linux"])
+        return cls(tier, available, dict(layers), tuple(missing), tuple(advice))
+
+
+def _advice(tier: Tier, name: str) -> str:
+    """An ordinary user's namespaces fail at several steps for one reason: the host restricts user namespaces."""
+    about = "user namespace" if tier == Tier.T2 and name in ("namespaces", "mounts") else name
+    return _ADVICE.get(about, "see the operator guide")

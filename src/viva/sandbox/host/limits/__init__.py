@@ -1,0 +1,1 @@
+"""Limits on the boxes of this host: memory, processes, files, users."""

@@ -1,0 +1,222 @@
+"""Cgroups, version 1 and 2: one for each box, limiting the memory and the number of all its processes together."""
+
+import contextlib
+import os
+import secrets
+import signal
+import time
+from dataclasses import dataclass
+from typing import Final, Self
+
+from viva.model import Limits
+from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.host.leftovers import claim, sweep_cgroups
+
+_MIB: Final = 1 << 20
+_PATIENCE_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Hierarchy:
+    """Where one controller's files are, for processes of ours."""
+
+    controllers: frozenset[str]
+    folder: str
+
+
+class CgroupParent:
+    """A folder per controller hierarchy, below which boxes get theirs."""
+
+    def __init__(self, folders: dict[str, str]) -> None:
+        self._claims = [claim(folder) for folder in sorted(set(folders.values()))]
+        self._folders = folders
+        """Controller ("memory", "pids") -> our folder in its hierarchy; the same folder twice in version 2."""
+
+    @classmethod
+    def find(cls) -> Self | None:
+        """Make the folders where this process may; None on hosts where it may not. Tried by doing."""
+        name = f"{OURS}{os.getpid()}-{secrets.token_hex(4)}"
+        return cls._version_1(name) or cls._version_2(name)
+
+    @classmethod
+    def _version_1(cls, name: str) -> Self | None:
+        places = _places()
+        made: dict[str, str] = {}
+        for controller in ("memory", "pids"):
+            for place in places:
+                if controller in place.controllers and _make(os.path.join(place.folder, name)):
+                    made[controller] = os.path.join(place.folder, name)
+                    break
+        return cls._tried(made)
+
+    @classmethod
+    def _version_2(cls, name: str) -> Self | None:
+        """Our own cgroup holds processes, so it may not hand out controllers; a parent of it may."""
+        unified = next((place.folder for place in _places() if not place.controllers), None)
+        while unified and os.path.exists(os.path.join(unified, "cgroup.subtree_control")):
+            folder = os.path.join(unified, name)
+            if _make(folder):
+                with contextlib.suppress(OSError):
+                    _write(os.path.join(unified, "cgroup.subtree_control"), "+memory +pids")
+                with contextlib.suppress(OSError):
+                    _write(os.path.join(folder, "cgroup.subtree_control"), "+memory +pids")
+                    found = cls._tried({"memory": folder, "pids": folder})
+                    if found:
+                        return found
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+            unified = os.path.dirname(unified)
+        return None
+
+    @classmethod
+    def _tried(cls, folders: dict[str, str]) -> Self | None:
+        parent = cls(folders)
+        try:
+            if "memory" not in folders:
+                raise FileNotFoundError("no memory controller")
+            trial = parent.make("try", Limits())
+            trial.close_descriptors()
+            trial.remove()
+        except OSError:
+            parent.remove()
+            return None
+        return parent
+
+    @property
+    def folders(self) -> list[str]:
+        """For whoever cleans up after us."""
+        return sorted(set(self._folders.values()))
+
+    def make(self, name: str, limits: Limits) -> "BoxCgroup":
+        """The cgroup of one box; raises OSError when the kernel refuses a limit."""
+        return BoxCgroup({c: os.path.join(folder, name) for c, folder in self._folders.items()}, limits)
+
+    def remove(self) -> None:
+        """Remove the folders; boxes' cgroups are gone by now."""
+        for folder in self.folders:
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+        sweep_cgroups({os.path.dirname(folder) for folder in self.folders})
+        for fd in self._claims:
+            os.close(fd)
+        self._claims = []
+
+
+class BoxCgroup:
+    """One box's cgroup; `descriptors` are for the box to walk in."""
+
+    def __init__(self, folders: dict[str, str], limits: Limits) -> None:
+        self._memory, self._all = folders["memory"], sorted(set(folders.values()))
+        self.descriptors: list[int] = []
+        try:
+            for folder in self._all:
+                os.mkdir(folder)
+            self._limit(folders, limits)
+            for folder in self._all:
+                self.descriptors.append(os.open(os.path.join(folder, "cgroup.procs"), os.O_WRONLY | os.O_CLOEXEC))
+        except OSError:
+            self.close_descriptors()
+            self.remove()
+            raise
+
+    def _limit(self, folders: dict[str, str], limits: Limits) -> None:
+        memory = str(limits.memory_mib * _MIB)
+        if os.path.exists(os.path.join(self._memory, "memory.max")):
+            _write(os.path.join(self._memory, "memory.max"), memory)
+            _write_if_there(os.path.join(self._memory, "memory.swap.max"), "0")
+            _write_if_there(os.path.join(self._memory, "memory.oom.group"), "1")
+        else:
+            _write(os.path.join(self._memory, "memory.limit_in_bytes"), memory)
+            _write_if_there(os.path.join(self._memory, "memory.memsw.limit_in_bytes"), memory)
+        if "pids" in folders:
+            _write(os.path.join(folders["pids"], "pids.max"), str(limits.processes))
+
+    def close_descriptors(self) -> None:
+        """After the box has them."""
+        for fd in self.descriptors:
+            os.close(fd)
+        self.descriptors = []
+
+    @property
+    def peak_mib(self) -> float:
+        """Most memory in use at once so far; 0.0 where the kernel does not say."""
+        for name in ("memory.peak", "memory.max_usage_in_bytes"):
+            text = _read(os.path.join(self._memory, name))
+            if text:
+                return int(text) / _MIB
+        return 0.0
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has killed a process of the box for its memory."""
+        for name in ("memory.events", "memory.oom_control"):
+            for line in _read(os.path.join(self._memory, name)).splitlines():
+                words = line.split()
+                if len(words) == 2 and words[0] == "oom_kill":
+                    return int(words[1]) > 0
+        return False
+
+    def remove(self) -> None:
+        """Once its processes are reaped; ends any that are left (the fork server was killed before it could)."""
+        deadline = time.monotonic() + _PATIENCE_S
+        for folder in self._all:
+            while True:
+                try:
+                    os.rmdir(folder)
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    if time.monotonic() > deadline:
+                        raise
+                    self._kill_the_rest()
+                    time.sleep(0.005)
+
+    def _kill_the_rest(self) -> None:
+        for line in _read(os.path.join(self._memory, "cgroup.procs")).split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(line), signal.SIGKILL)
+
+
+def _places() -> list[_Hierarchy]:
+    """Our own cgroup in every mounted hierarchy; no controllers means version 2."""
+    try:
+        own = [line.split(":", 2)[1:] for line in _read("/proc/self/cgroup").splitlines()]
+        mounts = [line.split() for line in _read("/proc/self/mountinfo").splitlines()]
+    except ValueError:
+        return []
+    found = []
+    for fields in mounts:
+        after = fields[fields.index("-") + 1 :]
+        root, point, kind, options = fields[3], fields[4], after[0], set(after[2].split(","))
+        for controllers, path in own:
+            names = frozenset(filter(None, controllers.split(",")))
+            if (kind == "cgroup" and names and names <= options) or (kind == "cgroup2" and not names):
+                found.append(_Hierarchy(names, os.path.normpath(f"{point}/{os.path.relpath(path, root)}")))
+    return found
+
+
+def _make(folder: str) -> bool:
+    try:
+        os.mkdir(folder)
+    except OSError:
+        return False
+    return True
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def _write_if_there(path: str, text: str) -> None:
+    if os.path.exists(path):
+        with contextlib.suppress(OSError):
+            _write(path, text)

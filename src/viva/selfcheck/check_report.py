@@ -1,0 +1,81 @@
+"""What `viva.check` returns: it shows itself, as a table in a notebook and as text everywhere else."""
+
+import dataclasses
+import io
+from collections.abc import Container, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from viva.formats.decimal_points import show
+from viva.model import Entry, Score
+from viva.selfcheck.not_included import LeftOut, sentence
+
+WIDTH: Final = 100
+"""Columns of the text."""
+HOW_TO_TRAIN: Final = "`viva.check(training=True)`"
+
+
+class Report:
+    """The outcome of one check of a live notebook."""
+
+    def __init__(self, score: Score, left: Sequence[LeftOut], *, took_s: float, shown: Container[str]) -> None:
+        """Args:
+        score: every test that was asked; its notes stand above the tests.
+        left: what was not run.
+        took_s: wall seconds of the check.
+        shown: ids of the tests that are listed: those that were asked for by name.
+        """
+        self.score = score
+        self.left = tuple(left)
+        self.took_s = took_s
+        self.entries: tuple[Entry, ...] = tuple(entry for entry in score.entries if entry.test_id in shown)
+        """The tests that are listed."""
+
+    @property
+    def earned(self) -> Fraction:
+        """Points of the listed tests that were won."""
+        return sum((entry.earned for entry in self.entries if not entry.status.is_open), Fraction(0))
+
+    @property
+    def points(self) -> Fraction:
+        """Points of the listed tests, open ones included."""
+        return sum((entry.points for entry in self.entries), Fraction(0))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What concerns the notebook as a whole."""
+        return self.score.notes
+
+    @property
+    def total(self) -> str:
+        """`7 of 8 points, 1 still open`."""
+        still = sum((entry.points for entry in self.entries if entry.status.is_open), Fraction(0))
+        return f"{show(self.earned)} of {show(self.points)} points" + (f", {show(still)} still open" if still else "")
+
+    @property
+    def not_run(self) -> str:
+        """What was not run, and the points at stake."""
+        return sentence(self.left, HOW_TO_TRAIN)
+
+    @property
+    def time(self) -> str:
+        """How long it took, and what was asked."""
+        return f"Asked of the notebook as it is now, in {self.took_s:.2f} s; hand in what also runs from top to bottom."
+
+    def __str__(self) -> str:
+        from viva.formats.terminal_table import print_score
+
+        text = io.StringIO()
+        print_score(dataclasses.replace(self.score, entries=self.entries), as_student=True, file=text, width=WIDTH)
+        return f"{text.getvalue()}{self.not_run}\n{self.time}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from viva.selfcheck.report_html import page
+
+        return page(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What IPython asks for: both forms, which say the same."""
+        return {"text/plain": str(self), "text/html": self._repr_html_()}

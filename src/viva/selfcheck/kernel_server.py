@@ -1,0 +1,165 @@
+"""The live kernel answers the examiner's questions, one at a time, while `viva.check` waits for the score."""
+
+import builtins
+import platform
+import select
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import IO, Any, Final
+
+import viva.sandbox.guest.loading.namespaces as namespaces
+import viva.sandbox.guest.loading.sources as sources
+import viva.sandbox.guest.process.alarm as alarm
+import viva.sandbox.guest.process.seeding as seeding
+import viva.sandbox.guest.process.worker as worker
+import viva.sandbox.guest.transport.wire as wire
+from viva.config import Assignment, Course
+from viva.model import Tier
+from viva.pipeline.process.examiner_process import ExaminerProcess, environment
+from viva.selfcheck.channels import launch
+from viva.selfcheck.file_overlay import Overlay
+from viva.selfcheck.live_notebook import Live
+
+SPACE: Final = "notebook"
+"""How the kernel's names are called where a test asks for a file: it never does by this name."""
+_LIBRARIES: Final = ("numpy", "torch", "transformers")
+
+_BROKEN: Final = {
+    "type": "RuntimeError",
+    "message": "the code replaced functions that are built into Python",
+    "frames": [],
+}
+
+
+class Kernel:
+    """This process, asked as a box is asked."""
+
+    def __init__(self, live: Live) -> None:
+        """Make the names of the notebook answerable; what tests put goes into a folder of its own."""
+        alarm.without_signals(threading.current_thread() is not threading.main_thread())
+        for filename, name in live.cells().items():
+            sources.remember_code(filename, name)
+        self.overlay = Overlay(live.folder)
+        names = namespaces.Spaces()
+        names.add(SPACE, live.namespace)
+        self._worker = worker.Worker(names, {"put": self.overlay.put, "files": self.overlay.listed})
+        self._builtins: dict[str, Any] = {}
+        self.called: set[str] = set()
+        """The student's names that were called since somebody emptied it."""
+
+    def begin(self) -> None:
+        """Take the settings of the process as those with which every test begins, and its builtins as Python's."""
+        seeding.take_as_usual()
+        self._builtins = dict(vars(builtins))
+
+    def answer(self, sock: socket.socket) -> None:
+        """Receive one question and send its answer.
+
+        Raises:
+            EOFError, OSError: the examiner is gone.
+            wire.WireError: what came is no question.
+        """
+        refs = self._worker.refs
+        request = wire.receive(sock, ref=refs.mention, tensor=refs.mention)
+        if request.get("op") == "call" and request.get("space") not in (None, namespaces.INSIDE):
+            self.called.add(str(request.get("name")))
+        try:
+            parts = self._worker.answer(request)
+        except Exception:  # the worker needs some of them itself
+            self._repair_builtins()
+            alarm.off()
+            parts = wire.dump({"raised": _BROKEN})
+        self._repair_builtins()
+        wire.transmit(sock, parts)
+
+    def _repair_builtins(self) -> None:
+        """What a function that was asked took away from Python is given back at once: all of the kernel needs it."""
+        names = vars(builtins)
+        for name, value in self._builtins.items():
+            if names.get(name) is not value:
+                names[name] = value
+
+
+class Interruption:
+    """Ctrl-C while a question is answered: the answer would be made of it, so it is raised again after that."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Within, Ctrl-C is noticed; the handler is put back with the rest of the process's state."""
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._interrupt)
+        yield
+
+    def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        self.wanted = True
+        raise KeyboardInterrupt
+
+
+class LiveExaminer(ExaminerProcess):
+    """An examiner whose questions this process answers; kept for the next check."""
+
+    def __init__(
+        self, course: Course, assignment: Assignment, secret: bytes, *, by_loopback: bool | None = None
+    ) -> None:
+        """Prepare; see ExaminerProcess.
+
+        Args:
+            by_loopback: how it is connected; None for what this system needs.
+        """
+        super().__init__(course, assignment, Tier.T0, secret)
+        self._start["versions"] = _versions()
+        self._course, self._by_loopback = course, by_loopback
+        self._wire: socket.socket | None = None
+        self.kernel: Kernel | None = None
+        self.interruption = Interruption()
+
+    def _launch(self, log: IO[bytes]) -> socket.socket:
+        launched = launch(environment(), self._course.root, log, by_loopback=self._by_loopback)
+        self._process, self._wire = launched.process, launched.wire
+        return launched.control
+
+    def close(self, *, kill: bool = False) -> None:
+        """As ExaminerProcess.close."""
+        if self._wire is not None:
+            self._wire.close()
+            self._wire = None
+        super().close(kill=kill)
+
+    def _next(self) -> dict[str, Any] | None:
+        """The examiner's next message; its questions are answered meanwhile.
+
+        What it says about a test comes before the questions of the next one, so it is read first.
+
+        Raises:
+            TimeoutError: it said and asked nothing for as long as a message may take.
+            KeyboardInterrupt: Ctrl-C, also while a question was answered.
+        """
+        while self._sock is not None and self._wire is not None:
+            asking = [self._wire] if self.kernel is not None else []
+            ready, _, _ = select.select([self._sock, *asking], [], [], self._sock.gettimeout())
+            if not ready:
+                raise TimeoutError
+            if self._sock in ready:
+                return super()._next()
+            assert self.kernel is not None  # else nothing of the wire was waited for
+            try:
+                self.kernel.answer(self._wire)
+            except EOFError:
+                return None
+            if self.interruption.wanted:
+                raise KeyboardInterrupt
+        return None
+
+
+def _versions() -> dict[str, str]:
+    """What answers: Python, and the libraries that are loaded."""
+    loaded = {name: getattr(sys.modules.get(name), "__version__", None) for name in _LIBRARIES}
+    return {"python": platform.python_version(), **{n: str(v) for n, v in loaded.items() if v is not None}}

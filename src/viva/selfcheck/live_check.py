@@ -1,0 +1,173 @@
+"""`viva.check()` in a live notebook: the kernel itself answers the questions, and stays as it was."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from viva.model import Entry, Score
+from viva.model.errors import UsageError
+from viva.selfcheck.environment import kept_as_they_were
+
+if TYPE_CHECKING:
+    from viva.config import Assignment, Course
+    from viva.model.grade_request import Wanted
+    from viva.selfcheck.check_report import Report
+    from viva.selfcheck.kernel_server import LiveExaminer
+    from viva.selfcheck.live_notebook import Live
+
+NOT_KEPT: Final = "Too large to be protected against changes while it was checked: {names}."
+FORBIDDEN: Final = (
+    "The assignment forbids some imports, and that is looked at only where a file is loaded: `viva check` does."
+)
+NO_PLACES: Final = "{assignment} means the CPU where code names a graphics card; here it runs as it is written."
+
+
+class CheckRefused(UsageError):
+    """The check cannot be made: the course, the assignment or the question does not exist. Shown as one sentence."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the sentence alone."""
+        return [f"viva: {self}"]
+
+
+class _Warm:
+    """The examiner of the last check, kept for the next one."""
+
+    key: tuple[Any, ...] = ()
+    examiner: "LiveExaminer | None" = None
+
+
+def check(
+    *questions: str,
+    assignment: str | None = None,
+    course: str | os.PathLike[str] | None = None,
+    training: bool = False,
+) -> "Report":
+    """Ask this notebook the public tests of its assignment, and say what to mend.
+
+    The functions that are defined now are asked, in this very process; nothing is run a second time. Variables, random
+    numbers, the working directory and the settings of numpy and torch are afterwards as they were.
+
+    Args:
+        questions: numbers or names of tests (`"3.3"`); none for all.
+        assignment: its name; told from what the notebook defines where it is not given.
+        course: the course's folder; $VIVA_COURSE, or where grader.yaml is found from here upwards, where it is not.
+        training: whether tests that train a model are asked as well, which takes minutes.
+
+    Returns:
+        An object that shows itself as a table. A wrong answer is no exception.
+
+    Raises:
+        CheckRefused: there is no such course, assignment or question.
+        GraderError: the examiner could not be started.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    began = time.monotonic()
+    from viva.model.grade_request import Wanted
+    from viva.selfcheck import live_notebook
+
+    if _Warm.examiner is not None and _Warm.examiner.kernel is not None:
+        raise CheckRefused("A check is running already: a function that is asked cannot ask in its turn.")
+    live = live_notebook.find()
+    wanted = Wanted([str(q) for q in questions] or None, visible_only=True, training=training)
+    try:
+        return _check(live, wanted, assignment, None if course is None else Path(course), began)
+    except CheckRefused:
+        raise
+    except UsageError as error:
+        raise CheckRefused(str(error)) from None
+
+
+def _check(live: "Live", wanted: "Wanted", assignment: str | None, course_dir: Path | None, began: float) -> "Report":
+    from viva.config import find_course, load_course, recognise
+
+    submission, notes = live.submission()
+    course = load_course(find_course(course_dir, os.environ, live.folder, released=True))
+    chosen = course.assignment(assignment) if assignment else recognise(course, live.outline(submission))
+    examiner = _examiner(course, chosen)
+    try:
+        examiner.open()
+        examiner.find(wanted)
+        score, too_large = _ask(examiner, live, submission, wanted)
+    except BaseException:
+        forget()  # it may be in the middle of a question
+        raise
+    if too_large:
+        notes.append(NOT_KEPT.format(names=", ".join(f"`{name}`" for name in too_large)))
+    notes += [FORBIDDEN] if chosen.forbid else []
+    notes += [NO_PLACES.format(assignment=chosen.title)] if chosen.device == "cpu" else []
+    return _report(examiner, score, notes, wanted, time.monotonic() - began)
+
+
+def _examiner(course: "Course", assignment: "Assignment") -> "LiveExaminer":
+    """The one of the last check, if it is for the same tests as they are now; else a new one."""
+    from viva.selfcheck.kernel_server import LiveExaminer
+
+    secret = course.secret_or_public(os.environ)
+    key = (course.root, assignment.name, secret, os.getpid(), _newest(assignment))
+    if _Warm.examiner is None or _Warm.key != key:
+        forget()
+        _Warm.examiner, _Warm.key = LiveExaminer(course, assignment, secret), key
+    return _Warm.examiner
+
+
+def _newest(assignment: "Assignment") -> int:
+    """When the tests were last changed: an author may be at work on them."""
+    paths = [assignment.folder / "assignment.yaml", *assignment.graders.rglob("*.py")]
+    newest = 0
+    for path in paths:
+        with contextlib.suppress(OSError):
+            newest = max(newest, path.stat().st_mtime_ns)
+    return newest
+
+
+def forget() -> None:
+    """End the examiner that is kept; the next check starts another one."""
+    examiner, _Warm.examiner, _Warm.key = _Warm.examiner, None, ()
+    if examiner is not None:
+        examiner.close(kill=True)
+
+
+def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, wanted: "Wanted") -> tuple[Score, list[str]]:
+    """The score, and the names of variables that could not be protected; everything else is as it was before."""
+    from viva.selfcheck.definition_places import with_places
+    from viva.selfcheck.kernel_server import Interruption, Kernel
+    from viva.selfcheck.output_capture import nothing_shown
+    from viva.selfcheck.snapshot import Kept
+
+    cells = live.cells()
+    kept = Kept(live.namespace, *map(vars, live.modules()))
+    placed: dict[str, Entry] = {}
+    examiner.interruption = Interruption()
+    with contextlib.ExitStack() as after:
+        after.callback(kept.put_back)
+        kernel = examiner.kernel = Kernel(live)
+        after.callback(setattr, examiner, "kernel", None)
+        after.callback(kernel.overlay.close)  # once the working directory is another one again
+        after.enter_context(nothing_shown(live.shell))
+        after.enter_context(kept_as_they_were())  # left first: what tidies up must find the builtins as they were
+        kernel.begin()
+        after.enter_context(examiner.interruption.noticed())
+
+        def place(entry: Entry) -> None:
+            placed[entry.test_id] = with_places(entry, kernel.called, live.namespace, cells)
+            kernel.called.clear()
+
+        graded = examiner.grade(submission, wanted, place)
+    from dataclasses import replace
+
+    entries = tuple(placed.get(entry.test_id, entry) for entry in graded.score.entries)
+    return replace(graded.score, entries=entries), kept.too_large
+
+
+def _report(examiner: "LiveExaminer", score: Score, notes: list[str], wanted: "Wanted", took_s: float) -> "Report":
+    from dataclasses import replace
+
+    from viva.selfcheck.check_report import Report
+    from viva.selfcheck.not_included import left_out
+
+    shown = {entry.test_id for entry in score.entries if wanted.asks(entry)}
+    told = replace(score, notes=(*score.notes, *notes))
+    return Report(told, left_out(examiner.tests, score.entries, examiner.left_out), took_s=took_s, shown=shown)

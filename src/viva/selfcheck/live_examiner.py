@@ -1,0 +1,91 @@
+"""The examiner of a live notebook: `python -I -m viva.selfcheck.live_examiner fd CONTROL WIRE`, or `tcp PORT`.
+
+As viva.pipeline.process.main, but what it asks is the student's kernel at the other end of the wire: nothing is
+loaded, since it is all there. The key and the tests stay in this process, which ends when the kernel closes the
+connection.
+"""
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from viva.examiner.boxes.load import Ask, Loader, LoadReport
+from viva.model.errors import CourseError, UsageError
+from viva.model.gpu import Gpus
+from viva.pipeline.process.messages import receive, send
+from viva.pipeline.process.request_loop import serve_requests, telling_what_fails
+from viva.selfcheck.channels import connect
+from viva.selfcheck.kernel_box import KernelSource, LiveHello
+from viva.submissions.notebook_cells import NotebookError, read_notebook
+
+NO_GPU: Final = "Not marked yet: this test needs a GPU, and such tests are not run in a live notebook."
+LIVE: Final = "your notebook"
+
+
+class LiveLoader(Loader):
+    """What the author gives is put into the kernel; the student's own part is there already."""
+
+    def load(self, ask: Ask) -> LoadReport:
+        """The author's data and helpers; notebooks are read for their prose alone.
+
+        Raises:
+            BoxError: the kernel did not answer.
+            GraderError: the author's own helpers or data cannot be loaded.
+        """
+        report = LoadReport(loaded=[LIVE])
+        self._prepare(ask)
+        report.files = {**self._listed(ask, report), **{f.path: len(f.data) for f in self.submission.files}}
+        for file in self.submission.files:
+            if file.path.endswith(".ipynb"):
+                try:
+                    report.notebooks[file.path] = read_notebook(file.data)
+                except NotebookError as error:
+                    report.notes.append(f"{file.path} was not read for answers in words: {error}.")
+        return report
+
+    def others(self, report: LoadReport) -> list[str]:
+        """None: what the student has not imported is not part of the kernel."""
+        return []
+
+
+def main() -> None:
+    """Serve one kernel until it closes the connection."""
+    control, questions = connect(sys.argv[1:])
+    with telling_what_fails(control):
+        start = receive(control)
+        if start is not None:
+            _serve(control, questions, start)
+    os._exit(0)  # threads that wait for ever must not hold the process
+
+
+def _serve(control: socket.socket, questions: socket.socket, start: dict[str, Any]) -> None:
+    import viva.examiner.fixtures.submission_fixture  # noqa: F401  # otherwise imported by the first fixture that needs it
+    from viva.config import load_course
+    from viva.examiner.pytest_session import NotStarted, Serving
+
+    course = load_course(Path(start["course"]))
+    assignment = course.assignment(start["assignment"])
+    if assignment.suite is not None:
+        raise UsageError(
+            f"{assignment.title} is marked by a unittest suite, which cannot question a live notebook: save "
+            "it, and run `viva check` on the file."
+        )
+    source = KernelSource(questions, LiveHello(start["versions"]))
+
+    def no_gpu() -> NoReturn:
+        raise CourseError("a live notebook offers no GPU")
+
+    serving = Serving(
+        course.root, assignment, lambda: source, start["secret"], lambda grader: serve_requests(control, grader),
+        Gpus(why_none=NO_GPU), no_gpu, LiveLoader,
+    )  # fmt: skip
+    try:
+        serving.run()
+    except NotStarted as error:
+        send(control, {"event": "fatal", "kind": "not started", "text": str(error)})
+
+
+if __name__ == "__main__":
+    main()

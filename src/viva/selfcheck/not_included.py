@@ -1,0 +1,82 @@
+"""What a check leaves out, and the points at stake: every test of the assignment is counted exactly once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from viva.formats.decimal_points import show
+from viva.model import Entry, Status
+
+HIDDEN: Final = "hidden tests"
+GPU: Final = "tests that need a GPU"
+TRAINING: Final = "tests that train"
+WRITTEN: Final = "what a person marks"
+OURS: Final = "tests that went wrong on the grader's side"
+OTHERS: Final = "questions that you did not ask for"
+_ORDER: Final = (HIDDEN, GPU, TRAINING, WRITTEN, OURS, OTHERS)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Tests of one kind that were not run, or whose points are not decided here."""
+
+    what: str
+    tests: int
+    """How many; 0 where only the graders know."""
+    points: Fraction
+
+
+def left_out(
+    tests: Sequence[Entry], entries: Sequence[Entry], elsewhere: Mapping[str, Fraction] | None = None
+) -> tuple[LeftOut, ...]:
+    """What was not run here, by kind; with the points that were decided it adds up to the whole assignment.
+
+    Args:
+        tests: every test of the assignment, as the examiner collected them.
+        entries: what came of those that were asked.
+        elsewhere: in a released folder, what tests are worth that stayed with the graders, by kind.
+    """
+    came = {entry.test_id: entry for entry in entries}
+    kinds = [(_kind(test, came.get(test.test_id)), test.points) for test in tests]
+    here = [
+        LeftOut(what, len(points), sum(points, Fraction(0)))
+        for what in _ORDER
+        if (points := [worth for kind, worth in kinds if kind == what])
+    ]
+    return (*here, *(LeftOut(what, 0, points) for what, points in (elsewhere or {}).items()))
+
+
+def sentence(found: Sequence[LeftOut], how_to_train: str) -> str:
+    """One sentence for a person: what was not run, and how many points it is worth.
+
+    Args:
+        found: of `left_out`.
+        how_to_train: how tests that train are asked for as well.
+    """
+    if not found:
+        return "Every test of the assignment was run here."
+    parts = [f"{part.what} ({_points(part)}{_how(part, how_to_train)})" for part in found]
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"Not run here: {listed}."
+
+
+def _kind(test: Entry, came: Entry | None) -> str:
+    """Why the points of a test are not decided here; empty where they are."""
+    if test.visibility != "visible" and came is None:
+        return HIDDEN
+    if came is None:
+        return OTHERS
+    if came.status is Status.NEEDS_REVIEW:
+        return WRITTEN
+    if came.status is Status.DEFERRED:
+        return TRAINING if "training" in came.needs and "gpu" not in came.needs else GPU
+    return OURS if came.status is Status.GRADER_ERROR else ""
+
+
+def _points(part: LeftOut) -> str:
+    return f"{show(part.points)} point{'' if part.points == 1 else 's'}"
+
+
+def _how(part: LeftOut, how_to_train: str) -> str:
+    return f"; {how_to_train} runs them" if part.what == TRAINING else ""

@@ -1,0 +1,74 @@
+"""Every file of a folder that could be handed in, with its size; nothing is opened, no link is followed."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from viva.submissions.file_names import ENVIRONMENT_MARKS, is_not_the_work
+
+GRADER_YAML: Final = "grader.yaml"
+COURSE: Final = ("graders", "assignments", "reference", "fixtures", GRADER_YAML)
+"""What belongs to the course where it lies in the same folder."""
+_MOST: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One regular file, or something that is left out without a look into it."""
+
+    path: str
+    """Relative, with forward slashes."""
+    size: int
+    why_not: str = ""
+    """Why it is no part of the work; empty for a file that may be."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePosixPath(self.path).name
+
+
+def listing(folder: Path) -> list[Found]:
+    """The files below a folder, sorted; folders that are left out whole are one row each."""
+    found: list[Found] = []
+    waiting = [""]
+    while waiting and len(found) < _MOST:
+        prefix = waiting.pop()
+        try:
+            with os.scandir(folder / prefix) as entries:
+                here = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            found.append(Found(prefix.rstrip("/"), 0, "cannot be read"))
+            continue
+        names = {entry.name for entry in here}
+        why = _whole_folder(names) if prefix else ""
+        if why:
+            found.append(Found(prefix, 0, why))
+            continue
+        for entry in here:
+            path = f"{prefix}{entry.name}"
+            if why := _why_not(entry, names):
+                found.append(Found(path, 0, why))
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(f"{path}/")
+            else:
+                found.append(Found(path, entry.stat(follow_symlinks=False).st_size))
+    return sorted(found, key=lambda each: each.path)
+
+
+def _whole_folder(names: set[str]) -> str:
+    if not ENVIRONMENT_MARKS.isdisjoint(names):
+        return "an environment"
+    return "the course itself" if GRADER_YAML in names else ""
+
+
+def _why_not(entry: "os.DirEntry[str]", beside: set[str]) -> str:
+    if is_not_the_work(entry.name):
+        return "left behind by a tool"
+    if GRADER_YAML in beside and entry.name in COURSE:
+        return "the course itself"
+    if entry.is_symlink():
+        return "a link; links are not followed"
+    regular = entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
+    return "" if regular else "no regular file"

@@ -1,0 +1,103 @@
+"""Answers that are not code: `answers.yaml`, and prose under the headings of a notebook."""
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from viva.config.strict_yaml import Document, YamlProblem, read_yaml
+from viva.submissions.decode_text import decode, without_surrogates
+from viva.submissions.notebook_prose import written_in
+
+__all__ = ["AnswerSheet", "read_answers", "written_in"]
+
+ANSWERS: Final = "answers"
+WRITTEN: Final = "written"
+_LONGEST_NAME: Final = 300
+"""Characters of the dotted name of a part, which repeats all names above it: together they would fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSheet:
+    """What `answers.yaml` says, by question number as the student wrote it (`1.10` is not `1.1`)."""
+
+    answers: Mapping[str, Any]
+    """Choices, numbers, formulas, tables: None, bool, int, float, str, and lists and dicts of them.
+
+    A part of an answer can be found by its dotted name as well, where that is not too long: `1.4: {P1: 11/12}` holds
+    `1.4` and `1.4.P1`.
+    """
+    written: Mapping[str, str]
+    """Prose."""
+    problem: str = ""
+    """Why the file could not be read: a phrase for the student; empty when it could."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """The text as which an answer was written (`0.50`), where it is one text or number."""
+
+
+def read_answers(data: bytes) -> AnswerSheet:
+    """Read the bytes of an `answers.yaml`; never raises.
+
+    Either the answers stand at the top (`"1.6": B`), or under `answers:` with prose under `written:`.
+    """
+    try:
+        document = read_yaml(_cleaned(decode(data)))
+    except YamlProblem as problem:
+        return AnswerSheet({}, {}, str(problem))
+    top = document.value
+    if top is None:
+        return AnswerSheet({}, {})
+    if not isinstance(top, dict):
+        return AnswerSheet({}, {}, 'expected lines such as `"1.6": B`')
+    answers, below = _answers(top)
+    answers = _flattened(answers) | answers
+    written = top.get(WRITTEN)
+    return AnswerSheet(
+        answers=answers,
+        written={
+            number: _prose(document, number, value)
+            for number, value in (written.items() if isinstance(written, dict) else ())
+        },
+        texts={
+            ".".join(map(str, at[len(below) :])): text for at, text in document.texts.items() if _is_named(at, below)
+        },
+    )
+
+
+def _answers(top: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The answers and where they stand; those under `answers:` win, those beside it count as well."""
+    inner = top.get(ANSWERS)
+    if isinstance(inner, dict):
+        return inner, (ANSWERS,)
+    return {number: value for number, value in top.items() if number not in (ANSWERS, WRITTEN)}, ()
+
+
+def _flattened(answers: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in answers.items():
+        if prefix and len(prefix) + len(key) > _LONGEST_NAME:
+            continue
+        flat[prefix + key] = value
+        if isinstance(value, dict):
+            flat |= _flattened(value, f"{prefix}{key}.")
+    return flat
+
+
+def _is_named(at: tuple[str | int, ...], below: tuple[str, ...]) -> bool:
+    """Whether what stands there is an answer, or a part of one with a name that is not too long."""
+    if at[: len(below)] != below or len(at) <= len(below) or at[0] == WRITTEN:
+        return False
+    inner = at[len(below) :]
+    return len(inner) == 1 or sum(len(str(step)) + 1 for step in inner) - 1 <= _LONGEST_NAME
+
+
+def _prose(document: Document, number: str, value: Any) -> str:
+    if isinstance(value, list):
+        return "\n".join(str(line) for line in value)
+    return document.texts.get((WRITTEN, number), "") if value is not None else ""
+
+
+def _cleaned(text: str) -> str:
+    """Without what YAML refuses and no student means: control characters, no-break spaces, lone surrogates."""
+    text = without_surrogates(text).replace("\u00a0", " ").replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs", "Cn", "Co"))

@@ -1,0 +1,148 @@
+"""From what was found to deliveries: people become students, attempts are counted, each delivery gets its name."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from typing import Final
+
+from viva.model.attempt import Delivery, Student
+from viva.submissions.classes import times
+from viva.submissions.classes.class_export import ClassRead, Found, Person, Reading, Unmatched
+from viva.submissions.classes.matching import Joined, Joiner
+from viva.submissions.classes.people import clean, same_id, same_name
+from viva.submissions.classes.roster import Roster
+from viva.submissions.classes.submission_names import Names
+
+_SHOWN: Final = 300
+"""Characters of a name that are shown."""
+_NOT_ELSEWHERE: Final = ("id", "email")
+"""Identifiers that have a field of their own."""
+
+
+def deliver(source: str, reading: Reading, roster: Roster | None, zone: tzinfo | None) -> ClassRead:
+    """Give everything that was found its students, its attempt and its name.
+
+    Args:
+        roster: the class's list; without it, students are whom the source names.
+        zone: of times that the source writes without one.
+    """
+    return _Delivering(source, roster, zone).all(reading)
+
+
+@dataclass(slots=True)
+class _Delivering:
+    source: str
+    roster: Roster | None
+    zone: tzinfo | None
+    joined: Joined = field(default_factory=Joined)
+    joiner: Joiner = field(init=False)
+    groups: dict[str, tuple[Student, ...]] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+    """Identifiers of everybody in the roster, as they are compared."""
+
+    def __post_init__(self) -> None:
+        known = self.roster or Roster(())
+        self.joiner = Joiner(known)
+        self.listed = {same_id(student.id) for student in known.students}
+        for name, members in known.groups.items():
+            # A repository of "Team Rocket" is called team-rocket.
+            self.groups |= dict.fromkeys((same_name(name), same_name(name.replace(" ", "-"))), members)
+
+    def all(self, reading: Reading) -> ClassRead:
+        found = [self._with_team(each) for each in reading.found]
+        if self.roster is not None:
+            self.joined = self.joiner.join(person for each, _ in found for person in each.people)
+        unmatched = [Unmatched(clean(u.name)[:_SHOWN], u.reason) for u in reading.unmatched]
+        unmatched += self._unknown(each for each, _ in found)
+        deliveries = self._named([(each, members or self._students(each)) for each, members in found])
+        there = {student.id for delivery in deliveries for student in delivery.students}
+        listed = self.roster.students if self.roster is not None else ()
+        return ClassRead(
+            self.source,
+            deliveries,
+            tuple(unmatched),
+            tuple(student for student in listed if student.id not in there),
+            listed,
+            tuple(self._said()),
+        )
+
+    def _with_team(self, found: Found) -> tuple[Found, tuple[Student, ...]]:
+        """What a team handed in, with its members, where the roster knows a team of that name and no such person."""
+        if self.roster is None or not found.group or len(found.people) != 1:
+            return found, ()
+        members = self.groups.get(same_name(found.group), ())
+        student = self.joiner.strongly(found.people[0]) if members else None
+        if not members or (student is not None and self._is_called(student, found.group)):
+            return found, ()
+        return replace(found, people=()), members
+
+    def _is_called(self, student: Student, name: str) -> bool:
+        forms = self.roster.forms.get(student.id, frozenset()) if self.roster is not None else frozenset()
+        return same_name(name) in forms or same_id(name) in map(same_id, (student.id, *student.also.values()))
+
+    def _students(self, found: Found) -> tuple[Student, ...]:
+        return tuple({student.id: student for student in map(self._student, found.people)}.values())
+
+    def _student(self, person: Person) -> Student:
+        also = {key: text for key, text in person.keys.items() if key not in _NOT_ELSEWHERE}
+        student = self.joined.students.get(person.id)
+        if student is not None:
+            return replace(student, also={**also, **student.also})
+        id_ = person.id
+        if same_id(id_) in self.listed:
+            id_ = f"{self.source}:{id_}"  # a number of the platform's that is another one's identifier in the roster
+        return Student(id_, clean(person.name), person.keys.get("email", ""), also=also)
+
+    def _unknown(self, found: Iterable[Found]) -> list[Unmatched]:
+        """Deliveries of people whom the roster does not know."""
+        unmatched = []
+        for each in found:
+            if not each.people and not self._is_team(each):
+                unmatched.append(Unmatched(clean(each.label)[:_SHOWN], "says of nobody that they handed it in"))
+            for person in each.people:
+                if reason := self.joined.reasons.get(person.id):
+                    label = f"{each.label}: {person.name or person.id}" if len(each.people) > 1 else each.label
+                    unmatched.append(Unmatched(clean(label)[:_SHOWN], reason))
+        return unmatched
+
+    def _is_team(self, found: Found) -> bool:
+        return bool(found.group) and same_name(found.group) in self.groups
+
+    def _named(self, found: list[tuple[Found, tuple[Student, ...]]]) -> tuple[Delivery, ...]:
+        of_whom: dict[tuple[frozenset[str], str], list[tuple[Found, tuple[Student, ...]]]] = defaultdict(list)
+        for each, students in found:
+            who = frozenset(s.id for s in students) or frozenset((f"/{each.label}",))
+            of_whom[who, each.also.get("assignment", "")].append((each, students))
+        names, deliveries = Names(), list[Delivery]()
+        for attempts in sorted(of_whom.values(), key=lambda each: min(f.label for f, _ in each)):
+            last, labels = 0, set[str]()
+            for each, students in sorted(attempts, key=lambda a: (a[0].attempt or 0, a[0].order, a[0].label)):
+                last = max(last + 1, each.attempt or 0)
+                addition = f"-attempt-{last}" if each.label in labels else ""
+                labels.add(each.label)
+                name = names.give(each.label, addition=addition)
+                deliveries.append(self._delivery(each, students, name, last))
+        return tuple(sorted(deliveries, key=lambda d: d.name))
+
+    def _delivery(self, found: Found, students: tuple[Student, ...], name: str, attempt: int) -> Delivery:
+        team = clean(found.group) if not found.people and self._is_team(found) else ""
+        return Delivery(
+            name, found.path, students, self._time(found, students), found.late, attempt, team, self.source, found.also
+        )
+
+    def _time(self, found: Found, students: tuple[Student, ...]) -> datetime | None:
+        if found.submitted_at is not None or self.roster is None:
+            told = found.also.get("submitted")
+        else:
+            told = found.also.get("submitted") or next(
+                (self.roster.submitted[s.id] for s in students if s.id in self.roster.submitted), None
+            )
+        return found.submitted_at or times.of_iso(told, without_zone=self.zone)
+
+    def _said(self) -> list[str]:
+        """Who was joined by name alone: a person should look at it."""
+        return [
+            f"{clean(person.name or person.id)[:_SHOWN]} was taken for {student.name} ({student.id}) by the name alone."
+            for person, student in self.joined.by_name
+        ]

@@ -1,0 +1,136 @@
+"""Who in the roster is meant: by identifier, login or address; by name only where it leaves no doubt.
+
+Two people are never taken for one: a name joins only if one person of the export and one of the roster have it, and an
+identifier only if nothing else says otherwise.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from viva.model.attempt import Student
+from viva.submissions.classes.class_export import Person
+from viva.submissions.classes.people import forms, same_id, same_name
+from viva.submissions.classes.roster import Roster
+
+_PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace_user")
+
+Sharing = dict[str, set[str]]
+"""By each form of a name: the people of the export who have it."""
+
+
+@dataclass(slots=True)
+class Joined:
+    """What became of the people of an export, by their id in it."""
+
+    students: dict[str, Student] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why nobody in the roster was found, as a phrase."""
+    by_name: list[tuple[Person, Student]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Joiner:
+    """Looks people up in one roster."""
+
+    roster: Roster
+    _keys: dict[tuple[str, str], dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
+    _names: dict[str, dict[str, Student]] = field(default_factory=lambda: defaultdict(dict))
+    _kinds: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for student in self.roster.students:
+            told = {"id": student.id, "email": student.email, **student.also}
+            self._kinds.update(student.also)
+            for kind, text in told.items():
+                if text:
+                    self._keys[kind, same_id(text)][student.id] = student
+            for form in self.roster.forms.get(student.id, frozenset()):
+                self._names[form][student.id] = student
+
+    def strongly(self, person: Person) -> Student | None:
+        """Whom the identifiers of a person mean; None where they mean nobody, or several."""
+        found = self._by_keys(person)
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def join(self, everybody: Iterable[Person]) -> Joined:
+        """Find each person of an export."""
+        joined = Joined()
+        people = list({person.id: person for person in everybody}.values())
+        for person in people:
+            found = self._by_keys(person)
+            if len(found) == 1:
+                joined.students[person.id] = next(iter(found.values()))
+            elif found:
+                joined.reasons[person.id] = "has identifiers of several people in the roster"
+        taken = {student.id for student in joined.students.values()}
+        sharing, precisely = _sharing(people, _forms), _sharing(people, _exact)
+        for person in people:
+            if person.id not in joined.students and person.id not in joined.reasons:
+                self._by_name(person, (sharing, precisely), taken, joined)
+        return joined
+
+    def _by_keys(self, person: Person) -> dict[str, Student]:
+        """Everybody whom the identifiers mean, by id."""
+        found: dict[str, Student] = {}
+        for kind, text in person.keys.items():
+            found |= self._of_kind(person, kind, same_id(text))
+        for text in () if found else map(same_id, person.maybe):
+            for kind in ("id", "login", "email"):
+                found |= self._keys.get((kind, text), {})
+        return found
+
+    def _of_kind(self, person: Person, kind: str, text: str) -> dict[str, Student]:
+        known = self._keys.get((kind, text), {})
+        if kind == "moodle" and person.name:  # the number may be a team's, and a participant have the same
+            return {id_: s for id_, s in known.items() if not s.name or self._has_name_of(person, s)}
+        if known or kind not in _PLATFORMS or kind in self._kinds:
+            return known
+        # A list of one's own may have the platform's numbers as its identifiers; it may also number otherwise.
+        return {id_: s for id_, s in self._keys.get(("id", text), {}).items() if self._has_name_of(person, s)}
+
+    def _has_name_of(self, person: Person, student: Student) -> bool:
+        return bool(_forms(person) & self.roster.forms.get(student.id, frozenset()))
+
+    def _by_name(self, person: Person, both: tuple[Sharing, Sharing], taken: set[str], joined: Joined) -> None:
+        mine, sharing = _forms(person), both[0]
+        found: dict[str, Student] = {}
+        for form in mine:
+            found |= self._names.get(form, {})
+        precise = {id_: s for id_, s in found.items() if same_name(s.name) in _exact(person)}
+        if len(found) > 1 and len(precise) == 1:  # Kim Lee is not Lee Kim, who is in the class as well
+            found, mine, sharing = precise, _exact(person), both[1]
+        others = {other for form in mine for other in sharing[form]} - {person.id}
+        if not mine and not person.keys:
+            joined.reasons[person.id] = "does not say who handed it in"
+        elif not found:
+            joined.reasons[person.id] = "is not in the roster"
+        elif len(found) > 1:
+            joined.reasons[person.id] = f"has a name that {len(found)} people in the roster have"
+        elif others:
+            joined.reasons[person.id] = "has a name that somebody else in the export has as well"
+        elif found.keys() & taken:
+            joined.reasons[person.id] = "has the name of somebody who handed in under another identifier"
+        else:
+            student = next(iter(found.values()))
+            joined.students[person.id] = student
+            joined.by_name.append((person, student))
+
+
+def _sharing(people: Iterable[Person], forms_of: Callable[[Person], frozenset[str]]) -> Sharing:
+    sharing: Sharing = defaultdict(set)
+    for person in people:
+        for form in forms_of(person):
+            sharing[form].add(person.id)
+    return sharing
+
+
+def _exact(person: Person) -> frozenset[str]:
+    """The names as they stand there."""
+    return frozenset(same_name(text) for text in (person.name, *person.maybe)) - {""}
+
+
+def _forms(person: Person) -> frozenset[str]:
+    """The forms of a person's name, and of a folder's name that may be one."""
+    return forms(person.name).union(*(forms(text) for text in person.maybe))

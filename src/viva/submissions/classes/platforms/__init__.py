@@ -1,0 +1,27 @@
+"""The kinds of export, each with one recogniser by content and one reader; the more particular ones come first.
+
+A kind is a module with `SOURCE`, `recognise(folder, entries)` and `read(folder, entries, gatherer)`.
+"""
+
+from pathlib import Path
+from typing import Final, Protocol
+
+from viva.submissions.classes.class_export import Reading
+from viva.submissions.classes.folder_listing import Entry
+from viva.submissions.classes.gathering import Gatherer
+from viva.submissions.classes.platforms import brightspace, canvas, github, gradescope, moodle, nbgrader, plain_folder
+
+
+class Kind(Protocol):
+    """What a module of this folder offers."""
+
+    SOURCE: str
+
+    def recognise(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
+        """Whether a folder with these entries is such an export."""
+
+    def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+        """Everything in it."""
+
+
+KINDS: Final[tuple[Kind, ...]] = (gradescope, moodle, brightspace, canvas, nbgrader, github, plain_folder)

@@ -1,0 +1,86 @@
+"""Moodle, "Download all submissions": folders or flat files, `{Full Name}_{number}_assignsubmission_file…`.
+
+The number is that of the participant in the grading worksheet ("Participant 1234"), or of the team. Names have spaces
+where they had underscores; some sites put the user's name in front. In a blind assignment everybody is "Participant".
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from viva.submissions.classes.class_export import Found, Person, Reading, Unmatched
+from viva.submissions.classes.folder_listing import Entry, entries_of, refused
+from viva.submissions.classes.gathering import Gatherer
+from viva.submissions.classes.people import clean
+
+SOURCE: Final = "moodle"
+_BLIND: Final = "Participant"
+_NAME: Final = re.compile(
+    r"(?P<who>.*)_(?P<number>\d{1,20})_assignsubmission_(?P<plugin>[a-z]+)_?(?P<file>.*)", re.DOTALL
+)
+
+
+@dataclass(slots=True)
+class _Of:
+    """What one participant or team handed in."""
+
+    who: str
+    number: str
+    parts: list[tuple[str, Path]]
+
+
+def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
+    """Some names are of Moodle's making, and most are."""
+    fitting = sum(1 for e in entries if _NAME.fullmatch(e.name))
+    return fitting > 0 and 2 * fitting >= len(entries)
+
+
+def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    """One delivery for each participant or team: its files, and the text that was entered."""
+    reading = Reading()
+    handed: dict[tuple[str, str], _Of] = {}
+    for entry in entries:
+        match = _NAME.fullmatch(entry.name)
+        if match is None:
+            reading.unmatched.append(Unmatched(entry.name, "has no name that Moodle gives"))
+        elif entry.sort not in ("file", "folder"):
+            reading.unmatched.append(Unmatched(entry.name, refused(entry)))
+        else:
+            of = handed.setdefault((match["who"], match["number"]), _Of(match["who"], match["number"], []))
+            of.parts += _parts(entry, match["file"])
+    numbers = Counter(number for _, number in handed)
+    for of in handed.values():
+        label = f"{clean(of.who.replace('_', ' '))}_{of.number}"
+        only = of.parts[0]
+        path = only[1] if len(of.parts) == 1 and only[0] == "" else gatherer.gather(label, of.parts)
+        # A team may have the number of a participant: then the name tells them apart.
+        people, group = _people(of.who, of.number, label if numbers[of.number] > 1 else of.number)
+        reading.found.append(Found(label, path, people, group=group, also={"moodle": of.number}))
+    return reading
+
+
+def _parts(entry: Entry, file: str) -> Iterator[tuple[str, Path]]:
+    """A flat file under its own name; a folder as it is, or its entries where it is Moodle's for a text."""
+    if entry.sort == "file":
+        yield file or entry.name, entry.path
+    elif "_assignsubmission_file" in entry.name:
+        yield "", entry.path
+    else:
+        yield from ((e.path.name, e.path) for e in entries_of(entry.path))
+
+
+def _people(who: str, number: str, id_: str) -> tuple[tuple[Person, ...], str]:
+    """Who it may be, a login in front of the name if it may be one; and the name, which may be that of a team."""
+    name = clean(who.replace("_", " "))
+    if name == _BLIND:
+        return (Person(id_, "", {"moodle": number}),), ""
+    prefix, underscore, rest = who.partition("_")
+    logins: tuple[str, ...] = ()
+    if underscore and not re.search(r"\s", prefix):
+        logins = (prefix, clean(rest.replace("_", " ")))
+        if re.search(r"\s", rest):
+            name = clean(rest.replace("_", " "))
+    return (Person(id_, name, {"moodle": number}, logins),), name

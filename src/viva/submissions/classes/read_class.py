@@ -1,0 +1,134 @@
+"""`read_class`: from what a platform exported to the deliveries of a class."""
+
+import os
+import shutil
+import stat
+import tempfile
+from datetime import tzinfo
+from pathlib import Path
+from typing import Final
+
+from viva.model.errors import UsageError
+from viva.submissions.classes.attempts import deliver
+from viva.submissions.classes.class_export import ClassRead, Unmatched
+from viva.submissions.classes.folder_listing import Entry, entries_of, refused
+from viva.submissions.classes.gathering import Gatherer
+from viva.submissions.classes.platforms import KINDS, Kind, plain_folder
+from viva.submissions.classes.platforms.github import ROSTER
+from viva.submissions.classes.roster import read_roster
+from viva.submissions.classes.submission_names import safe_component
+from viva.submissions.classes.unpacking import Caps, unpack
+from viva.submissions.open_submission import no_such_path
+from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, opened
+
+_MOST_WRAPPERS: Final = 4
+"""Folders with nothing but one folder in them, above what the platform made."""
+
+
+def read_class(
+    path: Path, *, roster: Path | None, into: Path, zone: tzinfo | None = None, caps: Caps | None = None
+) -> ClassRead:
+    """Everything that a class handed in, as a platform exported it.
+
+    Args:
+        path: a folder, or the archive that the platform made of it (zip, tar.gz).
+        roster: a list of the class as CSV, if there is one.
+        into: a private folder (made if it is not there): archives of many students are unpacked in it, and the files of
+            one delivery are gathered. It must stay as long as the deliveries are used.
+        zone: of times that an export writes without one (Brightspace); None: those times are not known.
+        caps: how much may come out of an archive.
+
+    Raises:
+        UsageError: there is nothing, it is no export that is known here, or it or the roster cannot be read.
+    """
+    is_folder = _is_folder(path)
+    known = read_roster(roster) if roster is not None else None
+    room = _private_room(into)
+    try:
+        folder, beside = path, list[Unmatched]()
+        if not is_folder:
+            folder = room / "export" / safe_component(path.name.split(".")[0])
+            folder.mkdir(mode=0o700, parents=True)
+            beside = unpack(path, folder, caps)
+        kind, folder, entries, more = _recognised(folder, path, roster)
+        gatherer = Gatherer(room / "work", None if is_folder else room / "export")
+        reading = kind.read(folder, entries, gatherer)
+        if known is None and kind.SOURCE == "github" and any(e.name == ROSTER and e.sort == "file" for e in entries):
+            known = read_roster(folder / ROSTER)
+        reading.unmatched += [*beside, *more, *gatherer.unmatched]
+        return deliver(kind.SOURCE, reading, known, zone)
+    except BaseException:
+        shutil.rmtree(room, ignore_errors=True)
+        raise
+
+
+def is_export(path: Path) -> bool:
+    """Whether a folder is what one of the platforms exports; archives are not looked into."""
+    try:
+        if not _is_folder(path):
+            return False
+        kind, _, _, _ = _recognised(path, path, None)
+    except UsageError:
+        return False
+    return kind is not plain_folder
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        with opened(path) as found:
+            return found.is_folder
+    except FileNotFoundError:
+        raise UsageError(no_such_path(path)) from None
+    except LinkOnTheWay as error:
+        raise UsageError(
+            f"{path}: {error.where} is a link, and links are not followed; give the path of the folder itself."
+        ) from None
+    except NotOpened as error:
+        raise UsageError(f"{path} {error}; give the folder or the archive that the platform exported.") from None
+
+
+def _private_room(into: Path) -> Path:
+    """A new folder in `into`, which nobody else can look into."""
+    try:
+        into.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = into.lstat()
+        others = status.st_mode & 0o077 if os.name == "posix" else 0
+        if not stat.S_ISDIR(status.st_mode) or others or (os.name == "posix" and status.st_uid != os.geteuid()):
+            raise UsageError(f"{into} is not private; give a folder of your own that only you can open (mode 0700).")
+        return Path(tempfile.mkdtemp(prefix="class-", dir=into))
+    except OSError as error:
+        raise UsageError(f"{into}: nothing can be unpacked there ({error.strerror}).") from None
+
+
+def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Path, tuple[Entry, ...], list[Unmatched]]:
+    """The kind, the folder that it begins in, what that holds, and what lay beside it on the way there."""
+    beside: list[Unmatched] = []
+    here = folder
+    for _ in range(_MOST_WRAPPERS):
+        entries = tuple(e for e in entries_of(here) if not _is_same(e.path, roster))
+        kind = next((kind for kind in KINDS if kind.recognise(here, entries)), None)
+        if kind is not None:
+            return kind, here, entries, beside
+        folders = [e for e in entries if e.sort == "folder"]
+        if len(folders) != 1 or any(plain_folder.is_one(e) for e in entries):
+            break
+        for entry in entries:
+            if entry.sort != "folder":
+                reason = "lies beside the submissions" if entry.sort == "file" else refused(entry)
+                beside.append(Unmatched(entry.name, reason))
+        here = folders[0].path
+    entries = tuple(e for e in entries_of(folder) if not _is_same(e.path, roster))
+    if plain_folder.is_class_of_one(entries):
+        return plain_folder, folder, entries, []
+    raise UsageError(
+        f"{path} is no class that is known here; expected is what Canvas, Moodle, Gradescope, Brightspace, GitHub's "
+        "classroom or nbgrader exports, or a folder with a folder, an archive or a file for each student."
+    )
+
+
+def _is_same(path: Path, roster: Path | None) -> bool:
+    """Whether an entry is the roster itself, which is often kept beside the submissions."""
+    try:
+        return roster is not None and path.name == roster.name and path.samefile(roster)
+    except OSError:
+        return False

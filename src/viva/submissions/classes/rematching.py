@@ -1,0 +1,45 @@
+"""Students whom an export named, found again in a list of the class that was not at hand when they were graded."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from viva.model.attempt import Student
+from viva.submissions.classes.class_export import Person
+from viva.submissions.classes.matching import Joiner
+from viva.submissions.classes.people import same_id
+from viva.submissions.classes.roster import Roster
+
+
+def rejoined(students: Iterable[Student], roster: Roster) -> dict[str, Student]:
+    """Each student as the list knows her, by the id that she had; as she is, where the list does not.
+
+    By identifiers alone, never by name. A platform's number that is another one's identifier in the list gets the
+    platform's name in front, so that two people never become one.
+
+    Args:
+        students: of deliveries.
+        roster: the list.
+    """
+    listed = {same_id(student.id) for student in roster.students}
+    joiner = Joiner(roster)
+    found = {}
+    for student in students:
+        same = joiner.strongly(_person(student))
+        if same is not None:
+            found[student.id] = replace(same, also={**student.also, **same.also})
+        elif same_id(student.id) in listed:
+            found[student.id] = replace(student, id=f"{_platform(student) or 'other'}:{student.id}")
+        else:
+            found[student.id] = student
+    return found
+
+
+def _person(student: Student) -> Person:
+    keys = {**student.also, "email": student.email, "id": "" if _platform(student) else student.id}
+    maybe = () if student.also or student.email else (student.id,)  # a folder's name may be a login or an address
+    return Person(student.id, student.name, {kind: text for kind, text in keys.items() if text}, maybe)
+
+
+def _platform(student: Student) -> str:
+    """Whose number serves as the student's id; empty where it is the course's own."""
+    return next((kind for kind, text in student.also.items() if text == student.id), "")

@@ -1,0 +1,70 @@
+"""A place that stays for what had to be unpacked or gathered: the same export leads to the same paths each time."""
+
+import dataclasses
+import filecmp
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from viva.model.errors import UsageError
+from viva.submissions.classes.class_export import ClassRead
+
+
+def settled(read: Callable[[Path], ClassRead], place: Path) -> ClassRead:
+    """Read a class, and leave what was unpacked for it at `place`, which is private.
+
+    What lies there already is kept if it is the same, so that who is reading it goes on undisturbed; else it is
+    replaced as a whole.
+
+    Args:
+        read: reads the class and unpacks into the folder that it is given; see `read_class`.
+        place: where it is to stay; nothing of it is made if nothing had to be unpacked.
+
+    Raises:
+        UsageError: as `read`, or it cannot be kept there.
+    """
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
+    except OSError as error:
+        raise UsageError(f"{place.parent}: nothing can be unpacked there ({error.strerror}).") from None
+    try:
+        found = read(part)
+        if not any(delivery.path.is_relative_to(part) for delivery in found.deliveries):
+            return found
+        room = next(iter(part.iterdir()))
+        if not _are_same(room, place):
+            _replace(room, place, part)
+        moved = [
+            dataclasses.replace(delivery, path=place / delivery.path.relative_to(room))
+            if delivery.path.is_relative_to(room)
+            else delivery
+            for delivery in found.deliveries
+        ]
+        return dataclasses.replace(found, deliveries=tuple(moved))
+    except OSError as error:
+        raise UsageError(f"{place}: what was unpacked cannot be kept there ({error.strerror}).") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _replace(room: Path, place: Path, part: Path) -> None:
+    if place.exists():
+        place.rename(part / "before")
+    room.rename(place)
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same names and the same bytes."""
+    if not other.is_dir() or other.is_symlink():
+        return False
+    files = [_files(one), _files(other)]
+    if files[0] != files[1]:
+        return False
+    return all(filecmp.cmp(one / name, other / name, shallow=False) for name in files[0])
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder) for name in names)

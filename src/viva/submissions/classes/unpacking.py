@@ -1,0 +1,293 @@
+"""The archive of a whole class is unpacked here, into a private folder: plain files only, and no more than fits.
+
+The platform packed it, but students chose the names and the contents. Archives inside are not opened: those are one
+student's, and the box unpacks them. A member that is refused is told and costs only itself; an archive that grows
+without end is refused as a whole.
+"""
+
+import bz2
+import errno
+import gzip
+import io
+import lzma
+import os
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, Final
+
+from viva.model.errors import UsageError
+from viva.submissions.classes.class_export import Unmatched
+from viva.submissions.file_names import is_not_the_work, safe
+from viva.submissions.open_submission import no_such_path
+from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, opened
+
+_COPY: Final = 1 << 18
+_MOST_HEADER: Final = 1 << 20
+"""Bytes that a tar reader asks for at once, for a name or a table of its own."""
+_MOST_COMPONENT: Final = 200
+_GIT: Final = ".git"
+_MOST_PARTS: Final = 32
+_DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
+                   RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError)  # fmt: skip
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_COMPRESSED: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
+    (b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """The most that the archive of a class may become."""
+
+    files: int = 200_000
+    mib: int = 20_480
+    """All files together."""
+    ratio: int = 100
+    """Unpacked for each packed byte, from `free_mib` on; notebooks and text stay far below it."""
+    free_mib: int = 256
+    """So much may come out of any archive, however small."""
+
+
+@dataclass(slots=True)
+class _Room:
+    """What may still come out."""
+
+    shown: str
+    caps: Caps
+    bytes: int
+    files: int = 0
+    members: int = 0
+
+    def take(self, size: int) -> None:
+        self.bytes -= size
+        if self.bytes < 0:
+            raise _too_much(self.shown, "unpacks to more than a class hands in, or than there is room for on the disk")
+
+    def take_member(self) -> None:
+        self.members += 1
+        if self.members > 2 * self.caps.files:
+            raise _too_much(self.shown, f"holds more than {2 * self.caps.files:,} entries")
+
+    def take_file(self) -> None:
+        self.files += 1
+        if self.files > self.caps.files:
+            raise _too_much(self.shown, f"holds more than {self.caps.files:,} files")
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    name: str
+    kind: str
+    """"file", "folder", or what it is instead."""
+    size: int
+    open: Callable[[], IO[bytes] | None]
+
+
+@dataclass(slots=True)
+class _Unpacking:
+    folder: Path
+    room: _Room
+    refused: list[Unmatched] = field(default_factory=list)
+
+    def take(self, member: _Member) -> None:
+        self.room.take_member()
+        parts = [part for part in member.name.replace("\\", "/").split("/") if part not in ("", ".")]
+        reason = _refusal(member, parts)
+        if any(is_not_the_work(part) for part in parts):
+            if reason is None and _GIT in parts:  # by it a clone is known; what is in it is the student's business
+                self._make_folder(parts[: parts.index(_GIT) + 1])
+            return
+        if reason is None and member.kind == "folder":
+            reason = self._make_folder(parts)
+        elif reason is None:
+            reason = self._write(member, parts)
+        if reason is not None:
+            self.refused.append(Unmatched(safe(member.name)[:300], reason))
+
+    def _make_folder(self, parts: list[str]) -> str | None:
+        try:
+            self.folder.joinpath(*map(_short, parts)).mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            return f"cannot be written here ({error.strerror})"
+        return None
+
+    def _write(self, member: _Member, parts: list[str]) -> str | None:
+        """Copy, counting what really comes out."""
+        self.room.take_file()
+        target = self.folder.joinpath(*map(_short, parts))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        try:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(target, flags, 0o600)
+        except FileExistsError:
+            return "is in the archive twice, perhaps in another spelling; the first one was taken"
+        except OSError as error:
+            return f"cannot be written here ({error.strerror})"
+        with os.fdopen(descriptor, "wb") as file:
+            source = member.open()
+            if source is None:
+                return "has no content"
+            with source:
+                while part := source.read(_COPY):
+                    self.room.take(len(part))
+                    file.write(part)
+        return None
+
+
+def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched]:
+    """Unpack the archive of a class into an empty private folder.
+
+    Args:
+        path: a zip or tar archive (gzip, bzip2, xz), whatever it is called.
+        folder: where to; nobody else may be able to write there.
+
+    Returns:
+        The members that were refused, with the reasons.
+
+    Raises:
+        UsageError: it is no archive, damaged, or more comes out of it than `caps` allows.
+    """
+    caps = caps or Caps()
+    with _archive(path) as (file, size):
+        most = min(
+            caps.mib << 20, max(caps.free_mib << 20, size * caps.ratio), shutil.disk_usage(folder).free * 9 // 10
+        )
+        unpacking = _Unpacking(folder, _Room(str(path), caps, most))
+        try:
+            for member in _members(file, unpacking.room):
+                unpacking.take(member)
+        except _DAMAGED as error:
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                raise UsageError(f"{folder}: there is no room on the disk for what {path} holds.") from None
+            raise UsageError(
+                f"{path} is damaged, or no archive that is known here ({type(error).__name__}); "
+                "download it again, or give the folder that was unpacked from it (zip and tar.gz are known)."
+            ) from None
+    return unpacking.refused
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    try:
+        with opened(path) as found:
+            if found.is_folder:
+                raise NotOpened("is a folder")
+            with open(found.descriptor, "rb", closefd=False) as file:
+                yield file, found.size
+    except FileNotFoundError:
+        raise UsageError(no_such_path(path)) from None
+    except LinkOnTheWay as error:
+        raise UsageError(
+            f"{path}: {error.where} is a link, and links are not followed; give the path itself."
+        ) from None
+    except NotOpened as error:
+        raise UsageError(f"{path} {error}; give the folder or the archive that the platform exported.") from None
+
+
+def _members(file: IO[bytes], room: _Room) -> Iterator[_Member]:
+    if zipfile.is_zipfile(file):
+        file.seek(0)
+        with zipfile.ZipFile(file) as archive:
+            yield from _of_zip(archive)
+        return
+    file.seek(0)
+    start = file.read(8)
+    file.seek(0)
+    opener = next((opener for mark, opener in _COMPRESSED if start.startswith(mark)), None)
+    stream = opener(file) if opener is not None else file
+    with tarfile.open(fileobj=_Bounded(stream, room.bytes + (64 << 20), room.shown), mode="r:") as tar:
+        yield from _of_tar(tar)
+
+
+def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
+    for member in archive.infolist():
+        kind = "folder" if member.is_dir() else _kind(stat.S_IFMT(member.external_attr >> 16) or stat.S_IFREG)
+        if member.flag_bits & 1:
+            kind = "encrypted"
+        yield _Member(_name(member), kind, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
+
+
+def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
+    for member in archive:
+        kind = "file" if member.isreg() and not member.issparse() else "folder" if member.isdir() else "a device"
+        kind = "a link" if member.issym() or member.islnk() else "a sparse file" if member.issparse() else kind
+        yield _Member(member.name, kind, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
+        archive.members = []  # type: ignore[attr-defined]  # else it keeps every header it has read
+
+
+def _name(member: zipfile.ZipInfo) -> str:
+    """The name; some programs write UTF-8 and do not say so."""
+    if not member.flag_bits & 0x800 and not member.filename.isascii():
+        try:
+            return member.filename.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            pass
+    return member.filename
+
+
+def _refusal(member: _Member, parts: list[str]) -> str | None:
+    name = member.name.replace("\\", "/")
+    if member.kind not in ("file", "folder"):
+        return f"is {member.kind}; only plain files are taken"
+    if name.startswith("/") or ".." in parts or name[1:2] == ":" or "\0" in name or not parts:
+        return "would be written outside the class's folder"
+    if len(parts) > _MOST_PARTS:
+        return f"lies deeper than {_MOST_PARTS} folders"
+    return None
+
+
+def _short(part: str) -> str:
+    """A component that is too long for a file system keeps its start and its ending."""
+    data = os.fsencode(part)
+    if len(data) <= _MOST_COMPONENT:
+        return part
+    ending = "".join(c for c in Path(part).suffix if c.isascii())[:12]
+    return f"{data[: _MOST_COMPONENT - 24].decode('utf-8', 'ignore')}~{sha256(data).hexdigest()[:8]}{ending}"
+
+
+def _kind(file_type: int) -> str:
+    return {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "a link"}.get(file_type, "a device")
+
+
+def _too_much(shown: str, what: str) -> UsageError:
+    return UsageError(
+        f"{shown} {what}: nothing was taken from it; give the folder of one class, or look into it first."
+    )
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that gives no more than its bound, nor much at once: a tar's own tables can claim any length."""
+
+    def __init__(self, stream: IO[bytes], bound: int, shown: str) -> None:
+        super().__init__()
+        self._stream, self._bound, self._shown = stream, bound, shown
+
+    def read(self, size: int = -1) -> bytes:
+        """As of any stream; a tar reader asks for as much as a header claims."""
+        if size < 0 or size > _MOST_HEADER:
+            raise _too_much(self._shown, "has a header of a size that no export has")
+        self._check(self._stream.tell() + size)
+        return self._stream.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Forwards, by reading; never beyond the bound."""
+        if whence != 0:
+            raise ValueError("a tar is read from its start")
+        self._check(offset)
+        return self._stream.seek(offset)
+
+    def tell(self) -> int:
+        """Bytes that have come out."""
+        return self._stream.tell()
+
+    def _check(self, position: int) -> None:
+        if position > self._bound:
+            raise _too_much(self._shown, "unpacks to more than a class hands in, or than there is room for on the disk")

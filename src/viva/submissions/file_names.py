@@ -1,0 +1,53 @@
+"""File names of a submission: which are left out, and how strange ones are made safe to use everywhere."""
+
+import unicodedata
+from typing import Final
+
+from viva.config.find_course import RELEASED
+from viva.model.submission import ARCHIVES
+
+CODE: Final = (".py", ".ipynb")
+ANSWERS: Final = ("answers.yaml", "answers.yml")
+
+_NOT_THE_WORK: Final = frozenset(
+    {
+        ".git", ".hg", ".svn", ".bzr",
+        "__pycache__", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis",
+        ".tox", ".nox", "node_modules", "site-packages", ".venv", ".idea", ".vscode", ".cache", ".conda", ".eggs",
+        ".DS_Store", "__MACOSX", "Thumbs.db", "desktop.ini", ".Trash", ".Spotlight-V100",
+    }
+)  # fmt: skip
+# A folder with one of these in it is an environment or a repository's own storage, whatever it is called.
+ENVIRONMENT_MARKS: Final = frozenset({"pyvenv.cfg", "conda-meta"})
+
+
+def is_not_the_work(name: str) -> bool:
+    """True for what tools leave behind: version control, caches, environments, the desktop's own files."""
+    return name in _NOT_THE_WORK or name.startswith("._") or name == RELEASED
+
+
+def is_worth_a_note(name: str) -> bool:
+    """Whether a student is told that it was left out; everybody hands in the course that came with the starter."""
+    return name != RELEASED
+
+
+def is_archive(name: str) -> bool:
+    """True for the archives that are unpacked (in the box, never here)."""
+    return name.lower().endswith(ARCHIVES)
+
+
+def is_code(name: str) -> bool:
+    """True for what can be run or read as answers."""
+    return name.lower().endswith(CODE) or name.lower() in ANSWERS
+
+
+def safe(name: str) -> str:
+    """A file's name as Unicode text in normal form C, without control characters and without undecodable bytes.
+
+    What cannot stay becomes U+FFFD, so that the name can be stored, sent and shown. Windows allows any half of a
+    surrogate pair in a name; elsewhere only those that stand for undecodable bytes come.
+    """
+    half = "".join("\ufffd" if "\ud800" <= c <= "\udfff" and not "\udc80" <= c <= "\udcff" else c for c in name)
+    text = half.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    text = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
+    return unicodedata.normalize("NFC", text)

@@ -1,0 +1,180 @@
+"""A notebook read as data: its cells in order, whatever is wrong with the rest of the file.
+
+Only `json` is needed. Saved outputs and ids are ignored, so they may be missing, doubled or of any type; metadata are
+kept as they are, for tests that other tools have written into them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from viva.submissions.decode_text import decode, without_surrogates
+
+MAX_BYTES: Final = 64 << 20
+MAX_CONTAINERS: Final = 500_000
+"""Lists and objects. A notebook has a few for each cell; each costs memory many times its two characters."""
+MAX_VALUES: Final = 5_000_000
+MAX_CELLS: Final = 10_000
+MAX_SOURCE: Final = 8 << 20
+"""Characters in all cells together."""
+_LONGEST_NUMBER: Final = 400
+
+_AGAIN: Final = "open it in Jupyter, save it, and hand it in again"
+
+
+class NotebookError(Exception):
+    """The file is no notebook that can be read; the text is a phrase for the student."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell."""
+
+    number: int
+    """What Jupyter shows beside a code cell after "Restart and Run All": `In [7]`. 0 where it shows no number."""
+    position: int
+    """Place among all cells, from 1."""
+    kind: str
+    """"code", "markdown" or "raw"."""
+    source: str
+    metadata: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What the file says of the cell, of any kind and depth; empty where it says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The cells of a notebook in order."""
+
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...] = ()
+    """Findings that do not stop grading: a cell of an unknown kind."""
+
+    @property
+    def code(self) -> tuple[Cell, ...]:
+        """The code cells that hold anything."""
+        return tuple(c for c in self.cells if c.number)
+
+    @property
+    def prose(self) -> tuple[Cell, ...]:
+        """The markdown cells."""
+        return tuple(c for c in self.cells if c.kind == "markdown")
+
+
+def read_notebook(data: bytes) -> Notebook:
+    """Read the bytes of an .ipynb file of format 3 or 4.
+
+    Raises:
+        NotebookError: and nothing else, whatever the bytes are.
+    """
+    found = list(_cells(_parse(data)))
+    if len(found) > MAX_CELLS:
+        raise NotebookError(f"the notebook has more than {MAX_CELLS:,} cells")
+    cells: list[Cell] = []
+    unknown: list[int] = []
+    number = length = 0
+    for position, (kind, source, metadata) in enumerate(found, 1):
+        length += len(source)
+        if length > MAX_SOURCE:
+            raise NotebookError(f"the cells hold more than {MAX_SOURCE >> 20} MiB of text")
+        if kind not in ("code", "markdown", "raw"):
+            unknown.append(position)
+            kind = "raw"
+        runs = kind == "code" and bool(source.strip())
+        number += runs
+        cells.append(Cell(number if runs else 0, position, kind, without_surrogates(source), metadata))
+    notes = (
+        (f"Cells of an unknown kind were not run: {', '.join(map(str, unknown[:10]))} (counted from 1).",)
+        if unknown
+        else ()
+    )
+    return Notebook(tuple(cells), notes)
+
+
+def _parse(data: bytes) -> Mapping[str, Any]:
+    if not data.strip():
+        raise NotebookError(f"the notebook is empty ({len(data)} bytes): {_AGAIN}")
+    if len(data) > MAX_BYTES:
+        raise NotebookError(
+            f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs, and hand it in again"
+        )
+    if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
+        raise NotebookError("the notebook holds far too many values: clear its outputs, and hand it in again")
+    text = decode(data)
+    try:
+        notebook = json.loads(text, parse_int=_whole)
+    except json.JSONDecodeError as error:
+        raise NotebookError(_broken(text, error)) from None
+    except RecursionError:
+        raise NotebookError(f"the notebook is nested too deeply: {_AGAIN}") from None
+    if not isinstance(notebook, dict):
+        raise NotebookError(f"the file is no notebook (it holds {_called(notebook)}): {_AGAIN}")
+    return notebook
+
+
+def _whole(digits: str) -> int:
+    """No number of a notebook matters here, and one of a million digits must not cost anything."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else 0
+
+
+def _broken(text: str, error: json.JSONDecodeError) -> str:
+    start = text.lstrip()[:200].lower()
+    if start.startswith("<"):
+        if start.startswith("<<<<<<<"):
+            return _conflict(1)
+        return "the file is a web page and no notebook: download the .ipynb file itself"
+    if text.startswith("PK\x03\x04"):
+        return "the file is an archive and no notebook: unpack it, or name it .zip"
+    if start.startswith("version https://git-lfs"):
+        return "the file is a pointer of Git LFS and no notebook: run `git lfs pull`, and hand in the file itself"
+    conflict = text.find("\n<<<<<<< ")
+    if conflict >= 0 and conflict <= error.pos:
+        return _conflict(text.count("\n", 0, conflict + 1) + 1)
+    if not start.startswith("{"):
+        return f"the file is no notebook (it does not begin as one): {_AGAIN}"
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+        lines = text.count("\n") + 1
+        return f"the notebook breaks off in line {lines}, so the file is not complete: {_AGAIN}"
+    return f"the notebook is damaged in line {error.lineno} ({error.msg}): {_AGAIN}"
+
+
+def _conflict(line: int) -> str:
+    return f"the notebook has an unresolved Git conflict in line {line}: resolve it, and hand it in again"
+
+
+def _cells(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Kind, source and metadata of each cell, in format 4 or, by worksheets, in format 3."""
+    cells = notebook.get("cells")
+    if not isinstance(cells, list):
+        worksheets = notebook.get("worksheets")
+        if not isinstance(worksheets, list):
+            raise NotebookError(f"the file is no notebook (it has no list of cells): {_AGAIN}")
+        sheets = [sheet.get("cells") for sheet in worksheets if isinstance(sheet, dict)]
+        cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
+    for cell in cells:
+        if isinstance(cell, dict):
+            metadata = cell.get("metadata")
+            yield *_cell(cell), metadata if isinstance(metadata, dict) else {}
+        else:
+            yield "", "", {}
+
+
+def _cell(cell: Mapping[str, Any]) -> tuple[str, str]:
+    kind = cell.get("cell_type")
+    source = _joined(cell.get("source", cell.get("input")))
+    if kind == "heading":
+        level = cell.get("level")
+        return "markdown", f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"
+    if kind is None and source:
+        kind = "code"
+    return (kind if isinstance(kind, str) else ""), source
+
+
+def _joined(source: Any) -> str:
+    if isinstance(source, list):
+        return "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
+
+
+def _called(value: Any) -> str:
+    return "a list" if isinstance(value, list) else "a single value"

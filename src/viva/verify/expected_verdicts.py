@@ -1,0 +1,113 @@
+"""The known verdicts: which submissions an assignment ships, and what each must get."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from viva.config import Assignment, Course
+from viva.config.checks import Key, Table, each, optional, points, text
+from viva.config.read_config import CourseDocument, read_document, suggest
+from viva.model import File, Submission
+from viva.model.errors import CourseError
+from viva.submissions import open_submission
+
+VERDICTS: Final = ("accepted", "partial", "wrong", "error", "timeout", "hostile")
+EXPECTED: Final[Table] = {
+    "score": Key(optional(points), None),
+    "training": Key(optional(points), None),
+    "failing": Key(optional(each(text)), None),
+    "message": Key(optional(text), None),
+    "note": Key(optional(text), None),
+}
+"""What expected.yaml may say about a submission; `note` is for its readers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One submission with a known verdict."""
+
+    name: str
+    """`wrong/unclipped_counts`, `key` or `starter`."""
+    verdict: str
+    submission: Submission
+    score: Fraction | None = None
+    """The exact points it must get in the tests that run everywhere; None where the folder's name says all."""
+    training: Fraction | None = None
+    """The exact points it must get in the tests that train; compared where they are run."""
+    failing: tuple[str, ...] | None = None
+    """The test functions that must not pass, and no other."""
+    message: str = ""
+    """Words that the student must read in some visible test."""
+
+
+def known_submissions(course: Course, assignment: Assignment) -> list[Known]:
+    """Key, starter and fixtures of an assignment, in a stable order.
+
+    Raises:
+        CourseError: expected.yaml is wrong, or speaks of a fixture that does not exist; or there is nothing at all,
+            where a suite needs no key.
+    """
+    folder = course.root / "fixtures" / assignment.name / "submissions"
+    paths = {"starter": assignment.starter} if assignment.starter.is_dir() else {}
+    for verdict in VERDICTS:
+        found = sorted((folder / verdict).iterdir()) if (folder / verdict).is_dir() else []
+        paths |= {f"{verdict}/{path.name}": path for path in found}
+    stated = _stated(folder / "expected.yaml", list(paths))
+    has_key = assignment.suite is None or (assignment.graders / "key.py").is_file()
+    known = [Known("key", "accepted", key_submission(course, assignment))] if has_key else []
+    known += [_known(name, path, stated.get(name, {})) for name, path in paths.items()]
+    if not known:
+        raise CourseError(f"{folder}: nothing here has a known verdict; put a right submission into accepted/<name>/.")
+    return known
+
+
+def key_submission(course: Course, assignment: Assignment) -> Submission:
+    """The model answers as if a student had handed them in: the key as the module, the references beside it.
+
+    What the key hands in beside code, such as predictions, lies in `graders/<a>/handed_in/`.
+
+    Raises:
+        CourseError: there is no key.
+    """
+    import hashlib
+
+    key = assignment.graders / "key.py"
+    if not key.is_file():
+        raise CourseError(f"{key}: there is no answer key; write the model answers there, in the student's API.")
+    files = [File(assignment.submission.module or "solution.py", key.read_bytes())]
+    for path in sorted((course.root / "reference").rglob("*.py")):
+        files.append(File(path.relative_to(course.root).as_posix(), path.read_bytes()))
+    beside = assignment.graders / "handed_in"
+    for path in sorted(p for p in beside.rglob("*") if p.is_file()):
+        files.append(File(path.relative_to(beside).as_posix(), path.read_bytes()))
+    digest = hashlib.sha256(b"".join(f.path.encode() + f.data for f in files)).hexdigest()
+    return Submission("key", tuple(files), digest)
+
+
+def _known(name: str, path: Path, stated: dict[str, Any]) -> Known:
+    return Known(
+        name=name,
+        verdict=name.split("/")[0],
+        submission=open_submission(path, name),
+        score=stated.get("score"),
+        training=stated.get("training"),
+        failing=stated.get("failing"),
+        message=stated.get("message") or "",
+    )
+
+
+def _stated(path: Path, names: list[str]) -> dict[str, dict[str, Any]]:
+    """What expected.yaml says, by the name of the submission; nothing if there is no such file."""
+    if not path.is_file():
+        return {}
+    document: CourseDocument = read_document(path)
+    written = document.document.value
+    if not isinstance(written, dict):
+        if written is None:
+            return {}
+        raise document.error((), "expected lines such as `wrong/unclipped_counts: {score: 85}`.")
+    for name in written:
+        if name not in names:
+            raise document.error((name,), f"there is no such submission in {path.parent}{suggest(name, names)}")
+    return {name: document.table(EXPECTED, (name,)) for name in written}

@@ -1,0 +1,64 @@
+"""The names that students are asked for: what the starter defines and the handout shows."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from viva.config import Assignment
+from viva.submissions import open_submission
+from viva.verify.mutants.submission_code import Piece, pieces_of
+
+_SHOWN: Final = re.compile(r"`(?:[^`\n]*?[^`\n\w.])??([A-Za-z_]\w*)\(|^\s*(?:def|class) (\w+)", re.MULTILINE)
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+ANSWERS: Final = "answers"
+"""The name of answers that are not code: nothing of them is broken."""
+
+
+def roots_of(assignment: Assignment) -> list[str]:
+    """Names of functions and classes, sorted."""
+    names: set[str] = set()
+    if assignment.starter.is_dir():
+        for piece in pieces_of(open_submission(assignment.starter, "starter")):
+            names |= set(_defined(piece))
+    handout = assignment.folder / "handout.md"
+    if handout.is_file():
+        for one, other in _SHOWN.findall(handout.read_text("utf-8")):
+            names.add(one or other)
+    if not names:
+        names = _of_key(assignment)
+    return sorted(names - {ANSWERS})
+
+
+def _of_key(assignment: Assignment) -> set[str]:
+    """Everything that the key offers: for a course that has neither starter nor handout."""
+    path = assignment.graders / "key.py"
+    names: set[str] = set()
+    for statement in ast.parse(path.read_bytes()).body if path.is_file() else ():
+        if isinstance(statement, ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in statement.names}
+        elif isinstance(statement, _DEFINITIONS):
+            names.add(statement.name)
+    return names
+
+
+def asked(questions: Iterable[Any]) -> dict[str, frozenset[str]]:
+    """By test (without its case), the student's names that it asked about, from a recorded run."""
+    found: dict[str, set[str]] = {}
+    for case_id, asked_in_test in questions:
+        subjects = {str(subject).partition(".")[0].partition("(")[0] for _, subject, *_ in asked_in_test}
+        found.setdefault(str(case_id).partition("[")[0], set()).update(subjects - {"", ANSWERS})
+    return {test: frozenset(names) for test, names in found.items()}
+
+
+def main_files(assignment: Assignment, pieces: Iterable[Piece]) -> list[str]:
+    """The files in which a name is looked for first."""
+    module = assignment.submission.module
+    paths = dict.fromkeys(p.path for p in pieces)
+    return [p for p in paths if p.rpartition("/")[2] == module or p.endswith(".ipynb")]
+
+
+def _defined(piece: Piece) -> Iterator[str]:
+    for statement in piece.tree.body if piece.tree is not None else ():
+        if isinstance(statement, _DEFINITIONS):
+            yield statement.name

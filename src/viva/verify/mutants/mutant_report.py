@@ -1,0 +1,104 @@
+"""What became of all mutants of an assignment: a table for people, and a file that is stored beside the course."""
+
+import hashlib
+import importlib.metadata
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from viva.config import Assignment, Course
+from viva.verify.mutants import general_mistakes
+from viva.verify.mutants.make_mutants import OPERATORS
+from viva.verify.mutants.mutant_trial import Verdict
+
+KINDS: Final = ("killed", "survived", "equivalent")
+
+
+def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Counts, kinds of mistakes and survivors as plain data, the same in every run and on every machine."""
+    counts = Counter(v.kind for v in verdicts)
+    survivors = [v for v in verdicts if v.kind == "survived"]
+    return {
+        "assignment": assignment.name,
+        "version": assignment.version,
+        "made_with": made_with(course, assignment),
+        "mutants": len(verdicts),
+        **{kind: counts[kind] for kind in KINDS},
+        "killed_by_time_limit": sum(v.kind == "killed" and not v.in_time for v in verdicts),
+        "killed_of_those_not_equivalent": round(share(verdicts), 4),
+        "submissions": _by(verdicts, "base"),
+        "operators": _by(verdicts, "operator"),
+        "survivors": [
+            {"where": v.mutant.where, "function": v.mutant.unit.name, "operator": v.mutant.operator}
+            | ({"grader": v.by} if v.by else {})
+            | {"diff": v.mutant.diff.splitlines()}
+            for v in sorted(survivors, key=_place)
+        ],
+    }
+
+
+def share(verdicts: Sequence[Verdict]) -> float:
+    """The part of the mutants that are no equivalents which lost points; 1 if there are none."""
+    counts = Counter(v.kind for v in verdicts)
+    told = counts["killed"] + counts["survived"]
+    return counts["killed"] / told if told else 1.0
+
+
+def made_with(course: Course, assignment: Assignment) -> dict[str, str]:
+    """By what a stored report can be known to be out of date: a hash of tests and one of right answers."""
+    fixtures = course.root / "fixtures" / assignment.name / "submissions" / "accepted"
+    return {
+        "graders": _digest([assignment.graders]),
+        "right_answers": _digest([assignment.graders / "key.py", course.root / "reference", fixtures]),
+        "library": f"cosmic-ray {importlib.metadata.version('cosmic-ray')}" if general_mistakes.installed() else "none",
+    }
+
+
+def table(assignment: Assignment, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Lines for people: how many of each kind of mistake lost points, and every survivor with its diff."""
+    sentences = {operator.name: operator.sentence for operator in OPERATORS}
+    rows = _by(verdicts, "operator")
+    width = max((len(name) for name in rows), default=0)
+    yield f"{'':{width}}  killed  survived  equivalent"
+    for name, row in rows.items():
+        numbers = f"{row['killed']:6}  {row['survived']:8}  {row['equivalent']:10}"
+        yield f"{name:{width}}  {numbers}  {sentences.get(name, '')}".rstrip()
+    for verdict in sorted((v for v in verdicts if v.kind == "survived"), key=_place):
+        yield from survivor(assignment, verdict)
+
+
+def survivor(assignment: Assignment, verdict: Verdict) -> Iterator[str]:
+    """Lines about one mutant that lost nothing."""
+    mutant = verdict.mutant
+    yield f"✗ {assignment.name}: your grader accepts this: {mutant.where}, in {mutant.unit.name} ({mutant.operator})"
+    if verdict.by:
+        yield f"    {verdict.by}"
+    yield from (f"    {line}" for line in mutant.diff.splitlines()[2:])
+
+
+def to_json(found: dict[str, Any]) -> bytes:
+    """The text of a stored report."""
+    return (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _by(verdicts: Sequence[Verdict], what: str) -> dict[str, dict[str, int]]:
+    counts = Counter((getattr(v.mutant, what), v.kind) for v in verdicts)
+    return {name: {kind: counts[name, kind] for kind in KINDS} for name in sorted({name for name, _ in counts})}
+
+
+def _place(verdict: Verdict) -> tuple[str, int, int, str]:
+    mutant = verdict.mutant
+    return mutant.file, mutant.unit.piece.cell or 0, mutant.change.start, mutant.change.text
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    """SHA-256 over the names and bytes of all files below some paths."""
+    sha = hashlib.sha256()
+    for top in paths:
+        files = [top] if top.is_file() else sorted(p for p in top.rglob("*") if p.is_file())
+        for path in files:
+            if "__pycache__" not in path.parts:
+                sha.update(f"{path.relative_to(top.parent).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return sha.hexdigest()

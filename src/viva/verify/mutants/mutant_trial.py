@@ -1,0 +1,174 @@
+"""Ask the tests about every mutant of an assignment, through the same path as a student's submission."""
+
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from viva.config import Assignment, Course
+from viva.model import Entry, Score, Status, Tier
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.local_pool import Batch, Job
+from viva.verify.expected_verdicts import Known, known_submissions
+from viva.verify.mutants import general_mistakes
+from viva.verify.mutants.asked_names import asked, main_files, roots_of
+from viva.verify.mutants.equivalent import read_equivalents
+from viva.verify.mutants.make_mutants import Maker
+from viva.verify.mutants.mutant import Mutant
+from viva.verify.mutants.reachable_code import Reach
+from viva.verify.mutants.submission_code import Piece, pieces_of
+
+SLOW: Final = 5
+"""How many times longer than the right answer's slowest test a mutant may take before it counts as one that hangs."""
+LEAST_S: Final = 2.0
+_HEAVY: Final = ("torch", "scipy", "pandas")
+"""Modules that take so long to import that it is done once for all mutants."""
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """An accepted submission as it was graded: what its mutants are compared with."""
+
+    known: Known
+    score: Score
+    asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By test, the student's names that it asks about."""
+
+    @property
+    def won(self) -> list[str]:
+        """The tests that give points and gave all of them."""
+        return [e.test_id for e in self.score.entries if e.status is Status.PASSED and e.points]
+
+    def touching(self, mutant: Mutant) -> list[str]:
+        """Of the tests that were won, those that ask about a function which the mutant's change can reach."""
+        return [t for t in self.won if self.asked.get(t, frozenset()) & set(mutant.reached_by)]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one mutant."""
+
+    mutant: Mutant
+    kind: str
+    """`killed`, `survived` or `equivalent`."""
+    by: str = ""
+    """The test that it lost first, or what went wrong on the grader's side."""
+    in_time: bool = True
+    """False if it ran into the limit for mutants."""
+
+
+Told = Callable[[int, int], None]
+"""Called with how many mutants are decided, and how many there are."""
+
+
+def accepted(known: Sequence[Known], assignment: Assignment) -> list[Known]:
+    """The key and the fixtures that lose nothing; of the references, those that the key imports."""
+    found = [k for k in known if k.verdict == "accepted" and k.score is None]
+    return [_lean(k, assignment) if k.name == "key" else k for k in found]
+
+
+def _lean(key: Known, assignment: Assignment) -> Known:
+    pieces = pieces_of(key.submission)
+    needed = Reach(pieces).imported_from(main_files(assignment, pieces))
+    files = tuple(f for f in key.submission.files if f.path in needed)
+    return replace(key, submission=replace(key.submission, files=files))
+
+
+def mutants_of(assignment: Assignment, right: Sequence[Right]) -> list[Mutant]:
+    """Every mutant of every right answer; what two answers have in common is broken once."""
+    roots = roots_of(assignment)
+    seen: set[str] = set()
+    found: list[Mutant] = []
+    for base in right:
+        pieces = pieces_of(base.known.submission)
+        names = sorted({*roots, *(n for names in base.asked.values() for n in names)})
+        maker = Maker(base.known.name, Reach(pieces), names, main_files(assignment, pieces), seen)
+        found += maker.mutants(with_library=general_mistakes.installed())
+    return found
+
+
+def try_all(
+    course: Course,
+    assignment: Assignment,
+    tier: Tier,
+    secret: bytes,
+    workers: int = 0,
+    told: Told = lambda done, all_: None,
+) -> tuple[list[Verdict], list[str]]:
+    """Grade every mutant of an assignment.
+
+    Each is first asked the tests that its change can reach, and, if it loses nothing there, every other.
+
+    Returns:
+        A verdict for each mutant, and sentences about what is wrong with the assignment's list of equivalent ones.
+    """
+    known = accepted(known_submissions(course, assignment), assignment)
+    pieces = [piece for k in known for piece in pieces_of(k.submission)]
+    pool = Batch(course, tier, secret, Wanted(record=True, training=False), workers, preload=heavy(pieces))
+    right = {base.known.name: base for base in _right_answers(pool, assignment, known)}
+    equivalents = read_equivalents(assignment)
+    verdicts: list[Verdict] = []
+    left = mutants_of(assignment, list(right.values()))
+    total = len(left)
+    for ask in (Right.touching, lambda base, _: base.won):
+        survivors: list[Mutant] = []
+        jobs = {m.name: _job(assignment, right[m.base], m, ask(right[m.base], m)) for m in left}
+        by_name = {m.name: m for m in left}
+        for job, graded in pool.run(list(jobs.values())):
+            if isinstance(graded, Exception):
+                raise graded
+            verdict = judge(by_name[job.name], graded.score)
+            if verdict.kind == "survived" and ask is Right.touching and not verdict.by:
+                survivors.append(verdict.mutant)
+            else:
+                verdicts.append(verdict)
+            told(len(verdicts), total)
+        left = sorted(survivors, key=lambda m: m.name)
+    verdicts = [
+        replace(v, kind="equivalent") if v.kind == "survived" and not v.by and v.mutant in equivalents else v
+        for v in verdicts
+    ]
+    return verdicts, equivalents.stale() if general_mistakes.installed() else []
+
+
+def judge(mutant: Mutant, score: Score) -> Verdict:
+    """A mutant is killed by the first test that it loses points in; a grader that breaks on it has not noticed it."""
+    for entry in score.entries:
+        if entry.status is Status.GRADER_ERROR:
+            return Verdict(mutant, "survived", f"{entry.test_id} broke: {_last_line(entry)}")
+        if entry.earned < entry.points and not entry.status.is_open:
+            return Verdict(mutant, "killed", entry.test_id, entry.status is not Status.TIMEOUT)
+    return Verdict(mutant, "survived")
+
+
+def _right_answers(pool: Batch, assignment: Assignment, known: Sequence[Known]) -> Iterator[Right]:
+    jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in known]
+    graded: dict[str, Graded] = {}
+    for job, result in pool.run(jobs):
+        if isinstance(result, Exception):
+            raise result
+        graded[job.name] = result
+    for k in known:
+        yield Right(k, graded[k.name].score, asked(graded[k.name].questions))
+
+
+def _job(assignment: Assignment, base: Right, mutant: Mutant, tests: list[str]) -> Job:
+    slowest = max((case.wall_s for entry in base.score.entries for case in entry.cases), default=0.0)
+    call_s = max(LEAST_S, SLOW * slowest)
+    wanted = Wanted(only=tests or base.won, until_loss=True, call_s=call_s, training=False)
+    return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.known.submission), wanted)
+
+
+def heavy(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """The modules that some of the code imports and that take long to import, as far as they are installed."""
+    return tuple(
+        name
+        for name in _HEAVY
+        if any(f"import {name}" in p.text or f"from {name}" in p.text for p in pieces)
+        and importlib.util.find_spec(name)
+    )
+
+
+def _last_line(entry: Entry) -> str:
+    return (entry.staff_message or entry.message).strip().splitlines()[-1]

@@ -1,0 +1,69 @@
+"""Ten mutants for every `viva verify`: always the same ones, spread over functions and kinds of mistakes."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+from viva.config import Assignment
+from viva.verify.expected_verdicts import Known
+from viva.verify.mutants.asked_names import main_files, roots_of
+from viva.verify.mutants.equivalent import read_equivalents
+from viva.verify.mutants.make_mutants import Maker
+from viva.verify.mutants.mutant import Mutant
+from viva.verify.mutants.mutant_trial import accepted, heavy
+from viva.verify.mutants.reachable_code import Reach, Unit
+from viva.verify.mutants.submission_code import pieces_of
+
+COUNT: Final = 10
+LIMIT_S: Final = 2.0
+"""How long a call may take: a mutant that never ends costs no more."""
+
+
+def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Known]]:
+    """At most ten mutants of accepted submissions, each with the submission that it was made of.
+
+    Only the field's own mistakes are made, none that the assignment lists as equivalent, and none in a submission
+    whose libraries would have to be imported for every single one.
+    """
+    places = [(base, _Shuffled(maker, unit)) for base, maker, unit in _places(assignment, known)]
+    places.sort(key=lambda place: hashlib.sha256(f"{place[0].name} {place[1].name}".encode()).digest())
+    equivalents = read_equivalents(assignment)
+    chosen: list[tuple[Mutant, Known]] = []
+    operators: set[str] = set()
+    before = -1
+    while before < len(chosen) < COUNT:
+        before = len(chosen)
+        functions: set[str] = set()  # each once, and again only when none is left
+        for base, unit in places:
+            if len(chosen) == COUNT or unit.name in functions:
+                continue
+            mutant = next((m for m in unit.mutants if m.operator not in operators and m not in equivalents), None)
+            if mutant is not None:
+                functions.add(unit.name)
+                operators.add(mutant.operator)
+                chosen.append((mutant, base))
+    return chosen
+
+
+class _Shuffled:
+    """The mutants of one unit in an order of their own, made when somebody asks."""
+
+    def __init__(self, maker: Maker, unit: Unit) -> None:
+        self._maker, self._unit = maker, unit
+        self.name = unit.name
+
+    @cached_property
+    def mutants(self) -> list[Mutant]:
+        found = self._maker.of_unit(self._unit, with_library=False)
+        return sorted(found, key=lambda mutant: mutant.digest)
+
+
+def _places(assignment: Assignment, known: Sequence[Known]) -> Iterator[tuple[Known, Maker, Unit]]:
+    roots = roots_of(assignment)
+    for base in accepted(known, assignment):
+        pieces = pieces_of(base.submission)
+        maker = Maker(base.name, Reach(pieces), roots, main_files(assignment, pieces), set())
+        files = {unit.piece.path for unit in maker.units}
+        if set(heavy([p for p in pieces if p.path in files])) <= {name.rstrip("?") for name in assignment.preload}:
+            yield from ((base, maker, unit) for unit in maker.units)

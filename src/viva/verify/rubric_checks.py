@@ -1,0 +1,47 @@
+"""Does the rubric fit the tests: is every written question marked with it, for the points that its test is worth?"""
+
+from collections.abc import Sequence
+
+from viva.config.read_config import suggest
+from viva.config.rubric import Question, Rubric, names_of
+from viva.model import Entry, Score, Status
+
+
+def rubric_complaints(rubric: Rubric, scores: Sequence[Score]) -> tuple[str, ...]:
+    """What is wrong, a sentence each; nothing where an assignment has no rubric.
+
+    Args:
+        rubric: the assignment's.
+        scores: of all submissions with a known verdict: which questions are handed to a person shows in what was run.
+    """
+    if not rubric.questions:
+        return ()
+    marked = {e.rubric: e for score in scores for e in score.entries if e.status is Status.NEEDS_REVIEW}
+    numbers = [q.number for q in rubric.questions]
+    lost = [
+        f"{marked[number].test_id} is marked with the rubric's question {number}, and rubric.yaml has none"
+        f"{suggest(number, numbers).rstrip('.')}"
+        for number in sorted(set(marked) - set(numbers))
+    ]
+    entries = [e for score in scores for e in score.entries]
+    return (*lost, *(c for q in rubric.questions for c in _complaints(q, marked.get(q.number), entries)))
+
+
+def _complaints(question: Question, marked: Entry | None, entries: Sequence[Entry]) -> list[str]:
+    found = []
+    here = f"question {question.number} of rubric.yaml"
+    if marked is None:
+        if not any(e.status is Status.DEFERRED and e.number == question.number for e in entries):
+            found.append(f"{here} is asked by no test that was run: expected a test that ends with needs_review")
+    elif marked.points != question.points:
+        found.append(f"{here} has {question.points} points, and {marked.test_id} is worth {marked.points}")
+    tests = {name for e in entries if e.status is not Status.NEEDS_REVIEW for name in names_of(e)}
+    for name in question.evidence:
+        if name not in tests:
+            found.append(f"{here} names `{name}` as evidence, and no test is called so{_meant(name, tests)}")
+    return found
+
+
+def _meant(name: str, tests: set[str]) -> str:
+    said = suggest(name, sorted(tests))
+    return said if said.startswith("; did you") else ""

@@ -1,0 +1,127 @@
+"""Does a score agree with the known verdict of its submission?"""
+
+from fractions import Fraction
+
+from viva.config import Assignment
+from viva.model import Entry, Score, Status
+from viva.verify.expected_verdicts import Known
+
+
+def points_complaint(assignment: Assignment, total: Fraction) -> str:
+    """What is wrong if the tests do not add up to what assignment.yaml says; empty if they do."""
+    if assignment.points is None or total == assignment.points:
+        return ""
+    said = f"assignment.yaml says {_points(assignment.points)}"
+    return f"the tests add up to {_points(total)} points, but {said}: change one of them"
+
+
+def complaints(known: Known, score: Score) -> list[str]:
+    """What is wrong with the score, one sentence each; empty when it is as it should be, as far as it was asked."""
+    found = [*_ours(score), *_stated(known, score)]
+    return found or ([] if waits(known, score) else _of_folder(known, score))
+
+
+def waits(known: Known, score: Score) -> bool:
+    """True when a test that must fail was left out of this run: then the verdict is not decided yet."""
+    left_out = {_short(e) for e in score.entries if e.status is Status.DEFERRED}
+    return not left_out.isdisjoint(known.failing or ())
+
+
+def _ours(score: Score) -> list[str]:
+    return [
+        f"{e.test_id} is a grader error: {(e.staff_message or e.message).strip().splitlines()[-1]}"
+        for e in score.entries
+        if e.status is Status.GRADER_ERROR
+    ]
+
+
+def _stated(known: Known, score: Score) -> list[str]:
+    found = []
+    everywhere = sum((e.earned for e in score.entries if not e.status.is_open and not e.needs), Fraction(0))
+    if known.score is not None and everywhere != known.score:
+        found.append(f"got {_points(everywhere)} points, expected {_points(known.score)} ({_lost(score)})")
+    trained = [e for e in score.entries if e.needs == ("training",)]
+    if known.training is not None and not any(e.status.is_open for e in trained):
+        won = sum((e.earned for e in trained), Fraction(0))
+        if won != known.training:
+            found.append(f"training got {_points(won)} points, expected {_points(known.training)} ({_lost(score)})")
+    if known.failing is not None:
+        wanted = set(known.failing)
+        compared = [e for e in score.entries if not e.needs or _speaks_of_training(wanted, score)]
+        left_out = {_short(e) for e in score.entries if e.status is Status.DEFERRED}
+        lost = {_short(e) for e in compared if not e.status.is_open and e.status is not Status.PASSED}
+        if unknown := wanted - {_short(e) for e in score.entries}:
+            return [f"expected.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
+        if lost - wanted:
+            found.append(f"should pass but did not: {', '.join(sorted(lost - wanted))}")
+        if passed := wanted - lost - left_out:
+            found.append(f"should not pass but did: {', '.join(sorted(passed))}")
+    if known.message and not waits(known, score) and not any(known.message in text for text in _read_by_student(score)):
+        found.append(f"no visible message says {known.message!r}")
+    return found
+
+
+def _speaks_of_training(failing: set[str], score: Score) -> bool:
+    """Whether the list of failing tests covers those that not every run asks: it names one of them, or is empty.
+
+    A list from before there were any stays as true as it was; what such a submission gets there, `training` may say.
+    """
+    return not failing or any(_short(e) in failing for e in score.entries if e.needs)
+
+
+def _of_folder(known: Known, score: Score) -> list[str]:
+    """What the folder's name promises, whatever else is stated."""
+    decided = score.points - score.still_open
+    statuses = {e.status for e in score.entries}
+    match known.verdict:
+        case "accepted" if score.earned != decided:
+            return [f"a right answer lost points: {_lost(score)}"]
+        case "partial" if not 0 < score.earned < decided:
+            return [f"got {_points(score.earned)} of {_points(decided)} points, expected some but not all"]
+        case "wrong" if score.earned >= decided:
+            return [f"got full marks{_unless_left_out(score)}"]
+        case "error" if Status.ERROR not in statuses and not score.notes:
+            return ["no test ended in an error"]
+        case "timeout" if Status.TIMEOUT not in statuses and not score.notes:
+            return ["no test ended in a timeout"]
+        case "starter" if known.score is None and score.earned > 0:
+            return [
+                f"the starter gets {_points(score.earned)} points; state its score in expected.yaml if that is meant"
+            ]
+    return []
+
+
+def _unless_left_out(score: Score) -> str:
+    """What to state where a test that was left out may be the one that fails."""
+    if any(e.status is Status.DEFERRED for e in score.entries):
+        return "; if it fails a test that was left out here, name it in expected.yaml (failing: [test_…])"
+    return ""
+
+
+def _read_by_student(score: Score) -> list[str]:
+    return [*score.notes, *(e.message for e in score.entries if e.visibility == "visible")]
+
+
+def _lost(score: Score) -> str:
+    lost = [
+        f"{_short(e)} {e.status}{': ' + text if (text := _why(e)) else ''}"
+        for e in score.entries
+        if not e.status.is_open and e.status is not Status.PASSED
+    ]
+    return "; ".join(lost[:4]) + (f"; and {len(lost) - 4} more" if len(lost) > 4 else "") if lost else "nothing lost"
+
+
+def _short(entry: Entry) -> str:
+    return entry.test_id.split("::", 1)[-1]
+
+
+def _points(points: Fraction) -> str:
+    return f"{float(points):g}" if points.denominator in (1, 2, 4, 5, 10, 20) else str(points)
+
+
+def _why(entry: Entry) -> str:
+    """One line of what the staff reads; of a traceback, the exception."""
+    first, *others = (entry.staff_message or entry.message).strip().splitlines() or [""]
+    if first.startswith("Traceback"):
+        first = next((line for line in others if not line.startswith(" ")), first)
+    return first[:160]

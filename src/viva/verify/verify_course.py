@@ -1,0 +1,111 @@
+"""Verify assignments: points add up, and every known submission gets what it should, through the real path."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from viva.config import Assignment, Course
+from viva.config.rubric import Rubric
+from viva.model import Score, Tier
+from viva.model.gpu import Gpus
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.local_pool import Batch, Job
+from viva.verify.expected_verdicts import Known, known_submissions
+from viva.verify.mutants.mutant import Mutant
+from viva.verify.mutants.mutant_report import survivor
+from viva.verify.mutants.mutant_trial import judge
+from viva.verify.mutants.quick_mutants import LIMIT_S, ten
+from viva.verify.rubric_checks import rubric_complaints
+from viva.verify.verdict_check import complaints, points_complaint, waits
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was verified."""
+
+    what: str
+    complaints: tuple[str, ...]
+    score: Score | None = None
+    is_mutant: bool = False
+    """True for a right answer that was broken, and must have lost points."""
+    waits: bool = False
+    """True when a test that must fail was left out, so that nothing is decided yet."""
+
+    @property
+    def holds(self) -> bool:
+        """True when there is nothing to complain about."""
+        return not self.complaints
+
+
+def verify(
+    course: Course,
+    assignments: Sequence[Assignment],
+    tier: Tier,
+    secret: bytes,
+    workers: int = 0,
+    *,
+    with_mutants: bool = True,
+    training: bool = False,
+    gpus: Gpus | None = None,
+) -> Iterator[tuple[Assignment, list[Finding]]]:
+    """Grade everything whose verdict is known, all assignments in one batch so that no core waits for another.
+
+    Submissions that run into a time limit come first: while one worker waits for them, the others grade the rest.
+
+    Args:
+        training: whether tests that train are run; never for mutants.
+        gpus: what is offered to tests that need a GPU; None to leave them out.
+
+    Yields:
+        Each assignment in the order given, with a finding about its points, one about its rubric if there is one, one
+        per known submission, and one for each of ten mutants.
+
+    Raises:
+        CourseError: a rubric is wrong in itself; or what `known_submissions` raises.
+    """
+    known = {a.name: known_submissions(course, a) for a in assignments}
+    rubrics = {a.name: a.rubric() for a in assignments}
+    jobs = [
+        Job(Path(k.name), k.name, a, k.submission)
+        for a in assignments
+        for k in sorted(known[a.name], key=lambda k: k.verdict != "timeout")
+    ]
+    mutants = {a.name: ten(a, known[a.name]) if with_mutants else [] for a in assignments}
+    wanted = Wanted(until_loss=True, call_s=LIMIT_S, training=False)
+    jobs += [
+        Job(Path(m.name), m.name, a, m.submission(base.submission), wanted)
+        for a in assignments
+        for m, base in mutants[a.name]
+    ]
+    graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
+    left = list(assignments)
+    batch = Batch(course, tier, secret, Wanted(training=training), workers, gpus=gpus or Gpus())
+    for job, result in batch.run(jobs):
+        if isinstance(result, Exception):
+            raise result
+        graded[job.assignment.name][job.name] = result
+        while left and len(graded[name := left[0].name]) == len(known[name]) + len(mutants[name]):
+            done = left.pop(0)
+            found = _findings(done, rubrics[name], known[name], graded[name])
+            yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
+
+
+def _findings(
+    assignment: Assignment, rubric: Rubric, known: Sequence[Known], graded: dict[str, Graded]
+) -> list[Finding]:
+    complaint = points_complaint(assignment, graded[known[0].name].score.points)
+    found = [Finding("points", (complaint,) if complaint else ())]
+    if rubric.questions:
+        found.append(Finding("rubric", rubric_complaints(rubric, [graded[k.name].score for k in known])))
+    return [*found, *(_finding(k, graded[k.name]) for k in known)]
+
+
+def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
+    verdict = judge(mutant, graded.score)
+    complaint = "\n".join(survivor(assignment, verdict)) if verdict.kind == "survived" else ""
+    return Finding(mutant.name, (complaint,) if complaint else (), graded.score, is_mutant=True)
+
+
+def _finding(known: Known, graded: Graded) -> Finding:
+    score = graded.score
+    return Finding(known.name, tuple(complaints(known, score)), score, waits=waits(known, score))

@@ -1,0 +1,122 @@
+"""What an nbgrader notebook says of its cells, and what is refused."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader_class import cell, source
+
+from bench.small_course import notebook
+from viva.adapters.nbgrader.nbgrader_grading import compose
+from viva.adapters.nbgrader.nbgrader_source import SourceNotebook, read_source
+from viva.adapters.nbgrader.regions import RegionError, regions, replace_regions
+from viva.model.errors import CourseError
+from viva.submissions.notebook_cells import read_notebook
+
+
+def read(folder: Path, cells: list[dict[str, Any]]) -> SourceNotebook:
+    (folder / "a.ipynb").write_text(notebook(cells), "utf-8")
+    return read_source(folder)[0]
+
+
+def test_kinds_and_points_of_cells(tmp_path: Path) -> None:
+    cells = read(tmp_path, source()).cells
+    assert [c.grade_id for c in cells.values() if c.is_test] == [
+        "test_total",
+        "test_halves",
+        "test_quiet",
+        "test_words",
+    ]
+    assert [c.grade_id for c in cells.values() if c.is_marked_by_a_person] == ["essay", "task"]
+    assert [c.grade_id for c in cells.values() if c.locked] == [
+        *("setup", "test_total", "test_halves", "test_quiet", "test_words", "task"),
+    ]
+    assert cells["test_total"].points == 3 and cells["task"].mark_scheme == "One point for each axis."
+    assert [c.shows_tests for c in cells.values() if c.grade_id in ("test_total", "test_words")] == [True, False]
+
+
+def graded_cell(text: str = "pass", **about: Any) -> dict[str, Any]:
+    return cell("code", text, "t", **{"grade": True, "locked": True, "points": 1, **about})
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([cell("code", "1")], "no cell of any notebook is worth points"),
+        ([graded_cell(), graded_cell()], "cell 2 has the id `t` of a cell above"),
+        ([graded_cell(points=-1)], "cell 1 is worth -1 points"),
+        ([graded_cell(points="3")], "cell 1 is worth '3' points"),
+        ([graded_cell(points=True)], "cell 1 is worth True points"),
+        ([graded_cell(points=float("nan"))], "cell 1 is worth nan points"),
+        ([graded_cell(schema_version=9)], "metadata of version 9"),
+        ([graded_cell("### AUTOTEST total([1])")], "AUTOTEST"),
+        ([graded_cell("### BEGIN HIDDEN TESTS\nx")], "`BEGIN HIDDEN TESTS` has no `END HIDDEN TESTS`"),
+        ([graded_cell("# BEGIN HIDDEN TESTS\n# BEGIN HIDDEN TESTS")], "inside another such region"),
+        ([cell("code", "### BEGIN SOLUTION\n### END SOLUTION")], "none of its metadata"),
+        ([{**graded_cell(), "metadata": {"nbgrader": {"schema_version": 3, "grade": True}}}], "without a grade_id"),
+    ],
+)
+def test_what_cannot_be_taken_over_is_refused_in_a_sentence(
+    tmp_path: Path, cells: list[dict[str, Any]], words: str
+) -> None:
+    with pytest.raises(CourseError) as raised:
+        read(tmp_path, cells)
+    assert words in str(raised.value) and str(raised.value).startswith(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[", '{"cells": 3}', '{"cells": [{"metadata": {"nbgrader": []}}]}'])
+def test_no_notebook_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.ipynb").write_text(text)
+    with pytest.raises(CourseError):
+        read_source(tmp_path)
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text(notebook(source()))
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "a.ipynb").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CourseError, match="holds no notebook"):
+        read_source(tmp_path / "source")
+
+
+def test_regions_are_replaced_with_their_indentation() -> None:
+    text = "def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n# behind"
+    assert replace_regions(text, "SOLUTION", "a\nb") == "def f():\n    a\n    b\n# behind"
+    assert replace_regions(text, "SOLUTION") == "def f():\n# behind"
+    assert regions(text, "SOLUTION") == "    return 1"
+    assert replace_regions("no region", "SOLUTION", "x") == "no region"
+    with pytest.raises(RegionError):
+        replace_regions("BEGIN SOLUTION", "SOLUTION")
+
+
+def test_altered_cells_are_put_back_at_their_places(tmp_path: Path) -> None:
+    author = read(tmp_path, source())
+    theirs = read_notebook(
+        notebook(
+            [
+                cell("code", "first = 1"),
+                cell("markdown", "was a test", "test_total", grade=True),
+                cell("code", "assert True", "test_halves", grade=True),
+                cell("code", "assert True", "unknown", grade=True),
+                cell("code", "", "test_quiet"),
+                cell("code", "mine", "total", solution=True),
+            ]
+        ).encode()
+    )
+    steps = compose(theirs, author, hidden=True)
+    assert [step.key for step in steps] == ["", "test_total", "test_halves", "", "test_quiet", ""]
+    assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6]
+    assert "BEGIN HIDDEN TESTS" in steps[1].source and steps[5].source == "mine"
+    assert "HIDDEN" not in compose(theirs, author, hidden=False)[1].source
+
+
+@pytest.mark.parametrize("metadata", [{"nbgrader": 3}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": None}, 7, None])
+def test_metadata_of_any_form_are_an_ordinary_cell(tmp_path: Path, metadata: Any) -> None:
+    author = read(tmp_path, source())
+    theirs = read_notebook(notebook([{**cell("code", "1"), "metadata": metadata}]).encode())
+    assert [step.key for step in compose(theirs, author, hidden=True)] == [""]
+
+
+def test_points_are_what_is_written(tmp_path: Path) -> None:
+    assert read(tmp_path, [graded_cell(points=0.1)]).cells["t"].points == Fraction(1, 10)

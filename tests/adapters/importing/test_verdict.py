@@ -1,0 +1,80 @@
+"""nbgrader's and otter's rules, on what a box may claim."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.adapters.cells.cell_outcome import of_case, of_cell
+from viva.model import Status
+
+
+def value(text: Any) -> dict[str, Any]:
+    return {"output_type": "execute_result", "data": {"text/plain": text}}
+
+
+ERROR = {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}
+STDERR = {"output_type": "stream", "name": "stderr", "text": "careful"}
+STDOUT = {"output_type": "stream", "name": "stdout", "text": "0"}
+SHOWN = {"output_type": "display_data", "data": {"text/plain": "0"}}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "share"),
+    [
+        ([], 1),
+        ([STDOUT], 1),
+        ([SHOWN], 1),
+        ([ERROR], 0),
+        ([STDERR], 0),
+        ([value("1")], Fraction(1, 4)),
+        ([value("0")], 0),
+        ([value("0.0")], 0),
+        ([value("4.0")], 1),
+        ([value("1e-1")], Fraction(1, 40)),
+        ([value("True")], 1),
+        ([value("'all right'")], 1),
+        ([value("-1")], 1),
+        ([value("nan")], 1),
+        ([value("inf")], 1),
+        ([value("9")], 1),  # nbgrader refuses the whole notebook
+        ([value("1"), ERROR], Fraction(1, 4)),
+        ([STDOUT, ERROR, value("4")], 0),
+    ],
+)
+def test_the_first_telling_output_decides(outputs: list[dict[str, Any]], share: Fraction) -> None:
+    outcome = of_cell({"status": "ok", "outputs": outputs}, Fraction(4))
+    earned = outcome.share if outcome.share is not None else int(outcome.status is Status.PASSED)
+    assert earned == share
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.binary(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["status", "outputs", "output_type", "name", "text", "data", "text/plain", "raised", "passed"]
+            )
+            | st.integers(),
+            inner | st.sampled_from(["execute_result", "stream", "stderr", "error"]),
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANYTHING)
+def test_whatever_a_box_claims_is_an_outcome(claim: Any) -> None:
+    for outcome in (of_cell(claim, Fraction(3)), of_case(claim, success="", failure="")):
+        assert outcome.share is None or 0 <= outcome.share <= 1
+        assert isinstance(outcome.message, str)
+
+
+@pytest.mark.parametrize("claim", [None, 1, "passed", [], {"passed": 1}, {"passed": "True"}, {"status": "raised"}])
+def test_nothing_but_a_plain_pass_is_a_pass(claim: Any) -> None:
+    assert of_case(claim, success="", failure="").status is not Status.PASSED
+    assert of_cell(claim, Fraction(1)).status is not Status.PASSED

@@ -1,0 +1,256 @@
+# ruff: noqa: E501  (tables of answers, one group to a line)
+"""Formulas by value; nothing is executed, and nothing takes long."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import Rows
+
+from viva.grading import Disagreement, agree_formula
+
+VARIANCE = "h * (sigma**4 + 2 * mu**2 * sigma**2)"
+RANGES = {"h": (1.0, 64.0), "mu": (-2.0, 2.0), "sigma": (0.1, 3.0)}
+
+RIGHT = [
+    ("2*d + 2", ["d"], [
+        "2*d+2", "2d+2", "2 d + 2", "2(d+1)", "(d+1)*2", "2·d+2", "2×d + 2", "2∗d+2",
+        "d+d+2", "2D+2", "f = 2d+2", "params(d) = 2*d + 2", "2d+2 = 2(d+1)", "$2d + 2$", "2 \\cdot d + 2", "\\(2d+2\\)",
+        "2\\,d+2", "2 + 2*d", "2{d}+2", "2[d+1]", "4d/2+2", "2d − −2", "+2d+2", "2d+2.0", "2.d+2", "2e0*d+2", "２d+2",
+        "√4·d + 2", "sqrt(4)d+2", "2d^1+2", "2d¹+2", "log2(4) d + 2", "max(2d+2, 1)", "abs(-2d-2)", "2*d+2 ", "\n2d+2\n",
+        "d*2+2", "2d + 2e/e", "O(2d+2)",
+    ]),
+    (VARIANCE, RANGES, [
+        "h(σ⁴+2μ²σ²)", "hσ⁴ + 2hμ²σ²", "h*(sigma^4+2*mu^2*sigma^2)", "h \\sigma^{4} + 2h\\mu^{2}\\sigma^{2}",
+        "h\\left(\\sigma^4 + 2\\mu^2\\sigma^2\\right)", "H·Sigma**4 + 2·H·Mu**2·Sigma**2", "hσ²(σ²+2µ²)", "σ^4h+2σ^2μ^2h",
+        "h((sigma^2+mu^2)^2 - mu^4)", "Var = h(σ^4 + 2μ^2 σ^2)",
+    ]),
+    ("n**2 / G", {"n": (8.0, 512.0), "G": (2.0, 8.0)}, [
+        "n^2/G", "n²/G", "O(n²/G)", "$O(n^2/G)$", "\\frac{n^2}{G}", "\\dfrac{n^2}{G}", "$\\mathcal{O}(\\frac{n^2}{G})$",
+        "G(n/G)²", "G*(n/G)^2", "n*n/G", "1/G n^2", "n²÷G", "n^2/g", "n·n⁄G", "O\\left(\\frac{n^2}{G}\\right)", "n**2*G**-1",
+    ]),
+    ("d*k + 3*r*(d+k)", ["d", "k", "r"], ["dk+3r(d+k)", "dk + 3rd + 3rk", "kd+3(dr+kr)", "d k + 3 r (d + k)"]),
+    ("4*d_model**2", ["d_model"], ["4d_model^2", "4 d_{model}^2", "(2d_model)²", "4d_{\\text{model}}^{2}", "4D_MODEL²"]),
+    ("min(T, (k+1)**n)", {"T": (1, 100), "k": (1, 4), "n": (1, 4)}, ["min(T,(k+1)^n)", "min((1+k)^n, T)"]),
+    ("1/(2*d)", ["d"], ["1/2d", "1/(2d)", "0.5/d", "d^-1/2", "½/d", "\\frac{1}{2d}", "½ d^(-1)"]),
+    ("d/2", ["d"], ["1/2d", "d/2", "½d", "0.5d", ".5 d", "1/2 * d"]),
+    ("N*h_1", ["N", "h_1"], ["N h₁", "N*h_1", "Nh_1"]),
+    ("O(n*log2(n))", ["n"], ["n log n", "O(n log n)", "O(3n ln n)", "O(n·log₂(n))", "Θ(n log2 n)"]),
+    ("O(M**2 * k)", ["M", "N", "k"], [
+        "O(M²k)", "M^2k", "M*M*k", "2M²k", "O (k M^2)", "\\mathcal{O}(M^2k)", "$\\mathcal{O}\\left(M^2 k\\right)$", "\\(O(M^2k)\\)",
+        "\\mathrm{O}(M^2k)", "\\Theta(M^2 k)", "`O(M^2k)`", "O[M^2k]", "О(M²k)", "Ο(M²k)", "𝒪(M²k)", "O(M^2k).", "time = O(M²k)", "M ˆ2 k",
+    ]),
+    ("x1*x2 + p1*p2", ["x1", "x2", "p1", "p2"], ["x_1·x_2 + p_1·p_2", "x₁x₂+p₁p₂", "x_1 \\cdot x_2 + p_{1} \\cdot p_{2}", "x1x2+p1p2."]),
+    ("min(T, 2**n)", {"T": (1, 100), "n": (1, 8)}, ["\\min\\{T, 2^n\\}", "min{2ⁿ, T}"]),
+    ("1538", ["d"], [1538, "1538", "1,538", "2*769", 1538.0]),
+    ("exp(beta/sqrt(h))", {"beta": (0, 3), "h": (1, 9)}, ["e^(β/√h)", "exp(beta/sqrt(h))", "e^{\\beta/\\sqrt{h}}"]),
+]  # fmt: skip
+
+
+def test_a_right_formula_in_any_notation():
+    with Rows() as row:
+        for expected, variables, answers in RIGHT:
+            for answer in answers:
+                with row(expected, answer):
+                    agree_formula(answer, expected, variables)
+
+
+def test_both_spellings_of_an_index_may_be_letters_of_the_question():
+    agree_formula("x1 - x_1", "x1 - x_1", ["x1", "x_1"])
+    with pytest.raises(Disagreement):
+        agree_formula("0*x1", "x1 - x_1", ["x1", "x_1"])
+
+
+LETTERS = ["M", "N", "k"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "O(M²k)",
+        "O(M²k + Mk²)",
+        "4Mk^2 + 2M^2k",
+        "O(Mk(M+k))",
+        "M^2 k + M k + M^2",
+        "\\mathcal{O}(M^2 k + M k^2)",
+        "O(3M^2k + M^2)",
+    ],
+)
+def test_an_order_with_lower_terms_beside_it(answer):
+    agree_formula(answer, "O(M**2*k)", LETTERS, lower=["M*k**2", "M*k", "M**2"])
+
+
+OTHER_TERMS = [
+    "O(Mk²)",
+    "O(M²k - Mk²)",
+    "O(M²k + N²k)",
+    "O(M²k + M³)",
+    "O(MNk)",
+    "Mk",
+    "O(M²)",
+    "O(M²k²)",
+    "-M^2k",
+    "0",
+    "1/(M-M)",
+    "O(M²k + 1)",
+]
+
+
+def test_an_order_with_other_terms_beside_it():
+    with Rows() as row:
+        for answer in OTHER_TERMS:
+            with row(answer), pytest.raises(Disagreement, match="not even up to a factor"):
+                agree_formula(answer, "O(M**2*k)", LETTERS, lower=["M*k**2", "M*k", "M**2"])
+
+
+def test_lower_terms_are_for_orders_only():
+    with pytest.raises(Disagreement):
+        agree_formula("M²k + Mk²", "M**2*k", LETTERS, lower=["M*k**2"])
+
+
+WRONG = [
+    ("2*d + 2", ["d"], ["2d", "2d+1", "d+2", "2(d+2)", "d^2+2", "2*d-2", "2", 1538, "d*2*2", "2d+2d", "O(d)", "2^d+2"]),
+    (VARIANCE, RANGES, ["h*sigma**4", "h(σ²+μ²)²", "h(σ⁴+μ²σ²)", "σ⁴+2μ²σ²", "h·μ²", "h(σ⁴+2μσ²)"]),
+    ("n**2 / G", {"n": (8.0, 512.0), "G": (2.0, 8.0)}, ["n^2", "n/G", "(n/G)^2", "nG", "O(n²)", "n^2/G + 1"]),
+    ("O(n**2)", ["n"], ["n", "O(n)", "n^3", "O(n^2 log n)", "n^2 + 1", "0", "-n^2"]),
+    ("min(T, (k+1)**n)", {"T": (1, 100), "k": (1, 4), "n": (1, 4)}, ["T", "(k+1)^n", "max(T,(k+1)^n)"]),
+]
+
+
+def test_another_formula_is_shown_a_point():
+    with Rows() as row:
+        for expected, variables, answers in WRONG:
+            for answer in answers:
+                with row(expected, answer):
+                    with pytest.raises(
+                        Disagreement, match=r"expected -?[\d.e+-]+\.$|not even up to a factor"
+                    ) as raised:
+                        agree_formula(answer, expected, variables)
+                    assert str(raised.value).isprintable()
+
+
+def test_the_point_is_small_and_whole():
+    with pytest.raises(Disagreement) as raised:
+        agree_formula("d²", "2*d + 2", ["d"])
+    assert str(raised.value) == "Your answer d² is not right: at d = 3 it gives 9, expected 8."
+    with pytest.raises(Disagreement, match=r"at n = 9, G = 6 it gives 81, expected 13\.5\."):
+        agree_formula("n^2", "n**2/G", {"n": (8, 512), "G": (2, 8)})
+    with pytest.raises(Disagreement, match=r"at d = 3 it has no value, expected 8\."):
+        agree_formula("2d+2+1/(d-3)", "2d+2", ["d"])
+
+
+def test_known_mistakes_and_other_right_formulas():
+    agree_formula("128d+2d+2", "2d+2", ["d"], accept=["130d+2"])
+    with pytest.raises(Disagreement, match=r"It equals a known mistake: the bias is missing\.") as raised:
+        agree_formula("d*2", "2d+2", ["d"], hints={"the head is missing": "d", "the bias is missing": "2d"})
+    assert raised.value.hint == "the bias is missing"
+
+
+NO_FORMULA = [
+    "", None, "  ", "2x+2", "2d+", "2d)", "(2d", "2 2", "d2", "d 2", "*d", "2**", "d!", "d=", "lambda d: 2*d", "d if d else 2",
+    "__import__('os').system('true')", "d.__class__", "[d for d in d]", "{}", "2d; 3", "d\0", "sin(d)", "f(d)", "min(d)",
+    "sqrt(d, 2)", "log", "sqrt", "frac", "𝟚x", "a lot", "two times d plus two", ["2d"], {"d": 2}, True, 1j, float("nan"), "\\",
+    "d'", "d_1", "🙂", "d?", "2d + 2 parameters", "1_000", "d@d", "d%2", "d<2", "d,2", "2,5d",
+]  # fmt: skip
+
+
+def test_what_is_no_formula_is_said_to_be_none():
+    with Rows() as row:
+        for answer in NO_FORMULA:
+            with row(answer):
+                with pytest.raises(
+                    Disagreement, match=r"cannot be read as a formula|is empty; expected a formula"
+                ) as raised:
+                    agree_formula(answer, "2*d + 2", ["d"])
+                assert str(raised.value).isprintable()
+                assert len(str(raised.value)) < 400
+
+
+def test_unknown_letters_are_named_with_those_that_there_are():
+    with pytest.raises(Disagreement, match=r"`x` is not known; the formula's letters are d, k and r\."):
+        agree_formula("d+x", "d+k+r", ["d", "k", "r"])
+
+
+LONG = [
+    "9**9**9**9**9", "9^" * 100 + "9", "(" * 200 + "d" + ")" * 200, "-" * 300 + "d", "d" * 400, "+".join(["d"] * 240),
+    "2^" * 30 + "d", "exp(exp(exp(exp(d))))", "1e308*10*d", "1" * 400, "((d^d)^d)^d", "sqrt " * 90 + "d", "d^-(" * 30 + "1" + ")" * 30,
+    "e^" * 35 + "d", "\\frac" * 90, "{" * 400, "log log log log d", "x" * 100_000, "1/(d-d)", "(0-1)^0.5", "floor(1e308*9)",
+    "O" + " " * 200_000 + "x(", "\\mathcal" + " " * 200_000 + "x(", "=x" * 100_000,
+]  # fmt: skip
+
+
+def test_nothing_takes_long():
+    with Rows() as row:
+        for n, answer in enumerate(LONG):
+            with row(n):
+                start = time.process_time()
+                with pytest.raises(Disagreement):
+                    agree_formula(answer, "2*d + 2", ["d"])
+                assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    ("expected", "variables", "problem"),
+    [
+        ("2*x", ["d"], "cannot be read as a formula"),
+        ("2*", ["d"], "cannot be read"),
+        ("", ["d"], "cannot be read"),
+        ("log(d)", {"d": (-5, -1)}, "has no value"),
+        ("d", {"d": (2, 1)}, "low < high"),
+        ("d", {"d": (0, float("inf"))}, "low < high"),
+    ],
+)
+def test_authors_mistakes_are_errors_whatever_the_answer(expected, variables, problem):
+    for answer in ("2*d", "nonsense", None):
+        with pytest.raises(ValueError, match=problem):
+            agree_formula(answer, expected, variables)
+
+
+def test_a_variable_may_be_called_like_a_constant_or_a_function():
+    agree_formula("e*max", "e*max", {"e": (1, 2), "max": (3, 4)})
+    agree_formula("O(n)", "O*n", {"O": (1, 2), "n": (3, 4)})
+    agree_formula("Nn", "N*n", ["N", "n"])
+    with pytest.raises(Disagreement):
+        agree_formula("n*n", "N*n", ["N", "n"])
+
+
+numbers = st.integers(0, 9).map(str)
+formulas = st.recursive(
+    numbers | st.sampled_from("ab"),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from([" + ", " - ", "*", " * ", "/"]), inner).map(
+            lambda t: f"({t[0]}{t[1]}{t[2]})"
+        ),
+        inner.map(lambda x: f"(-{x})"),
+        inner.map(lambda x: f"({x})^2"),
+    ),
+    max_leaves=8,
+)
+
+
+@given(formulas)
+def test_values_are_those_of_arithmetic(text):
+    """Against Python's own evaluation of the same text."""
+    from viva.compare.answers.formula_text import parse
+    from viva.compare.answers.formula_tree import evaluate
+
+    values = {"a": 1.7, "b": -0.3}
+    try:
+        wanted = float(eval(text.replace("^", "**"), {"__builtins__": {}}, values))
+    except ZeroDivisionError:
+        assert evaluate(parse(text, values), values) != evaluate(parse(text, values), values)
+        return
+    for tight in (False, True):
+        assert evaluate(parse(text, values, tight=tight), values) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+@given(st.text(max_size=60) | st.text("0123456789d().,+-*/^= eσ²√\\{}_", max_size=40))
+def test_any_text_is_read_or_refused(text):
+    try:
+        agree_formula(text, "2*d + 2", ["d"])
+        message = ""
+    except Disagreement as error:
+        message = str(error)
+    assert message.isprintable()
+    assert len(message) < 500

@@ -1,0 +1,221 @@
+"""Courses become typed values; a wrong course file is one sentence with file, line, key and what is allowed."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from rows import Rows
+
+from viva.config import load_course
+from viva.config.course import Handed
+from viva.model import Limits, Tier
+from viva.model.errors import CourseError, UsageError
+
+Write = Callable[[str, str], Path]
+
+FULL = """\
+title: Masks
+version: 3
+submission: {notebook: "hw?.ipynb", module: masks.py}
+load: definitions
+device: cpu
+points: 12.5
+preload: [numpy, torch.optim]
+limits: {load_s: 60, call_s: 2.5, memory_mib: 512, fork: false}
+data: [data/corpus.txt]
+forbid: [sacrebleu, torch.nn.MultiheadAttention]
+due: 2026-12-01T23:59:00+01:00
+min_tier: T2
+"""
+
+
+def test_every_key_is_read(write: Write, tmp_path: Path) -> None:
+    write("assignments/masks/assignment.yaml", FULL)
+    corpus = write("fixtures/masks/data/corpus.txt", "a b c\n")
+    course = load_course(tmp_path)
+    masks = course.assignment("masks")
+    assert (course.root, course.title, course.assignments, course.min_tier) == (
+        tmp_path,
+        "nlp",
+        ("masks", "lora"),
+        None,
+    )
+    assert (masks.name, masks.title, masks.version, masks.load) == ("masks", "Masks", 3, "definitions")
+    assert masks.submission == Handed("hw?.ipynb", "masks.py")
+    assert masks.device == "cpu"
+    assert masks.points == Fraction(25, 2)
+    assert masks.preload == ("numpy", "torch.optim")
+    assert masks.limits == Limits(load_s=60, call_s=2.5, memory_mib=512, fork=False)
+    assert (masks.data, masks.data_names) == ((corpus,), ("data/corpus.txt",))
+    assert masks.forbid == ("sacrebleu", "torch.nn.MultiheadAttention")
+    assert masks.due is not None
+    assert masks.due.utcoffset() == timedelta(hours=1)
+    assert masks.min_tier is Tier.T2
+    assert masks.graders == tmp_path / "graders" / "masks"
+    assert masks.starter == tmp_path / "assignments" / "masks" / "starter"
+
+
+def test_what_is_not_written_has_its_default(write: Write, tmp_path: Path) -> None:
+    masks = load_course(tmp_path).assignment("masks")
+    assert (masks.version, masks.load, masks.device) == (1, "run", "as_written")
+    assert (masks.points, masks.due) == (None, None)
+    assert (masks.limits, masks.submission) == (Limits(), Handed("*.ipynb", "solution.py"))
+    assert (masks.preload, masks.data, masks.forbid, masks.python, masks.min_tier) == ((), (), (), None, None)
+
+
+def test_what_gradescope_is_told(write: Write, tmp_path: Path) -> None:
+    given = load_course(tmp_path).assignment("masks").release.gradescope
+    assert (given.timeout, given.attempts, given.per, given.hidden) == (600.0, None, 86_400.0, "after_published")
+    assert given.training and given.files == ()
+    text = "title: M\nrelease: {gradescope: {timeout: 40m, attempts: 5, per: 90s, hidden: hidden, files: [a]}}\n"
+    write("assignments/masks/assignment.yaml", text)
+    given = load_course(tmp_path).assignment("masks").release.gradescope
+    assert (given.timeout, given.attempts, given.per, given.hidden) == (2400.0, 5, 90.0, "hidden")
+    assert given.files == ("a",)
+
+
+def test_an_assignment_is_read_once(write: Write, tmp_path: Path) -> None:
+    course = load_course(tmp_path)
+    assert course.assignment("masks") is course.assignment("masks")
+
+
+@pytest.mark.parametrize(
+    ("written", "exact"),
+    [("100", Fraction(100)), ("0.1", Fraction(1, 10)), ("100/3", Fraction(100, 3)), ("0", Fraction(0))],
+)
+def test_points_mean_what_is_written(write: Write, tmp_path: Path, written: str, exact: Fraction) -> None:
+    write("assignments/masks/assignment.yaml", f"title: Masks\npoints: {written}\n")
+    assert load_course(tmp_path).assignment("masks").points == exact
+
+
+def test_a_time_in_utc(write: Write, tmp_path: Path) -> None:
+    write("assignments/masks/assignment.yaml", "title: Masks\ndue: 2026-12-01T23:59:00Z\n")
+    assert load_course(tmp_path).assignment("masks").due == datetime(2026, 12, 1, 23, 59, tzinfo=UTC)
+
+
+WRONG = [
+    # keys
+    ("titel: Masks\n", [":1: titel: there is no such key; did you mean `title`?"]),
+    ("title: M\nzzz: 1\n", [":2: zzz: there is no such key; there are: title, version, submission"]),
+    ("title: M\nlimits:\n  load_s: 1\n  memory_mb: 5\n", [":4: limits.memory_mb:", "did you mean `memory_mib`?"]),
+    ("version: 2\n", [": title: this key is needed and is missing."]),
+    ("title: M\ntitle: N\n", [":2: the key `title` is written twice (first in line 1)."]),
+    # values
+    ("title: 5\n", [":1: title: found `5`, expected a text."]),
+    ("title:\n", [":1: title: found nothing, expected a text."]),
+    ("title: M\nversion: 1.5\n", [":2: version: found `1.5`, expected a whole number from 1 to 1,000,000."]),
+    ("title: M\nversion: true\n", ["version: found `true`, expected a whole number"]),
+    ("title: M\nversion: 0\n", ["version: found `0`, expected a whole number from 1"]),
+    ("title: M\nload: runn\n", [":2: load: found `runn`, expected run or definitions."]),
+    ("title: M\ndevice: cuda\n", ["device: found `cuda`, expected as_written or cpu."]),
+    ("title: M\nmin_tier: T9\n", ["min_tier: found `T9`, expected one of T0, T1, T2, T3."]),
+    ("title: M\nlimits: {load_s: 0}\n", ["limits.load_s: found `0`, expected a number of seconds, more than 0"]),
+    ('title: M\nlimits: {load_s: "60"}\n', ["limits.load_s: found `60`, expected a number of seconds"]),
+    ("title: M\nlimits: {load_s: .nan}\n", ["limits.load_s: found `.nan`, expected a number of seconds"]),
+    ("title: M\nlimits: {fork: no}\n", ["limits.fork: found `no`, expected true or false."]),
+    ("title: M\nlimits: 5\n", ["limits: found `5`, expected keys with values"]),
+    ("title: M\npoints: many\n", ["points: found `many`, expected a number of points, zero or more"]),
+    ("title: M\npoints: -1\n", ["points: found `-1`, expected a number of points, zero or more"]),
+    ("title: M\npoints: 1/0\n", ["points: found `1/0`, expected a number of points"]),
+    ("title: M\npreload: numpy\n", ["preload: found `numpy`, expected a list, such as [a, b]."]),
+    (
+        "title: M\npreload:\n  - numpy\n  - import os\n",
+        [":4: preload.1: found `import os`, expected a module's name, such as numpy, or torch?"],
+    ),
+    ("title: M\nforbid: [a, b, a]\n", ["forbid.2: found `a`, expected each element once."]),
+    (
+        "title: M\ndue: 2026-12-01T23:59:00\n",
+        ["due: found `2026-12-01T23:59:00`, expected a date and"],
+    ),
+    ("title: M\ndue: 2026-12-01\n", ["expected a date and time with a time zone"]),
+    ("title: M\ndue: tomorrow\n", ["expected a date and time with a time zone"]),
+    (
+        "title: M\nrelease: {gradescope: {timeout: 41m}}\n",
+        ["release.gradescope.timeout: found `41m`, expected a time from 2m to 40m, such as 10m."],
+    ),
+    ("title: M\nrelease: {gradescope: {timeout: 600}}\n", ["timeout: found `600`, expected a time from 2m to 40m"]),
+    ("title: M\nrelease: {gradescope: {per: 24 h}}\n", ["per: found `24 h`, expected a time from 1m to 365d"]),
+    ("title: M\nrelease: {gradescope: {attempts: 0}}\n", ["attempts: found `0`, expected a whole number from 1"]),
+    ("title: M\nrelease: {gradescope: {hiden: x}}\n", ["release.gradescope.hiden", "did you mean `hidden`?"]),
+    ("title: M\nsubmission: {notebook: null, module: null}\n", ["submission: found neither notebook nor module"]),
+    ("title: M\npython: /no/such/python\n", ["python: found `/no/such/python`, expected the path of a Python"]),
+    # files
+    ("title: M\ndata: [data/none.txt]\n", [":2: data.0: `data/none.txt` does not exist; looked in"]),
+    ("title: M\ndata: [../../grader.yaml]\n", ["data.0: `../../grader.yaml` leads out of"]),
+    ("title: M\ndata: [/etc/passwd]\n", ["data.0: `/etc/passwd` leads out of"]),
+    ("title: M\ndata: [link]\n", ["data.0: `link` leads out of"]),
+    ("title: M\ndata: [folder]\n", ["data.0: `folder` is a folder; list each file"]),
+    # YAML
+    ("title: [M\nload: run\n", [":2: this is no YAML"]),
+    ("title: M\n\tload: run\n", [":2: this is no YAML", "indent with spaces"]),
+    ("title: &a M\nload: *a\n", [":1: a text that begins with `&` must be in quotes."]),
+    ("title: !!python/object/apply:os.system [id]\n", [":1: a text that begins with `!` must be in quotes."]),
+    ("--- 1\n--- 2\n", [":2: a second document begins here"]),
+    ("just words\n", ["found `just words`, expected keys with values", "(needed: title)"]),
+    ("- a\n", ["found a list, expected keys with values"]),
+    ("", ["found nothing, expected keys with values"]),
+    ("title: \0\n", [":1: there is a character that YAML does not allow."]),
+    ("title: " + "[" * 100_000, ["nested deeper than 24 levels"]),
+]
+
+
+def test_a_wrong_assignment_file_is_one_sentence(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "assignments/masks/link").symlink_to("/etc/passwd")
+    (tmp_path / "assignments/masks/folder").mkdir()
+    with Rows() as row:
+        for n, (text, parts) in enumerate(WRONG):
+            with row(n, parts[0]):
+                path = write("assignments/masks/assignment.yaml", text)
+                with pytest.raises(CourseError) as caught:
+                    load_course(tmp_path).assignment("masks")
+                sentence = str(caught.value)
+                assert sentence.startswith(str(path))
+                assert sentence[-1] in ".?)" and "\n" not in sentence
+                for part in parts:
+                    assert part in sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("assignments: [masks]\n", "course: this key is needed and is missing."),
+        ("course: nlp\n", "assignments: this key is needed and is missing."),
+        ("course: nlp\nassignments: [masks, masks]\n", "assignments.1: found `masks`, expected each element once."),
+        ("course: nlp\nassignments: [../etc]\n", "assignments.0: found `../etc`, expected a folder's name"),
+        ("course: nlp\nassignments: [..]\n", "assignments.0: found `..`, expected a folder's name"),
+        ("course: nlp\nassignments: [m]\nsecret: hunter2\n", "secret: found `hunter2`, expected env:NAME"),
+        ("course: nlp\nassignments: [m]\nworkers: many\n", "workers: found `many`, expected auto, or a number"),
+        ("course: nlp\nassignments: [m]\nsecrets: env:X\n", "secrets: there is no such key; did you mean `secret`?"),
+    ],
+)
+def test_a_wrong_course_file_is_one_sentence(write: Write, tmp_path: Path, text: str, part: str) -> None:
+    write("grader.yaml", text)
+    with pytest.raises(CourseError) as caught:
+        load_course(tmp_path)
+    assert part in str(caught.value)
+
+
+def test_a_course_file_that_is_no_text(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "grader.yaml").write_bytes(b"course: \xff\xfe")
+    with pytest.raises(CourseError, match=r"not UTF-8 text \(byte 8\); save it as UTF-8"):
+        load_course(tmp_path)
+
+
+def test_a_folder_without_a_course(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match=r"is no course: it has no grader.yaml; `viva init DIR`"):
+        load_course(tmp_path)
+
+
+def test_an_assignment_that_is_listed_but_not_there(write: Write, tmp_path: Path) -> None:
+    write("grader.yaml", "course: nlp\nassignments: [masks, ghost]\n")
+    with pytest.raises(CourseError, match=r"lists the assignment `ghost`, but .*ghost/assignment.yaml does not exist"):
+        load_course(tmp_path).assignment("ghost")
+
+
+@pytest.mark.parametrize(("asked", "said"), [("mask", "did you mean `masks`?"), ("bert", "there are: masks, lora.")])
+def test_an_assignment_that_is_not_listed(write: Write, tmp_path: Path, asked: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_course(tmp_path).assignment(asked)
+    assert f"lists no assignment `{asked}`; {said}" in str(caught.value)

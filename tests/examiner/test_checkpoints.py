@@ -1,0 +1,206 @@
+"""Trainings in a real box, cut by their budget and continued later; what boxes say of themselves is a claim."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from examined import NAME, SECRET, best_tier, by_name, handed_in, statuses, write_course
+
+from viva.model import Tier
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+
+KEY = "answer = 42\n"
+INSIDE = '''\
+import random
+import numpy as np
+
+
+class Walk:
+    """Takes random steps, of the module's random numbers and of numpy's."""
+
+    def __init__(self, step):
+        self.step, self.place = step, np.zeros(3)
+
+    def train(self):
+        self.place = self.step(self.place) + np.random.normal(size=3) + random.random()
+        return self.place
+
+
+def start(step, seed):
+    random.seed(seed)
+    np.random.seed(seed)
+    return Walk(step)
+
+
+def snapshot(walk):
+    return {"place": walk.place, "numpy": np.random.get_state(), "python": random.getstate()}
+
+
+def restore(walk, state):
+    walk.place = np.array(state["place"])
+    np.random.set_state(state["numpy"])
+    random.setstate(state["python"])
+'''
+TESTS = '''\
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from viva.grading import number, training, visibility
+
+BUDGET = Path(__file__).parents[2] / "budget.txt"  # beside the graders, for a changed test would be another test
+
+
+def train(student, inside, take, give, seed=1, **how):
+    walk = inside.start.keep(student.step, seed)
+    order = np.random.default_rng(seed)
+    epochs = training.epochs(
+        4, budget_s=float(BUDGET.read_text()), save=partial(take, walk), load=partial(give, walk), rng=order,
+        seed=seed, **how
+    )
+    for epoch in epochs:
+        epoch.record(place=np.sum(walk.train()) + order.random())
+    return epochs
+
+
+@pytest.mark.training
+@number("1")
+def test_it_walks(student, inside):
+    """It walks."""
+    for seed in (1, 2):
+        train(student, inside, inside.snapshot, inside.restore, name="walk", curve=seed == 2, seed=seed)
+
+
+@number("2")
+def test_own_words(student, inside):
+    """The student's own words are kept."""
+    assert train(student, inside, student.save, student.load, name="own").reached
+
+
+@number("3")
+@visibility("after_published")
+def test_hidden(student, inside):
+    """It is hidden."""
+    train(student, inside, inside.snapshot, inside.restore, name="secret")
+'''
+STEP = "def step(place): return place / 2\n"
+HONEST = STEP + "def save(walk): return walk.place\ndef load(walk, state): walk.place = state\n"
+LONG, SHORT = "100", "0.000001"
+"""Budgets: for all epochs, and for one."""
+
+
+class Examined:
+    """An examiner whose trainings have a budget, and a folder for what they leave."""
+
+    def __init__(self, root: Path) -> None:
+        self.course = write_course(root, tests=TESTS, key=KEY, inside=INSIDE)
+        self.process = ExaminerProcess(self.course, self.course.assignment(NAME), best_tier(), SECRET)
+
+    def graded(self, source: str, folder: Path | None, budget: str, *only: str) -> Graded:
+        (self.course.root / "budget.txt").write_text(budget, "utf-8")
+        return self.process.grade(handed_in(source), Wanted(list(only) or None), checkpoints=folder)
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    examined = Examined(tmp_path_factory.mktemp("kept"))
+    yield examined
+    examined.process.close()
+
+
+def curves(graded: Graded) -> Mapping[str, Any]:
+    return {curve.name: curve.values for curve in graded.score.curves}
+
+
+def notes(graded: Graded) -> list[str]:
+    return [note for note in graded.score.notes if "was stopped" in note]
+
+
+def test_runs_of_one_epoch_each_come_to_what_one_run_comes_to(examined: Examined, tmp_path: Path) -> None:
+    whole = examined.graded(HONEST, None, LONG)
+    assert not whole.trained and [len(values) for values in curves(whole).values()] == [4, 4]
+    for reached in (1, 2, 3):
+        cut = examined.graded(HONEST, tmp_path, SHORT)
+        assert curves(cut)["walk, place"] == curves(whole)["walk, place"][:reached]
+        assert [f"after {reached} of 4 epochs" in note for note in notes(cut)] == [True, True]
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(cut.trained)
+        assert list(cut.trained.values()) == [False] * 4 and not cut.remarks
+    last = examined.graded(HONEST, tmp_path, SHORT)
+    assert curves(last)["walk, place"] == curves(whole)["walk, place"] and not notes(last)
+    assert list(last.trained.values()) == [True] * 4
+    assert statuses(last.score) == statuses(whole.score)
+
+
+def test_another_submission_another_test_and_another_version_begin_anew(examined: Examined, tmp_path: Path) -> None:
+    examined.graded(HONEST, tmp_path, SHORT)
+    other = examined.graded(HONEST + "x = 1\n", tmp_path, SHORT)
+    assert [len(values) for values in curves(other).values()] == [1, 1]
+    tests = next((examined.course.root / "graders" / NAME).glob("test_*.py"))
+    before = tests.read_text("utf-8")
+    try:
+        tests.write_text(f"# changed\n{before}", "utf-8")
+        changed = examined.graded(HONEST, tmp_path, SHORT)
+    finally:
+        tests.write_text(before, "utf-8")
+    assert [len(values) for values in curves(changed).values()] == [1, 1]
+    assert [len(values) for values in curves(examined.graded(HONEST, tmp_path, SHORT)).values()] == [2, 2]
+
+
+HOSTILE = {
+    "an object": ("return object()", "pass"),
+    "1 GiB": ("import numpy; return numpy.empty(1 << 30, 'u1')", "pass"),
+    "100 MiB": ("import numpy; return numpy.zeros(100 << 20, 'u1')", "pass"),
+    "nested": ("value = []\n    for _ in range(9999): value = [value]\n    return value", "pass"),
+    "raises": ("raise SystemExit(0)", "pass"),
+    "what cannot be put back": ("return 'nonsense'", "walk.place = state['place']"),
+    "says no": ("return 'nonsense'", "return False"),
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+def test_what_a_box_says_of_itself_changes_no_verdict(how: str, examined: Examined, tmp_path: Path) -> None:
+    """Left out of the files, or not used and told; never an error, and never a point."""
+    save, load = HOSTILE[how]
+    source = STEP + f"def save(walk):\n    {save}\ndef load(walk, state):\n    {load}\n"
+    if how.startswith("what"):  # what was there before can be put back
+        source = source.replace("return 'nonsense'", "return 'nonsense' if walk.place.any() else {'place': walk.place}")
+    for _ in range(2):
+        graded = examined.graded(source, tmp_path, SHORT, "test_own_words")
+    entry = by_name(graded.score)["test_own_words"]
+    assert str(entry.status) == "passed" and [len(values) for values in curves(graded).values()] == [1]
+    [remark] = graded.remarks
+    assert remark.startswith(f"{entry.test_id}[]: own: "), remark
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 10_000
+
+
+def test_a_box_that_ends_while_it_is_put_back_is_the_students_and_is_not_asked_again(
+    examined: Examined, tmp_path: Path
+) -> None:
+    source = HONEST.replace("walk.place = state", "import os; os._exit(3)")
+    found = [examined.graded(source, tmp_path, SHORT, "test_own_words") for _ in range(3)]
+    assert [str(graded.score.entries[0].status) for graded in found] == ["passed", "error", "passed"]
+    assert "could not be put back" in found[1].remarks[0]
+
+
+@pytest.mark.skipif(best_tier() is Tier.T0, reason="in T0 a box can read whatever we can, and nothing is kept")
+def test_no_box_can_look_into_the_folder(examined: Examined, tmp_path: Path) -> None:
+    looks = f"""
+import os
+
+def step(place):
+    found = [name for _, _, names in os.walk({str(tmp_path.parent)!r}) for name in names]
+    for how in ("r", "a"):
+        try:
+            open(os.path.join({str(tmp_path)!r}, "mine.checkpoint"), how)
+            found.append(how)
+        except OSError:
+            pass
+    return place + 1000 * len(found)
+"""
+    (tmp_path / "mine.checkpoint").write_bytes(b"somebody's")
+    graded = examined.graded(looks, tmp_path, SHORT, "test_it_walks")
+    assert abs(curves(graded)["walk, place"][0]) < 100

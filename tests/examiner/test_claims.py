@@ -1,0 +1,145 @@
+"""Whatever a box claims, the examiner reads it without failing: its own failure would be a test that costs nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from examined import NAME, handed_in, write_course
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from viva.config import Assignment
+from viva.examiner.boxes.load import Loader, LoadReport
+from viva.examiner.fixtures.student_names import Names
+from viva.examiner.load_notes import notes_for_student
+from viva.examiner.outcome import describe
+from viva.model import Score, untrusted
+from viva.model.errors import BoxError, GraderError, MissingName, StudentRaised
+from viva.model.plain import score_from_plain, score_to_plain
+
+WORDS = [
+    "type", "message", "frames", "missing_module", "limit", "line", "errors", "skipped", "printed", "cells", "number",
+    "status", "raised", "outputs", "wall_s", "problem", "files", "solution.py", "x.ipynb", "timeout", "ok", "forbidden",
+    "lacking", "library", "version", "name",
+]  # fmt: skip
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.builds(pow, st.sampled_from([10, -10]), st.just(5001)),  # too long for Python to write out
+    st.floats(),
+    st.text(st.characters(codec=None), max_size=5),
+    st.binary(max_size=5),
+    st.sampled_from(WORDS),
+    st.builds(np.zeros, st.integers(0, 3)),  # compared with anything, it answers with an array
+)
+PLAIN = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=5),
+        st.lists(inner, max_size=5).map(tuple),
+        st.dictionaries(st.sampled_from(WORDS), inner, max_size=6),
+        st.dictionaries(st.one_of(st.integers(), st.sampled_from(WORDS)), inner, max_size=4),
+    ),
+    max_leaves=20,
+)
+
+
+@given(PLAIN)
+def test_each_reader_returns_its_own_kind(claim: Any) -> None:
+    assert type(untrusted.text(claim)) is str and len(untrusted.text(claim, 3)) <= max(3, len("(complex)"))
+    assert type(untrusted.number(claim)) is int and str(untrusted.number(claim)).isdigit()
+    assert type(untrusted.rows(claim)) is list
+    assert type(untrusted.table(claim)) is dict
+
+
+def test_readers_keep_what_is_as_it_should_be() -> None:
+    assert untrusted.text("abc") == "abc" and untrusted.text("abc", 2) == "ab" and untrusted.text(None) == ""
+    assert untrusted.number(7) == 7 and untrusted.number(True) == 0 and untrusted.number(-1) == 0
+    assert untrusted.rows((1, 2)) == [1, 2] and untrusted.table({1: 2}) == {1: 2}
+
+
+@given(st.dictionaries(st.sampled_from(WORDS), PLAIN, max_size=6))
+def test_any_claim_of_an_exception_can_be_told(raised: dict[str, Any]) -> None:
+    text = describe(StudentRaised.from_wire(raised))
+    assert 0 < len(text) <= 4000
+
+
+class Door:
+    """Answers every question with the same claim."""
+
+    generation = 0
+
+    def __init__(self, claim: Any) -> None:
+        self._claim = claim
+
+    def ask(self, op: str, **fields: Any) -> Any:
+        return self._claim
+
+    def load_more(self) -> bool:
+        return False
+
+
+@given(PLAIN)
+@example([10**5001])
+def test_any_names_that_a_box_claims_can_be_told(claim: Any) -> None:
+    assert all(type(name) is str for name in Names(Door(claim), "student"))
+    with pytest.raises(MissingName, match=r"`x` is not defined") as raised:
+        Names(Door({"close": claim}), "student")["x"]
+    assert len(str(raised.value)) < 500
+
+
+@pytest.fixture(scope="module")
+def assignment(tmp_path_factory: pytest.TempPathFactory) -> Assignment:
+    return write_course(tmp_path_factory.mktemp("claims"), tests="", key="").assignment(NAME)
+
+
+NOTEBOOK = b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "source": "x = 1"}]}'
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.one_of(PLAIN, st.just(StudentRaised("E", "[Errno 28]"))), min_size=1, max_size=8))
+def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies: list[Any]) -> None:
+    turn = iter(range(10**6))
+
+    def ask(op: str, **fields: Any) -> Any:
+        reply = replies[next(turn) % len(replies)]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    submission = handed_in({"solution.py": "x = 1", "x.ipynb": NOTEBOOK, "more.zip": b"PK"})
+    try:
+        report = Loader(submission, assignment, {}).load(ask)
+    except BoxError:
+        return
+    except GraderError:  # no room for a submission this small: the machine is full
+        if not any(isinstance(reply, StudentRaised) for reply in replies):
+            raise
+        return
+    assert type(report) is LoadReport
+    score = Score("ada", "0", NAME, 1, (), notes=notes_for_student(submission, report))
+    assert score_from_plain(score_to_plain(score)) == score
+    assert all(type(note) is str and len(note) < 20_000 for note in score.notes)
+
+
+@pytest.mark.parametrize("name", ["raised", "status", "skipped", "number", "outputs"])
+def test_an_array_in_the_place_of_a_word_is_no_fault_of_ours(assignment: Assignment, name: str) -> None:
+    """Compared with a word it answers with an array, which is neither true nor false."""
+    cell = {"number": 1, "status": "ok", "raised": None, "outputs": [], "skipped": "", name: np.zeros(3)}
+    submission = handed_in({"x.ipynb": NOTEBOOK})
+    report = Loader(submission, assignment, {}).load(lambda op, **fields: {"cells": [cell], "forbidden": []})
+    assert notes_for_student(submission, report) == ()
+
+
+def test_what_is_listed_after_unpacking_is_loaded(assignment: Assignment, tmp_path: Path) -> None:
+    asked = []
+
+    def ask(op: str, **fields: Any) -> Any:
+        asked.append((op, fields.get("path")))
+        return [["hw/solution.py", 5], ["hw/notes.txt", 3], ["more.zip", 2]] if op == "files" else {"errors": []}
+
+    report = Loader(handed_in({"more.zip": b"PK"}), assignment, {}).load(ask)
+    assert report.files == {"hw/solution.py": 5, "hw/notes.txt": 3}
+    assert ("load_module", "hw/solution.py") in asked and report.loaded == ["hw/solution.py"]

@@ -1,0 +1,47 @@
+"""How often a box is asked for names: once for its functions, once for each other name, and anew after a new box."""
+
+from typing import Any
+
+from viva.examiner.fixtures.student_names import Names
+
+
+class Door:
+    """A box that says what it has, and remembers what was asked."""
+
+    def __init__(self, has: dict[str, str], told: Any) -> None:
+        self.generation = 1
+        self.asked: list[tuple[str, bool]] = []
+        self._has, self._told = has, told
+
+    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+        assert op == "find"
+        self.asked.append((subject, fields["more"]))
+        kind = self._has.get(subject, "")
+        return {"found": bool(kind), "callable": kind == "function", "kind": kind, "close": [], "more": self._told}
+
+    def load_more(self) -> bool:
+        return False
+
+
+def test_functions_are_looked_for_once_and_after_a_new_box_again() -> None:
+    door = Door({"f": "function", "g": "function", "h": "class"}, ["f", "g"])
+    names = Names(door, "student")
+    assert all(name in names for name in ("f", "g", "h", "g")) and "i" not in names
+    assert door.asked == [("f", True), ("h", False), ("i", False)]
+    door.generation = 2
+    assert "g" in names
+    assert door.asked[3:] == [("g", True)]
+
+
+def test_a_name_that_is_missing_tells_nothing_about_others() -> None:
+    door = Door({"f": "function"}, ["f"])
+    names = Names(door, "student")
+    assert "i" not in names and "f" in names
+    assert door.asked == [("i", True), ("f", True)]
+
+
+def test_a_box_that_tells_nonsense_is_asked() -> None:
+    for told in (None, 7, {"f": 1}, [None, 3, ["f"], b"f"], [str(number) for number in range(10**4)]):
+        door = Door({"f": "function"}, told)
+        names = Names(door, "student")
+        assert "f" in names and "5000" not in names

@@ -1,0 +1,285 @@
+"""The life of boxes in one submission, with boxes that do what a test wants."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from viva.examiner.boxes.box_session import BoxSession
+from viva.examiner.boxes.load import LoadReport
+from viva.examiner.boxes.on_gpu import OnGpu
+from viva.model import Limits
+from viva.model.errors import (
+    BoxDied,
+    BoxTimeout,
+    GraderError,
+    LoadFailed,
+    MissingName,
+    ProtocolViolation,
+    StudentRaised,
+)
+from viva.model.gpu import GpuUse
+
+Answer = Callable[[str, dict[str, Any]], Any]
+
+
+class FakeBox:
+    """Answers with what it is given; dies of an exception."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.alive, self.closed, self.hello, self.peak_memory_mib = True, False, None, 1.0
+
+    def ask(self, op: str, **fields: Any) -> Any:
+        self.asked.append((op, fields))
+        try:
+            return self._answer(op, fields)
+        except Exception:
+            self.alive = False
+            raise
+
+    def printed(self) -> bytes:
+        return b""
+
+    def kill(self) -> None:
+        self.alive = False
+
+    def close(self) -> None:
+        self.alive, self.closed = False, True
+
+
+class Source:
+    """Hands out boxes and remembers them."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer, self.boxes = answer, list[FakeBox]()
+
+    def take(self) -> Any:
+        self.boxes.append(FakeBox(self._answer))
+        return self.boxes[-1]
+
+
+class Load:
+    """A loader whose first attempts end as told."""
+
+    def __init__(self, *ends: Exception) -> None:
+        self._ends = list(ends)
+
+    def load(self, ask: Callable[..., Any]) -> LoadReport:
+        if self._ends:
+            raise self._ends.pop(0)
+        return LoadReport(loaded=["solution.py"])
+
+    def others(self, report: LoadReport) -> list[str]:
+        return ["a.py", "b.py", "c.py"]
+
+    def load_other(self, ask: Callable[..., Any], report: LoadReport, path: str, left_s: float) -> None:
+        report.loaded.append(path)
+
+
+def session(answer: Answer, *ends: Exception) -> tuple[BoxSession, Source]:
+    source = Source(answer)
+    return BoxSession(source, Load(*ends), Limits()), source  # type: ignore[arg-type]
+
+
+def fine(op: str, fields: dict[str, Any]) -> Any:
+    return {"ok": op}
+
+
+def test_a_load_that_ends_its_box_is_tried_once_more() -> None:
+    made, source = session(fine, BoxDied("exit status 1"))
+    assert made.ask("get") == "get"
+    assert [box.closed for box in source.boxes] == [True, False]
+    assert made.report is not None and made.report.loaded == ["solution.py"]
+
+
+def test_a_load_that_fails_twice_is_reported_and_never_tried_again() -> None:
+    made, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
+    for _ in range(3):
+        with pytest.raises(LoadFailed, match="exit status 1"):
+            made.ask("get")
+    assert len(source.boxes) == 2 and all(box.closed for box in source.boxes)
+
+
+def test_waiting_for_a_box_is_told_apart_from_the_time_of_the_submission() -> None:
+    """Where no box could be made, tests were timeouts, because the wait had used up the submission's time."""
+    made, source = session(fine)
+    take = source.take
+    source.take = lambda: (time.sleep(0.1), take())[1]  # type: ignore[method-assign]
+    assert made.ask("get") == "get"
+    assert made.waited_s >= 0.1
+
+
+def test_a_box_in_which_our_own_part_did_not_load_is_not_asked() -> None:
+    made, source = session(fine, GraderError("inside.py"))
+    with pytest.raises(GraderError):
+        made.ask("get")
+    assert source.boxes[0].closed
+    assert made.ask("get") == "get"
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "said"),
+    [
+        ({"raised": {"type": "E", "message": "m"}}, StudentRaised, "E: m"),
+        ({"raised": {"type": 10**5000, "frames": 5, "message": ["x"]}}, StudentRaised, r"\(int\): \(list\)"),
+        ({"raised": {"frames": [["f", 10**5000, None, 1]] * 50, "limit": 10**5000}}, StudentRaised, "Exception"),
+        ({"missing": "f", "close": ["g"]}, MissingName, "`f` is not defined .* `g`"),
+        ({"missing": 10**5000, "close": 10**5000}, MissingName, r"`\(int\)`"),
+        ({"raised": []}, ProtocolViolation, "no message"),
+        ({"stop": 1}, ProtocolViolation, "no message"),
+        ([1], ProtocolViolation, "no message"),
+        ("ok", ProtocolViolation, "no message"),
+    ],
+)
+def test_no_reply_makes_the_examiner_fail(reply: Any, error: type[Exception], said: str) -> None:
+    made, _ = session(lambda op, fields: reply)
+    with pytest.raises(error, match=said):
+        made.ask("call", subject="f")
+
+
+def test_after_three_hangs_a_subject_is_not_asked_again() -> None:
+    def hang(op: str, fields: dict[str, Any]) -> Any:
+        raise BoxTimeout("no answer")
+
+    made, source = session(hang)
+    for _ in range(5):
+        with pytest.raises(BoxTimeout):
+            made.ask("call", subject="f")
+    assert len(source.boxes) == 3
+    with pytest.raises(BoxTimeout):
+        made.ask("call", subject="g")
+    assert len(source.boxes) == 4
+
+
+def test_questions_of_one_test_share_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may take what a question may, until the time of the test is used up; the next test has its own."""
+    clock = [100.0]
+    monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: clock[0])
+
+    def answer(op: str, fields: dict[str, Any]) -> Any:
+        given.append(fields["timeout_s"])
+        clock[0] += 4.0
+        return {"ok": 1}
+
+    given: list[float] = []
+    made, _ = session(answer)
+    made.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
+    for _ in range(3):
+        made.ask("call")
+    with pytest.raises(BoxTimeout):
+        made.ask("call")
+    first, second, third = given
+    assert first == second and third == first - 4.0
+    made.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
+    made.ask("call")
+    assert given[-1] == first
+
+
+def test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs() -> None:
+    dying = [False]
+
+    def answer(op: str, fields: dict[str, Any]) -> Any:
+        if dying[0]:
+            dying[0] = False
+            raise BoxDied("exit status 1")
+        return {"ok": 1}
+
+    def begin(hidden: bool) -> None:
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=hidden)
+        made.ask("call")
+
+    made, source = session(answer)
+    begin(hidden=False)
+    begin(hidden=False)
+    assert len(source.boxes) == 1
+    begin(hidden=True)
+    assert len(source.boxes) == 1
+    begin(hidden=False)
+    assert len(source.boxes) == 2
+    dying[0] = True
+    with pytest.raises(BoxDied):
+        begin(hidden=False)
+    begin(hidden=True)  # opens the third box by itself
+    assert len(source.boxes) == 3
+    begin(hidden=False)
+    assert len(source.boxes) == 4
+
+
+def test_the_seed_travels_once_and_objects_are_released_with_the_next_question() -> None:
+    made, source = session(fine)
+    made.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
+    made.ask("call")
+    made.release(made.generation, 4)
+    made.release(made.generation - 1, 5)
+    made.ask("call")
+    made.ask("call")
+    fields = [fields for _, fields in source.boxes[0].asked]
+    assert [f.get("seed") for f in fields] == [7, None, None]
+    assert [f["release"] for f in fields] == [[], [4], []]
+
+
+def test_an_object_of_a_lost_box_is_not_asked_for_in_the_next() -> None:
+    made, source = session(fine)
+    made.ask("call")
+    with pytest.raises(BoxDied, match="had ended"):
+        made.ask("get", generation=0)
+    source.boxes[0].alive = False
+    with pytest.raises(BoxDied, match="had ended"):
+        made.ask("get", generation=1)
+
+
+def test_files_beside_the_main_one_are_run_in_the_submissions_own_time() -> None:
+    """Forty files that hang kept one test running until the examiner was ended, and then no point was lost."""
+    made, _ = session(fine)
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, until=time.monotonic() + 60)
+    assert made.load_more()
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, until=time.monotonic())
+    assert not made.load_more() and not made.load_more()
+    assert made.report is not None and made.report.loaded == ["solution.py", "a.py"]
+    assert [(problem.where, problem.text) for problem in made.report.problems] == [
+        ("b.py and 1 more", "not run: the time of the submission was used up")
+    ]
+
+
+def gpu(name: str, peak_mib: int | None) -> GpuUse:
+    return GpuUse(name, "550", 23034, peak_mib)
+
+
+class Gpus:
+    """Hands out boxes with GPUs, and says what each was used for."""
+
+    def __init__(self, *uses: GpuUse) -> None:
+        self.source, self._uses, self.needed = Source(fine), list(uses), list[int]()
+
+    def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> tuple[Any, Callable[[], GpuUse]]:
+        self.needed.append(needed_mib)
+        box, use = self.source.take(), self._uses.pop(0)
+        return box, lambda: use
+
+
+def test_each_kind_of_test_gets_its_kind_of_box() -> None:
+    """One box serves tests in a row that need the same, or less."""
+    plain, gpus = Source(fine), Gpus(gpu("L4", 5), gpu("L4", None), gpu("L4", 3))
+    on_gpu = OnGpu(gpus)
+    made = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    for needed in (None, 0, 0, 100, 50, None, None, 100):
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu_mib=needed)
+        assert made.ask("get") == "get"
+    made.close()
+    assert (len(plain.boxes), gpus.needed) == (2, [0, 100, 100])
+    assert all(box.closed for box in [*plain.boxes, *gpus.source.boxes])
+    assert on_gpu.use == gpu("L4", 5)
+
+
+def test_of_two_gpus_the_later_is_named() -> None:
+    gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
+    on_gpu = OnGpu(gpus)
+    made = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    for needed in (0, 100):
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu_mib=needed)
+        made.ask("get")
+    made.close()
+    assert on_gpu.use == gpu("T4", 3)

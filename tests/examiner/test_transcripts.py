@@ -1,0 +1,273 @@
+"""What was asked and answered is kept, and answers again: the same marks without the student's program."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from examined import NAME, SECRET, best_tier, by_name, handed_in, without_times, write_course
+
+from viva.config import load_course
+from viva.model import Status, Submission, Tier
+from viva.model.errors import UsageError
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.replay.call_log import Transcript
+from viva.replay.call_log.call_log import LOADING
+
+KEY = """
+import math
+
+def half(x): return x / 2
+def third(x): return x / 3
+def root(x): return math.sqrt(x)
+def table(n): return [[i * j for j in range(n)] for i in range(n)]
+def numbers(n): return list(range(n))
+"""
+TESTS = '''
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from viva.grading import agree, agree_on, visibility, weight
+
+
+@pytest.fixture(scope="module")
+def counter(student):
+    return student.Counter.keep(3)
+
+
+@weight(2)
+def test_half(student, key, rng):
+    """Halves numbers."""
+    for x in [1, 4.0, *rng.normal(size=3).tolist()]:
+        agree(student.half(x), key.half(x))
+
+
+def test_third(student, key):
+    """Divides by three."""
+    agree(student.third(9), key.third(9), rtol=1e-9)
+
+
+@weight(3)
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_table(student, key, n):
+    """Multiplies."""
+    agree(student.table(n), key.table(n))
+
+
+def test_counter(counter):
+    """Counts."""
+    counter.step()
+    assert counter.step() == 5
+
+
+@pytest.mark.depends("test_counter")
+def test_counter_again(counter):
+    """Counts on."""
+    assert counter.step() == 6
+
+
+@visibility("hidden")
+def test_root(student, key):
+    """Takes roots."""
+    agree_on(student.root, key.root, st.floats(0, 100))
+
+
+def test_missing(student):
+    """Is there."""
+    student.nothing_of_this_name()
+
+
+def test_hang(student):
+    """Ends."""
+    student.hang()
+
+
+def test_exit(student):
+    """Stays."""
+    student.leave()
+
+
+def test_after(student):
+    """Goes on."""
+    assert student.half(8) == 4
+'''
+WORK = """
+import os
+
+def half(x): return x * 0.5
+def third(x): return x / 3 + 1e-6
+def root(x): return x ** 0.5
+def table(n): return [[i * j for j in range(n)] for i in range(n)] if n < 4 else "too large"
+def hang():
+    while True: pass
+def leave(): os._exit(3)
+
+class Counter:
+    def __init__(self, n): self.n = n
+    def step(self):
+        self.n += 1
+        return self.n
+"""
+SETTINGS = "limits: {call_s: 0.5}\n"
+
+
+class _Course:
+    """A course on disk, and one submission of it that was graded with a transcript."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.work = handed_in(WORK)
+        write_course(root, tests=TESTS, key=KEY, settings=SETTINGS)
+        self.first = self.grade(self.work)
+
+    def grade(self, work: Submission) -> Graded:
+        course = load_course(self.root)
+        with ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET) as examiner:
+            return examiner.grade(work, Wanted(transcript=True))
+
+    def replay(self, transcript: bytes = b"") -> Graded:
+        """The marks that the transcript has by what the course says now; no box can be made."""
+        course = load_course(self.root)
+        with ExaminerProcess(course, course.assignment(NAME), Tier.T3, SECRET, boxes=False) as examiner:
+            return examiner.grade(self.work, Wanted(), transcript=transcript or self.first.transcript)
+
+    def change(self, name: str, old: str, new: str) -> None:
+        """Write another text into a file of the course."""
+        path = next(self.root.rglob(name))
+        text = path.read_text()
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new))
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> _Course:
+    return _Course(tmp_path_factory.mktemp("transcripts") / "course")
+
+
+@pytest.fixture
+def course(graded: _Course) -> Iterator[_Course]:
+    texts = {path: path.read_text() for path in graded.root.rglob("*") if path.suffix in (".py", ".yaml")}
+    yield graded
+    for path, text in texts.items():
+        path.write_text(text)
+
+
+def test_the_same_course_gives_the_same_score(course: _Course) -> None:
+    again = course.replay()
+    assert again.changed == []
+    assert without_times(again.score) == without_times(course.first.score)
+    statuses = {name: str(entry.status) for name, entry in by_name(again.score).items()}
+    assert statuses == {
+        "test_half": "passed",
+        "test_third": "failed",
+        "test_table": "partial",
+        "test_counter": "passed",
+        "test_counter_again": "passed",
+        "test_root": "passed",
+        "test_missing": "failed",
+        "test_hang": "timeout",
+        "test_exit": "error",
+        "test_after": "passed",
+    }
+
+
+def test_it_can_be_read(course: _Course) -> None:
+    kept = Transcript.from_bytes(course.first.transcript)
+    assert len(kept.loads) == 2, "the first, and one after a call ended that"
+    (asked,) = kept.cases["test_course.py::test_exit[]"]
+    assert b"leave" in asked.question and asked.ending == "died"
+    assert LOADING not in kept.cases
+
+
+def test_another_tolerance_needs_nobody(course: _Course) -> None:
+    course.change("test_course.py", "rtol=1e-9", "rtol=1e-3, atol=1e-3")
+    again = course.replay()
+    assert again.changed == []
+    assert by_name(again.score)["test_third"].status is Status.PASSED
+
+
+def test_an_answer_that_is_right_now_is_followed_by_questions_that_were_never_asked(course: _Course) -> None:
+    """A test ends with the first wrong answer."""
+    course.change("key.py", "return x / 2", "return x")
+    wrong = course.grade(course.work)
+    course.change("key.py", "return x\n", "return x / 2\n")
+    assert course.replay(wrong.transcript).changed == ["test_course.py::test_half"]
+
+
+def test_other_points_need_nobody(course: _Course) -> None:
+    course.change("test_course.py", "@weight(3)", "@weight(30)")
+    again = course.replay()
+    assert again.changed == [] and by_name(again.score)["test_table"].earned == 20
+
+
+def test_another_key_needs_nobody(course: _Course) -> None:
+    course.change("key.py", "return x / 3", "return x / 3 + 1e-6")
+    again = course.replay()
+    assert again.changed == [] and by_name(again.score)["test_third"].status is Status.PASSED
+
+
+def test_other_questions_are_to_be_asked_again(course: _Course) -> None:
+    course.change("test_course.py", "[1, 4.0,", "[1, 5.0,")
+    again = course.replay()
+    assert again.changed == ["test_course.py::test_half"]
+    assert without_times(again.score)["entries"][1:] == without_times(course.first.score)["entries"][1:]
+
+
+def test_one_new_case_is_to_be_asked(course: _Course) -> None:
+    course.change("test_course.py", "[0, 1, 4]", "[0, 1, 4, 2]")
+    assert course.replay().changed == ["test_course.py::test_table"]
+
+
+def test_what_depends_on_a_changed_test_is_asked_with_it(course: _Course) -> None:
+    course.change("test_course.py", "    counter.step()\n    assert", "    counter.n\n    assert")
+    assert set(course.replay().changed) >= {"test_course.py::test_counter", "test_course.py::test_counter_again"}
+
+
+def test_a_new_test_is_to_be_asked(course: _Course) -> None:
+    course.change(
+        "test_course.py", "def test_after(", "def test_new(student):\n    student.half(7)\n\n\ndef test_after("
+    )
+    assert course.replay().changed == ["test_course.py::test_new"]
+
+
+def test_a_removed_test_takes_nothing_along(course: _Course) -> None:
+    path = next(course.root.rglob("test_course.py"))
+    text = path.read_text()
+    at, end = text.index("def test_hang"), text.index("def test_exit")
+    path.write_text(text[:at] + text[end:])
+    again = course.replay()
+    assert again.changed == []
+    kept = {e["test_id"]: e for e in without_times(course.first.score)["entries"]}
+    assert [*without_times(again.score)["entries"]] == [e for i, e in kept.items() if "test_hang" not in i]
+
+
+def test_another_version_draws_other_inputs(course: _Course) -> None:
+    course.change("assignment.yaml", "title: Small\n", "title: Small\nversion: 2\n")
+    changed = course.replay().changed
+    assert "test_course.py::test_half" in changed
+
+
+def test_a_test_that_catches_everything_does_not_hide_the_change(course: _Course) -> None:
+    course.change(
+        "test_course.py",
+        "    assert student.half(8) == 4",
+        "    try:\n        student.half(9)\n    except BaseException:\n        pass",
+    )
+    assert course.replay().changed == ["test_course.py::test_after"]
+
+
+@pytest.mark.parametrize("data", [b"", b"no transcript", b"\x78\x9c"])
+def test_what_is_no_transcript_is_refused(data: bytes) -> None:
+    with pytest.raises(UsageError, match="A transcript cannot be read"):
+        Transcript.from_bytes(data)
+
+
+def test_a_notebook_that_fails_to_load_is_told_the_same_way(course: _Course) -> None:
+    work = handed_in("raise SystemExit(1)\n")
+    first = course.grade(work)
+    course.work, kept = work, course.work
+    try:
+        again = course.replay(first.transcript)
+    finally:
+        course.work = kept
+    assert again.changed == [] and without_times(again.score) == without_times(first.score)

@@ -1,0 +1,301 @@
+"""A class on a cluster of processes: the scores that it gets here, whatever happens to the workers."""
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dask
+import pytest
+from cli_course import RIGHT, SECRET, SLOW, TESTS
+from cluster_samples import (
+    HERE,
+    batch_on,
+    cluster,
+    course_in,
+    job,
+    needs_t1,
+    points_of,
+    same,
+    some_class,
+)
+from distributed import Client, LocalCluster
+from examined import NAME
+from suite_course import DECORATORS, suite_course
+
+from viva.config import Course, load_course
+from viva.model import Score, Status
+from viva.model.errors import GraderError, UsageError
+from viva.model.gpu import NONE_HERE
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.cluster import ClusterBatch
+from viva.pipeline.local_pool import Batch
+from viva.pipeline.schedulers import Connection
+
+pytestmark = [needs_t1, pytest.mark.long]
+SUITE = (
+    DECORATORS
+    + """
+class TestOne(unittest.TestCase):
+    @weight(2)
+    def test_there(self):
+        import solution
+        self.assertTrue(solution.total)
+"""
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _secret() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIVA_SECRET", SECRET)
+        yield
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return course_in(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture(scope="module")
+def two_workers(_secret: None) -> Iterator[LocalCluster]:
+    with cluster() as made:
+        yield made
+
+
+def scores(results: list[tuple[Any, Graded | Exception]]) -> dict[str, Score]:
+    found = {}
+    for each, graded in results:
+        assert isinstance(graded, Graded), graded
+        assert each.name not in found, "graded twice"
+        found[each.name] = same(graded.score)
+    return found
+
+
+def test_the_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Course) -> None:
+    jobs = [*some_class(course, 9), job(course, "surrogate \udc80", RIGHT), job(course, "broken", "def f(:")]
+    wanted = Wanted(transcript=True)
+    pending: dict[str, int] = {}
+    with batch_on(two_workers, course, wanted=wanted) as batch:
+        batch.on_start = lambda each, entries: pending.update({each.name: len(entries)})
+        there = [*batch.run(jobs)]
+    here = [*Batch(course, HERE, SECRET.encode(), wanted).run(jobs)]
+    assert scores(there) == scores(here)
+    assert pending == {each.name: 5 for each in jobs}
+    transcripts = [{e.name: g.transcript for e, g in results if isinstance(g, Graded)} for results in (there, here)]
+    assert transcripts[0].keys() == transcripts[1].keys() and all(transcripts[0].values())
+
+
+def test_a_course_that_lies_elsewhere_on_the_workers(two_workers: LocalCluster, course: Course, tmp_path: Path) -> None:
+    there = course_in(tmp_path / "elsewhere")
+    with batch_on(two_workers, course, worker_course=str(there.root)) as batch:
+        assert len(scores([*batch.run(some_class(course, 2))])) == 2
+    changed = course_in(tmp_path / "changed")
+    with (changed.root / "graders/words/key.py").open("a") as file:
+        file.write("# changed\n")
+    with batch_on(two_workers, course, worker_course=str(changed.root)) as batch:
+        ((_, refused),) = batch.run(some_class(course, 1))
+    assert isinstance(refused, UsageError) and "refuses: words has other tests" in str(refused)
+
+
+def test_another_secret_is_refused(two_workers: LocalCluster, course: Course) -> None:
+    with batch_on(two_workers, course) as batch:
+        batch.secret = b"a secret that the workers do not have"
+        ((_, refused),) = batch.run(some_class(course, 1))
+    assert isinstance(refused, UsageError) and "refuses: it has another course secret" in str(refused)
+
+
+def test_a_test_that_does_not_exist_is_noticed_before_anything_is_sent(
+    two_workers: LocalCluster, course: Course
+) -> None:
+    with (
+        batch_on(two_workers, course, wanted=Wanted(["7.7"])) as batch,
+        pytest.raises(UsageError, match=r"no test '7\.7'"),
+    ):
+        next(batch.run(some_class(course, 1)))
+
+
+def test_the_secret_is_not_in_what_is_sent(
+    two_workers: LocalCluster, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with batch_on(two_workers, course) as batch:
+        client, sent = batch.connection.client, []
+        submit = client.submit
+
+        def watched(function: Any, data: Any, **options: Any) -> Any:
+            sent.append(data)
+            return submit(function, data, **options)
+
+        monkeypatch.setattr(client, "submit", watched)
+        assert len(scores([*batch.run(some_class(course, 3))])) == 3
+    assert len(sent) == 3
+    for data in sent:
+        assert type(data) is bytes and SECRET.encode() not in data
+
+
+def test_a_submission_that_cannot_be_read_any_more_costs_itself_alone(
+    two_workers: LocalCluster, course: Course, tmp_path: Path
+) -> None:
+    gone = replace(job(course, "gone", RIGHT), path=tmp_path / "gone", submission=None)
+    with batch_on(two_workers, course) as batch:
+        results = {each.name: graded for each, graded in batch.run([gone, *some_class(course, 2)])}
+    assert isinstance(results.pop("gone"), GraderError)
+    assert all(isinstance(graded, Graded) for graded in results.values()) and len(results) == 2
+
+
+ENDS_ITS_WORKER = """
+import os, signal
+from viva.pipeline import worker
+
+usual = getattr(worker, "usual", worker.grade)  # this is read twice
+worker.usual = usual
+
+def grade(parcel):
+    if b"ends its worker" in parcel:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return usual(parcel)
+
+worker.grade = grade
+"""
+
+
+@pytest.mark.nightly
+def test_one_that_ends_its_workers_again_and_again_costs_itself_alone(course: Course, tmp_path: Path) -> None:
+    """As a submission does for which the nodes have too little memory; others were under way beside it each time."""
+    (tmp_path / "preload.py").write_text(ENDS_ITS_WORKER, "utf-8")
+    jobs = some_class(course, 12)
+    jobs.insert(3, job(course, "killer", "# ends its worker\n" + RIGHT))
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        cluster(preload=[str(tmp_path / "preload.py")], threads_per_worker=2) as made,
+        batch_on(made, course) as batch,
+    ):
+        results = {each.name: graded for each, graded in batch.run(jobs)}
+    killed = results.pop("killer")
+    assert isinstance(killed, GraderError) and "every worker that graded it ended" in str(killed)
+    points = {name: graded.score.earned for name, graded in results.items() if isinstance(graded, Graded)}
+    assert points == {each.name: points_of(each) for each in jobs if each.name != "killer"}
+
+
+FAILS = """
+from pathlib import Path
+from viva.pipeline import worker
+from viva.pipeline.cluster_messages import error_to_bytes
+
+worker.usual = usual = getattr(worker, "usual", worker.grade)
+
+def grade(parcel):
+    seen = Path("{folder}", "seen")
+    if b"fails always" in parcel or (b"fails once" in parcel and not seen.exists()):
+        seen.touch()
+        return error_to_bytes(RuntimeError("no room"))
+    return usual(parcel)
+
+worker.grade = grade
+"""
+
+
+@pytest.mark.long
+def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "preload.py").write_text(FAILS.format(folder=tmp_path), "utf-8")
+    jobs = [job(course, name, f"# {name}\n{RIGHT}") for name in ("fails once", "fails always", "does not")]
+    with cluster(1, preload=[str(tmp_path / "preload.py")]) as made, batch_on(made, course) as batch:
+        results = {each.name: graded for each, graded in batch.run(jobs)}
+    failed = results.pop("fails always")
+    assert isinstance(failed, GraderError) and str(failed) == "no room"
+    assert {name: g.score.earned for name, g in results.items() if isinstance(g, Graded)} == {
+        "fails once": 9,
+        "does not": 9,
+    }
+
+
+def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> None:
+    said: list[str] = []
+    with cluster(0) as made, batch_on(made, course, patience_s=4.0) as batch:
+        batch.on_wait = said.append
+        results = [*batch.run(some_class(course, 20))]
+    assert {str(error) for _, error in results} == {"there was no worker for 4 s"} and len(results) == 20
+    assert said == ["waiting for a worker of the cluster"]
+
+
+@pytest.mark.nightly
+def test_a_worker_that_comes_late_is_waited_for(course: Course) -> None:
+    with cluster(0) as made, batch_on(made, course) as batch:
+        later = threading.Timer(3, made.scale, (1,))
+        later.start()
+        assert len(scores([*batch.run(some_class(course, 3))])) == 3
+        later.join()
+
+
+@pytest.mark.long
+def test_who_stops_leaves_nothing_waiting_there(two_workers: LocalCluster, course: Course) -> None:
+    jobs = [job(course, f"slow{n}", f"# {n}\n{SLOW}") for n in range(40)]
+    with batch_on(two_workers, course) as batch:
+        running = batch.run(jobs)
+        next(running)
+        assert len(two_workers.scheduler.tasks) <= 8
+        running.close()
+        deadline = time.monotonic() + 20
+        while two_workers.scheduler.tasks:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+@pytest.mark.nightly
+def test_when_the_scheduler_ends_every_job_comes_back(course: Course) -> None:
+    with cluster() as made, Client(made.scheduler_address, set_as_default=False, timeout=3) as client:
+        batch = ClusterBatch(Connection(client, 30.0), course, SECRET.encode(), Wanted())
+        jobs = some_class(course, 60)
+        running = batch.run(jobs)
+        first, graded = next(running)
+        assert isinstance(graded, Graded)
+        made.close()
+        rest = [*running]
+    assert sorted([first.name, *(each.name for each, _ in rest)]) == [each.name for each in jobs]
+    lost = [str(graded) for _, graded in rest if isinstance(graded, Exception)]
+    assert lost and set(lost) == {"the connection to the scheduler was lost"}
+
+
+LOOKED = "Not marked yet: this worker was to have a GPU."
+LOOKS_FOR_A_GPU = f"""
+from viva.pipeline import worker
+from viva.model.gpu import Gpus
+
+worker.find_gpus = lambda environ: Gpus((), {LOOKED!r})
+"""
+
+
+@pytest.mark.nightly
+def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Path) -> None:
+    """Without such a worker they are graded anyway, and what needs a GPU stays open."""
+    there = course_in(tmp_path / "course")
+    tests = there.root / "graders/words/test_words.py"
+    on_gpu = TESTS.replace('@number("1.2")', '@pytest.mark.gpu(memory_mib=16)\n@number("1.2")')
+    tests.write_text("import pytest\n" + on_gpu, "utf-8")
+    jobs = some_class(there, 4)
+    (tmp_path / "preload.py").write_text(LOOKS_FOR_A_GPU, "utf-8")
+    preload = [str(tmp_path / "preload.py")]
+    with cluster(1, resources={"GPU": 1}, preload=preload) as made, batch_on(made, there) as batch:
+        for gpu in (False, True):
+            batch.gpu = gpu
+            for _, graded in batch.run(jobs):
+                assert isinstance(graded, Graded)
+                (entry,) = [e for e in graded.score.entries if e.number == "1.2"]
+                assert entry.status is Status.DEFERRED
+                assert entry.cases[0].message == (LOOKED if gpu else NONE_HERE)
+    with cluster(1) as made, batch_on(made, there, patience_s=3.0) as batch:
+        batch.gpu = True
+        assert {str(error) for _, error in batch.run(jobs)} == {"there was no worker for 3 s"}
+
+
+@pytest.mark.nightly
+def test_tests_of_an_existing_suite_are_known_to_workers_alone(two_workers: LocalCluster, tmp_path: Path) -> None:
+    root = suite_course(tmp_path / "suite", {"test_one.py": SUITE}).course.root
+    (root / "grader.yaml").write_text(f"course: tiny\nsecret: env:VIVA_SECRET\nassignments: [{NAME}]\n", "utf-8")
+    there = load_course(root)
+    jobs = [replace(each, assignment=there.assignment(NAME)) for each in some_class(course_in(tmp_path / "c"), 3)]
+    with batch_on(two_workers, there) as batch:
+        found = scores([*batch.run(jobs)])
+    assert [score.earned for score in found.values()] == [score.points for score in found.values()] == [2, 2, 2]

@@ -1,0 +1,95 @@
+"""What travels to a worker and back is bytes of plain data, whatever a student wrote into it."""
+
+import os
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import viva
+from viva.model import Case, Entry, File, Score, Status, Submission, Tier
+from viva.model.errors import GraderError, UsageError
+from viva.model.grade_request import Graded, Wanted
+from viva.pipeline.cluster_messages import Task, error_to_bytes, graded_from_bytes, graded_to_bytes
+
+TEXTS = st.text(st.characters(), max_size=20)  # surrogates, too
+PLAIN = {type(None), bool, int, float, str, bytes, list, dict}
+
+
+class Planted:
+    """What would run where it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.abort, ()
+
+
+def a_task(submission: Submission, **changed: Any) -> Task:
+    wanted = Wanted(["1.1"], visible_only=True, call_s=0.5, transcript=True)
+    given = {"made_with": "m", "seed_id": "s", "least": Tier.T1, "tier": Tier.T3, "gpu": True, "notebooks": False}
+    waiting = ("words", "numbers")
+    return Task(submission, wanted, "/course", "words", **given | changed, waiting=waiting, transcript=b"t")  # type: ignore[arg-type]
+
+
+def graded(text: str, earned: Fraction, asked: list[Any] | None = None) -> Graded:
+    case = Case("", Status.FAILED, earned, Fraction(3), text, text, 0.25)
+    entry = Entry("t::f", text, "1.1", "visible", Status.FAILED, earned, Fraction(3), (case,), needs=("gpu",))
+    score = Score(text, "hash", "words", 1, (entry,), notes=(text,), environment=(text,))
+    return Graded(
+        score, asked or [], transcript=b"\x00\xff", changed=[text], remarks=[text], finished=False, ended=True
+    )
+
+
+def types_in(value: Any) -> set[type]:
+    inner = [*value, *value.values()] if type(value) is dict else value if type(value) is list else []
+    return {type(value)}.union(*map(types_in, inner))
+
+
+@given(name=TEXTS, files=st.lists(st.tuples(TEXTS, st.binary(max_size=50)), max_size=3), problem=TEXTS)
+def test_a_task_comes_back_as_it_was(name: str, files: list[tuple[str, bytes]], problem: str) -> None:
+    submission = Submission(name, tuple(File(*f) for f in files), "hash", problem, (problem,))
+    for tier in (None, Tier.T1):
+        task = a_task(submission, tier=tier)
+        assert Task.from_bytes(task.to_bytes()) == task
+
+
+@given(text=TEXTS, earned=st.fractions(0, 3))
+def test_a_score_comes_back_as_it_was(text: str, earned: Fraction) -> None:
+    sent = graded(text, earned, [["t::f", [["call", "f", [1, None, b"x", {1: 2.5}], "ok"]]]])
+    assert graded_from_bytes(graded_to_bytes(sent)) == sent
+
+
+@pytest.mark.parametrize("planted", [pickle.dumps(Planted()), b"cos\nabort\n(tR.", b"\x81\xa5event\xa5score"])
+def test_what_a_student_planted_stays_bytes_and_text(planted: bytes) -> None:
+    """Only bytes are given to the cluster, and in them there is nothing but plain data."""
+    text = planted.decode("latin-1")
+    submission = Submission(text, (File("solution.py", planted), File(text, planted)), "hash")
+    for sent in (
+        a_task(submission).to_bytes(),
+        graded_to_bytes(graded(text, Fraction(1))),
+        error_to_bytes(GraderError(text)),
+    ):
+        assert type(sent) is bytes
+        assert types_in(msgpack.unpackb(sent, strict_map_key=False)) <= PLAIN
+        assert pickle.loads(pickle.dumps(sent)) == sent  # what the cluster does with it
+    assert Task.from_bytes(a_task(submission).to_bytes()).submission.files[0].data == planted
+    assert graded_from_bytes(graded_to_bytes(graded(text, Fraction(1)))).score.entries[0].name == text
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), [(UsageError("no"), UsageError), (GraderError("no"), GraderError), (KeyError("no"), GraderError)]
+)
+def test_an_error_comes_back_as_its_text(error: Exception, kind: type[Exception]) -> None:
+    with pytest.raises(kind) as raised:
+        graded_from_bytes(error_to_bytes(error))
+    assert type(raised.value) is kind and str(raised.value) == str(error)
+
+
+def test_another_viva_is_refused_before_its_fields_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viva, "__version__", "9.9")
+    sent = msgpack.packb({"viva": "0.0.1", "task": {"unheard": "of"}})
+    with pytest.raises(UsageError, match=r"it has viva 9\.9, and what was sent comes from viva 0\.0\.1"):
+        Task.from_bytes(sent)

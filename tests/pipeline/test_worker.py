@@ -1,0 +1,179 @@
+"""What a worker refuses to do, and which examiners it keeps."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_course import RIGHT, SECRET
+from cluster_samples import course_in, job, needs_t1
+
+from viva.config import Course
+from viva.model import Tier
+from viva.model.errors import GraderError, UsageError
+from viva.model.grade_request import Wanted
+from viva.model.seeds import Seeds
+from viva.pipeline import cluster_worker
+from viva.pipeline.cluster_messages import Task, graded_from_bytes
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.records.grading_identity import made_with
+from viva.sandbox.host.levels.tiers import TierReport
+
+
+class _Loop:
+    def add_callback(self, callback: Any) -> None:
+        """There is no loop to tidy up from time to time."""
+
+
+class _Worker:
+    """The part of dask's worker that ours looks at."""
+
+    address = "tcp://127.0.0.1:7"
+    loop = _Loop()
+
+    def __init__(self) -> None:
+        self.plugins: dict[str, cluster_worker.Examiners] = {}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return course_in(tmp_path / "course")
+
+
+@pytest.fixture
+def examiners(monkeypatch: pytest.MonkeyPatch) -> Iterator[cluster_worker.Examiners]:
+    monkeypatch.setenv("VIVA_SECRET", SECRET)
+    here: Any = _Worker()
+    monkeypatch.setattr(cluster_worker, "get_worker", lambda: here)
+    here.plugins[cluster_worker.NAME] = cluster_worker.Examiners()
+    here.plugins[cluster_worker.NAME].setup(here)
+    yield here.plugins[cluster_worker.NAME]
+    here.plugins[cluster_worker.NAME].teardown(here)
+
+
+def task(of: Course, **changed: Any) -> Task:
+    each = job(of, "ada", RIGHT)
+    assert each.submission is not None
+    seed_id = Seeds(SECRET.encode(), "words", each.assignment.version).id
+    usual = Task(
+        each.submission, Wanted(), str(of.root), "words", made_with(each.assignment, of.root), seed_id,
+        Tier.T1, None, gpu=False, notebooks=False, waiting=("words",),
+    )  # fmt: skip
+    return replace(usual, **changed)
+
+
+def reply(sent: Task) -> Any:
+    return graded_from_bytes(cluster_worker.grade(sent.to_bytes()))
+
+
+def no_tiers_but(*there: Tier) -> list[TierReport]:
+    return [TierReport(tier, tier in there, missing=("uid: not root",)) for tier in sorted(Tier, reverse=True)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"made_with": "other tests"}, "words has other tests, another key or other settings in .*course there"),
+        ({"seed_id": "0" * 12}, r"it has another course secret \(env:VIVA_SECRET\)"),
+        ({"course": "/nowhere"}, "say --worker-course DIR"),
+        ({"assignment": "wrods"}, "lists no assignment `wrods`"),
+    ],
+)
+def test_another_course_is_refused_by_name(
+    changed: dict[str, Any], said: str, course: Course, examiners: cluster_worker.Examiners
+) -> None:
+    with pytest.raises(UsageError, match=f"^The worker tcp://127.0.0.1:7 refuses: .*{said}"):
+        reply(task(course, **changed))
+
+
+def test_a_test_that_was_changed_on_the_worker_is_noticed(course: Course, examiners: cluster_worker.Examiners) -> None:
+    asked = task(course)
+    with (course.root / "graders/words/test_words.py").open("a") as file:
+        file.write("# changed\n")
+    with pytest.raises(UsageError, match="has other tests"):
+        reply(asked)
+
+
+def test_without_the_secret(
+    course: Course, examiners: cluster_worker.Examiners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VIVA_SECRET")
+    with pytest.raises(UsageError, match="refuses: The course's secret is not set"):
+        reply(task(course))
+
+
+@pytest.mark.parametrize(
+    ("there", "changed", "said"),
+    [
+        ((Tier.T0,), {}, r"isolation T1 or better \(T3: uid: not root\)"),
+        ((Tier.T0,), {"least": Tier.T0}, "isolation T1 or better"),
+        ((Tier.T0,), {"least": Tier.T0, "tier": Tier.T0}, "isolation T0"),
+        ((Tier.T0, Tier.T1), {"least": Tier.T3}, "isolation T3 or better"),
+        ((Tier.T0, Tier.T3), {"tier": Tier.T2}, "isolation T2"),
+    ],
+)
+def test_isolation_that_is_too_weak_is_refused(
+    there: tuple[Tier, ...],
+    changed: dict[str, Any],
+    said: str,
+    course: Course,
+    examiners: cluster_worker.Examiners,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where somebody asks for T0: a worker has the key, and the other submissions."""
+    monkeypatch.setattr(cluster_worker, "detect_tiers", lambda: no_tiers_but(*there))
+    with pytest.raises(UsageError, match=f"refuses: it does not offer {said}"):
+        reply(task(course, **changed))
+
+
+def test_what_goes_wrong_is_about_this_submission(
+    course: Course, examiners: cluster_worker.Examiners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(ExaminerProcess, "open", broken)
+    monkeypatch.setattr(cluster_worker, "detect_tiers", lambda: no_tiers_but(Tier.T1))
+    with pytest.raises(GraderError, match=r"on the worker tcp://127\.0\.0\.1:7: MemoryError: no more"):
+        reply(task(course))
+
+
+@needs_t1
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_examiners")
+def test_an_examiner_lives_from_task_to_task_and_not_longer_than_it_is_of_use(
+    course: Course, examiners: cluster_worker.Examiners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    launch = ExaminerProcess._launch
+
+    def counted(self: ExaminerProcess, log: Any) -> Any:
+        sock = launch(self, log)
+        started.append(self._process)
+        return sock
+
+    monkeypatch.setattr(ExaminerProcess, "_launch", counted)
+    assert [reply(task(course)).score.earned for _ in range(3)] == [9, 9, 9]
+    assert len(started) == 1 and started[0].poll() is None
+    monkeypatch.setattr(cluster_worker, "SAME_RUN_S", 0.0)  # every task may be another run's
+    assert reply(task(course)).score.earned == 9 and len(started) == 1
+    asked = task(course)
+    with (course.root / "graders/words/test_words.py").open("a") as file:
+        file.write("# changed\n")
+    with pytest.raises(UsageError, match="has other tests"):
+        reply(asked)
+    assert reply(task(course)).score.earned == 9
+    assert len(started) == 2 and started[0].poll() is not None  # an earlier state of the course
+    examiners._end_idle()
+    assert started[1].poll() is None
+    monkeypatch.setattr(cluster_worker, "IDLE_S", -1.0)
+    examiners._end_idle()
+    deadline = time.monotonic() + 20
+    while started[1].poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert reply(task(course)).score.earned == 9
+    examiners.teardown(examiners)  # type: ignore[arg-type]
+    assert started[2].poll() is not None

@@ -1,0 +1,20 @@
+"""What is imported before student code comes."""
+
+from viva.sandbox.guest.process.preload import to_import
+
+
+def test_a_module_that_may_be_missing_is_left_out_where_it_is() -> None:
+    names = to_import(["json?", "viva_has_no_such_module?", "viva_has_no_such_room.either?"])
+    assert names[-1] == "json"
+
+
+def test_a_module_that_is_asked_for_stays_whether_it_is_installed_or_not() -> None:
+    assert to_import(["viva_has_no_such_module"])[-1] == "viva_has_no_such_module"
+
+
+def test_torch_brings_what_its_first_optimiser_would_import() -> None:
+    assert (
+        to_import(["torch"])[-4:]
+        == to_import(["torch?"])[-4:]
+        == ["torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo"]
+    )

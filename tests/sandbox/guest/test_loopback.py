@@ -1,0 +1,91 @@
+"""A connection over the loopback: who knows the token is let in once for each role, strangers are turned away."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from viva.sandbox.guest.transport import loopback
+
+
+@pytest.fixture
+def waiting() -> Iterator["subprocess.Popen[bytes]"]:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    yield process
+    process.communicate(b"\n")
+
+
+def test_a_stranger_is_turned_away(monkeypatch: pytest.MonkeyPatch, waiting: "subprocess.Popen[bytes]") -> None:
+    strangers: list[socket.socket] = []
+
+    def visit(port: int, token: bytes) -> None:
+        for said in (b"C" + b"x" * 32, b"Z" + token, b"C", b"C" + token, b"C" + token, token, b"W" + token):
+            end = socket.create_connection(("127.0.0.1", port))
+            end.sendall(said)
+            if len(said) < 33:
+                end.shutdown(socket.SHUT_WR)
+            strangers.append(end)
+
+    monkeypatch.setattr(loopback, "_HELLO_S", 1.0)
+    with loopback.Listener() as listener:
+        visitor = threading.Thread(target=visit, args=(listener.port, listener.token))
+        visitor.start()
+        ends = listener.accept(waiting, b"CW")
+        visitor.join()
+    strangers[3].sendall(b"control")
+    strangers[6].sendall(b"wire")
+    assert ends[b"C"].recv(7) == b"control" and ends[b"W"].recv(4) == b"wire"
+    for turned_away in (0, 1, 2, 4, 5):
+        strangers[turned_away].settimeout(5)
+        assert strangers[turned_away].recv(1) == b""
+    for end in (*strangers, *ends.values()):
+        end.close()
+
+
+def test_who_says_the_token_byte_by_byte_does_not_hold_the_door(
+    monkeypatch: pytest.MonkeyPatch, waiting: "subprocess.Popen[bytes]"
+) -> None:
+    monkeypatch.setattr(loopback, "_HELLO_S", 0.3)
+    done = threading.Event()
+    with loopback.Listener() as listener:
+        slow = socket.create_connection(("127.0.0.1", listener.port))
+
+        def drip() -> None:
+            while not done.wait(0.1):
+                try:
+                    slow.send(b"x")
+                except OSError:
+                    return
+
+        threading.Thread(target=drip, daemon=True).start()
+        began = time.monotonic()
+        honest = loopback.connect(listener.port, listener.token, b"R")
+        ends = listener.accept(waiting, b"R")
+        assert time.monotonic() - began < 2.0
+    done.set()
+    for end in (slow, honest, *ends.values()):
+        end.close()
+
+
+def test_a_process_that_ends_before_it_connects_is_an_error() -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    with loopback.Listener() as listener, pytest.raises(ConnectionError, match="did not connect"):
+        listener.accept(ended, b"R")
+
+
+def test_a_process_ends_when_its_input_does() -> None:
+    script = f"import sys; sys.path.insert(0, {str(Path(loopback.__file__).parent)!r}); import loopback as l\n"
+    script += "print(len(l.read_token()), flush=True); import os; os._exit = os.read = None; l.end_with(l.keep_input())"
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(b"t" * 32)
+        process.stdin.flush()
+        assert process.stdout.readline() == b"32\n"
+        process.stdin.close()
+        assert process.wait(5) == 0

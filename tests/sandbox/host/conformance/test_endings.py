@@ -1,0 +1,204 @@
+"""How boxes end, what is said about it, and that nothing of them is left."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from programs import IS_OPEN, Program
+
+from viva.model import Limits, Tier
+from viva.model.errors import BoxDied, BoxTimeout, ProtocolViolation
+from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.limits import processes
+
+FIND_WIRE = (
+    IS_OPEN
+    + """
+import os, signal, sys, time
+def wire():
+    return next(fd for fd in range(3, 512) if is_open(fd))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("os._exit(3)", "exit status 3"),
+        ("os._exit(0)", "exit status 0"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", r"signal 11 \(SIGSEGV\)"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", r"signal 9 \(SIGKILL\)"),
+        ("os.abort()", r"signal 6 \(SIGABRT\)"),
+    ],
+)
+def test_an_ending_is_said_in_words(program: Program, statement: str, reason: str) -> None:
+    program.load(FIND_WIRE + f"\ndef end(): {statement}")
+    with pytest.raises(BoxDied, match=reason) as caught:
+        program.call("end")
+    assert not program.box.alive
+    with pytest.raises(BoxDied, match=reason):
+        program.call("end")
+    assert caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while True: pass",
+        "time.sleep(1000)",
+        "[signal.signal(n, signal.SIG_IGN) for n in range(1, 32) if n not in (9, 19)] and time.sleep(1000)",
+        "os.kill(os.getpid(), signal.SIGSTOP)",
+        "sum(range(10 ** 12))",
+    ],
+)
+def test_a_hang_costs_its_time_limit_and_no_more(program: Program, body: str) -> None:
+    program.load(FIND_WIRE + f"\ndef hang():\n    {body}")
+    began = time.monotonic()
+    with pytest.raises(BoxTimeout, match=r"0\.4 s"):
+        program.call("hang", timeout_s=0.4)
+    assert not program.box.alive
+    program.box.close()
+    assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "os.write(wire(), b'garbage that is no frame, and more of it than one header could ever hold')",
+        "os.write(wire(), b'\\x00' * 64)",
+        "os.write(wire(), b'\\xff' * 64)",
+    ],
+)
+def test_noise_on_the_wire_ends_the_box(program: Program, body: str) -> None:
+    program.load(FIND_WIRE + f"\ndef disturb(): {body}")
+    with pytest.raises(ProtocolViolation):
+        program.call("disturb", timeout_s=5)
+    with pytest.raises(BoxDied, match="protocol violation"):
+        program.call("disturb", timeout_s=5)
+
+
+def test_a_closed_wire_ends_the_box(program: Program) -> None:
+    program.load(FIND_WIRE + "\ndef leave():\n    os.close(wire())\n    time.sleep(1000)")
+    with pytest.raises(BoxDied, match="closed the connection"):
+        program.call("leave", timeout_s=20)
+
+
+def test_a_trickled_reply_does_not_stretch_the_deadline(program: Program) -> None:
+    program.load(
+        FIND_WIRE
+        + """
+def trickle():
+    frame = b''.join([b'viva'] * 400)
+    for byte in frame:
+        os.write(wire(), bytes([byte]))
+        time.sleep(0.05)
+"""
+    )
+    began = time.monotonic()
+    with pytest.raises((BoxTimeout, ProtocolViolation)):
+        program.call("trickle", timeout_s=0.5)
+    assert time.monotonic() - began < 3
+
+
+DAEMON = """
+import os, time
+def daemonise():
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writer, b'x')
+            for fd in range(3, 64):
+                try: os.close(fd)
+                except OSError: pass
+            while True:
+                time.sleep(1)
+        os._exit(0)
+    os.read(reader, 1)
+    return os.getpid()
+def end(): os._exit(0)
+def hang(): time.sleep(60)
+"""
+
+
+def family_of(program: Program) -> list[int]:
+    """All processes of a box, as this host numbers them."""
+    return processes.family(program.box.handle.first)
+
+
+def assert_gone(pids: list[int]) -> None:
+    """A pid may be given anew, but not to a child of ours within this moment."""
+    assert [pid for pid in pids if processes.tasks([pid])] == []
+
+
+@pytest.mark.parametrize("ending", ["close", "kill", "exit", "timeout"])
+def test_daemons_end_with_their_box(program: Program, ending: str) -> None:
+    program.load(DAEMON)
+    program.call("daemonise")
+    pids = family_of(program)
+    assert len(pids) >= 3  # the first process, the student's, the daemon
+    if ending == "kill":
+        program.box.kill()
+    elif ending == "exit":
+        with pytest.raises(BoxDied, match="exit status 0"):
+            program.call("end")
+    elif ending == "timeout":
+        with pytest.raises(BoxTimeout):
+            program.call("hang", timeout_s=0.1)
+    program.box.close()
+    assert_gone(pids)
+
+
+@pytest.mark.parametrize("count", [20])
+def test_nothing_is_left_after_many_boxes(zygote: Zygote, limits: Limits, count: int) -> None:
+    def held() -> tuple[int, set[str]]:
+        folders = [entry.name for entry in os.scandir("/dev/shm") if entry.name.startswith("viva-")]
+        return len(list(Path("/proc/self/fd").iterdir())), set(folders)
+
+    with zygote.spawn(limits):
+        pass
+    before = held()
+    for _ in range(count):
+        with zygote.spawn(limits) as box:
+            box.ask("put", timeout_s=5, path="file", data=b"x")
+    assert held() == before
+
+
+def test_boxes_live_side_by_side(zygote: Zygote, limits: Limits) -> None:
+    boxes = [zygote.spawn(limits) for _ in range(6)]
+    try:
+        programs = [Program(box, zygote.tier) for box in boxes]
+        for index, program in enumerate(programs):
+            program.load(f"import os\ndef who(): return {index}, os.getuid()")
+        answers = [program.call("who") for program in programs]
+        assert [answer[0] for answer in answers] == list(range(6))
+        if zygote.tier in (Tier.T1, Tier.T3):
+            assert len({answer[1] for answer in answers}) == 6
+        boxes[0].kill()
+        assert programs[5].call("who")[0] == 5
+    finally:
+        for box in boxes:
+            box.close()
+
+
+def test_a_large_request_to_a_box_that_does_not_read_times_out(program: Program) -> None:
+    program.load(FIND_WIRE + "\ndef stop(): os.kill(os.getpid(), signal.SIGSTOP)")
+    began = time.monotonic()
+    with pytest.raises(BoxTimeout):
+        program.call("stop", timeout_s=0.3)
+    with pytest.raises(BoxDied):
+        program.box.ask("put", timeout_s=1, path="x", data=bytes(50 << 20))
+    assert time.monotonic() - began < 3
+
+
+def test_a_box_says_which_walls_hold_before_it_reads_a_byte(zygote: Zygote, limits: Limits) -> None:
+    with zygote.spawn(limits) as box:
+        hello = box.hello
+    assert hello.tier == str(zygote.tier)
+    assert len(hello.probes) == 6 and {"python", "numpy", "kernel"} <= set(hello.versions)
+    if zygote.tier >= Tier.T1:
+        assert not hello.open_probes
+        assert {"identity", "no_new_privs", "landlock", "seccomp", "rlimits"} <= set(hello.layers)
+    if zygote.tier >= Tier.T2:
+        assert hello.layers["proc"] in ("own", "hidden")

@@ -1,0 +1,133 @@
+"""Honest coursework must work behind the walls: training, data loaders, figures, subprocesses, temporary files."""
+
+from collections.abc import Iterator
+
+import pytest
+from conftest import offered
+from programs import Program
+
+from viva.model import Limits
+from viva.sandbox.host.fork_server import Zygote
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def torch_zygote() -> Iterator[Zygote]:
+    """In the strongest tier of this host."""
+    with Zygote.start(max(offered()), preload=["torch", "matplotlib.pyplot"]) as started:
+        yield started
+
+
+@pytest.fixture
+def program(torch_zygote: Zygote) -> Iterator[Program]:
+    """A box with room for torch."""
+    with torch_zygote.spawn(Limits(memory_mib=1024)) as box:
+        yield Program(box, torch_zygote.tier)
+
+
+def test_a_network_trains_the_same_in_every_box(torch_zygote: Zygote) -> None:
+    source = """
+    import torch
+    def train():
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1))
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+        x, y = torch.randn(64, 8), torch.randn(64, 1)
+        for _ in range(20):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            optimizer.step()
+        return float(loss)
+    def threads():
+        torch.set_num_threads(2)
+        return float((torch.ones(600, 600) @ torch.ones(600, 600)).sum())
+    """
+    losses = []
+    for _ in range(2):
+        with torch_zygote.spawn(Limits()) as box:
+            program = Program(box, torch_zygote.tier)
+            program.load(source)
+            losses.append(program.call("train", timeout_s=60))
+            assert program.call("threads", timeout_s=60) == 600.0**3
+    assert losses[0] == losses[1]
+
+
+def test_a_data_loader_has_workers(program: Program) -> None:
+    program.load(
+        """
+        import torch
+        class Squares(torch.utils.data.Dataset):
+            def __len__(self): return 64
+            def __getitem__(self, index): return torch.tensor(index ** 2)
+        def total():
+            loader = torch.utils.data.DataLoader(Squares(), batch_size=8, num_workers=2)
+            return int(sum(batch.sum() for batch in loader))
+        """
+    )
+    assert program.call("total", timeout_s=60) == sum(index**2 for index in range(64))
+
+
+def test_a_pool_of_processes_works(program: Program) -> None:
+    program.load(
+        """
+        import multiprocessing
+        def square(x): return x * x
+        def pool():
+            with multiprocessing.get_context("fork").Pool(2) as workers:
+                return workers.map(square, range(5))
+        """
+    )
+    assert program.call("pool", timeout_s=60) == [0, 1, 4, 9, 16]
+
+
+def test_figures_are_drawn(program: Program) -> None:
+    program.load(
+        """
+        import io, matplotlib.pyplot as plt
+        def draw():
+            plt.plot([1, 2, 3])
+            plt.title("Loss")
+            file = io.BytesIO()
+            plt.savefig(file, format="png")
+            return file.getvalue()[:4]
+        """
+    )
+    assert program.call("draw", timeout_s=60) == b"\x89PNG"
+
+
+def test_programs_and_shells_run(program: Program) -> None:
+    program.load(
+        """
+        import subprocess, sys, tempfile
+        def run(): return subprocess.run([sys.executable, "-c", "import numpy; print(numpy.arange(3).sum())"],
+                                         capture_output=True, text=True).stdout
+        def shell(): return subprocess.check_output("echo $((6 * 7)) | cat", shell=True, text=True)
+        def temporary():
+            with tempfile.NamedTemporaryFile("w+") as file:
+                file.write("x")
+                file.flush()
+                return open(file.name).read()
+        """
+    )
+    assert program.call("run", timeout_s=60) == "3\n"
+    assert program.call("shell") == "42\n"
+    assert program.call("temporary") == "x"
+
+
+def test_model_weights_are_saved_and_loaded(program: Program) -> None:
+    program.load(
+        """
+        import torch
+        def roundtrip():
+            torch.save({"w": torch.arange(3)}, "model.pt")
+            return torch.load("model.pt")["w"].tolist()
+        """
+    )
+    assert program.call("roundtrip", timeout_s=60) == [0, 1, 2]
+
+
+def test_an_event_loop_runs(program: Program) -> None:
+    program.load("import asyncio\nasync def answer(): return 42\ndef run(): return asyncio.run(answer())")
+    assert program.call("run") == 42

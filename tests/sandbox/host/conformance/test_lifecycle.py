@@ -1,0 +1,259 @@
+"""The fork server and the pool: starting, refusing to start, dying, and leaving nothing behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy
+import pytest
+from programs import Program, from_tier
+
+from viva.model import Limits, Tier
+from viva.model.errors import BoxDied, BoxUnavailable
+from viva.sandbox.guest.lockdown import landlock
+from viva.sandbox.host.box_pool import Pool
+from viva.sandbox.host.fork_server import Zygote
+
+
+@pytest.fixture
+def own_zygote(zygote: Zygote) -> Zygote:
+    """A fork server of the same tier that the test may ruin; the test closes it."""
+    return Zygote.start(zygote.tier, preload=["numpy"])
+
+
+def test_boxes_end_when_the_fork_server_is_killed(own_zygote: Zygote, limits: Limits) -> None:
+    with own_zygote:
+        box = own_zygote.spawn(limits)
+        program = Program(box, own_zygote.tier)
+        program.load("def f(): return 1")
+        os.kill(own_zygote.pid, signal.SIGKILL)
+        assert box.handle.ended.wait(10)
+        with pytest.raises(BoxUnavailable, match="fork server has ended"):  # which the student cannot help
+            program.call("f")
+        box.close()
+        with pytest.raises(BoxUnavailable, match="fork server has ended"):
+            own_zygote.spawn(limits)
+
+
+def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_zygote: Zygote, limits: Limits) -> None:
+    box = own_zygote.spawn(limits)
+    own_zygote.close()
+    with pytest.raises(BoxDied):
+        box.ask("names", timeout_s=1)
+    box.close()
+    assert not own_zygote.alive
+
+
+def test_nothing_outlives_an_examiner_that_is_killed(zygote: Zygote, tmp_path: Path) -> None:
+    """SIGKILL leaves it no time to tidy up: the lifeline breaks and the keeper does."""
+    script = tmp_path / "examiner.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import sys, time
+            from viva.sandbox.host.box_pool import Pool
+            from viva.sandbox.host.fork_server import Zygote
+            from viva.model import Limits, Tier
+            zygote = Zygote.start(Tier({int(zygote.tier)}), preload=[])
+            pool = Pool(zygote, Limits(), ready=2)
+            boxes = [pool.take() for _ in range(2)]
+            print("ready", flush=True)
+            time.sleep(100)
+            """
+        )
+    )
+    script.chmod(0o644)
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE) as examiner:
+        assert examiner.stdout is not None
+        assert examiner.stdout.readline() == b"ready\n"
+        mine = _descendants_by_engine(examiner.pid)
+        assert len(mine) >= 6  # the keeper, the zygote, two boxes with two processes each
+        examiner.kill()
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and _living(mine):
+        time.sleep(0.05)
+    assert _living(mine) == []
+    assert [name for name in _folders() if name.startswith(f"viva-examiner-{examiner.pid}-")] == []
+
+
+def test_descriptors_do_not_pile_up(zygote: Zygote, limits: Limits) -> None:
+    def count() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    def once() -> None:
+        with Zygote.start(zygote.tier, preload=[]) as own, Pool(own, limits, ready=1) as pool:
+            pool.take().close()
+
+    once()
+    before = count()
+    once()
+    once()
+    assert count() == before
+
+
+def test_a_module_that_does_not_exist_is_named(zygote: Zygote) -> None:
+    with pytest.raises(BoxUnavailable, match="no_such_module"):
+        Zygote.start(zygote.tier, preload=["no_such_module"])
+
+
+def test_an_interpreter_that_does_not_exist_is_named(zygote: Zygote) -> None:
+    with pytest.raises(BoxUnavailable, match="/no/such/python"):
+        Zygote.start(zygote.tier, preload=[], python="/no/such/python")
+
+
+@pytest.fixture(scope="session")
+def other_python() -> Iterator[Path]:
+    """A virtual environment below /tmp with a library that starts a thread; a .pth file names ours.
+
+    Not below pytest's own folder, which the next session that starts on this machine closes to other users.
+    """
+    folder = Path(tempfile.mkdtemp())
+    venv.create(folder, symlinks=True)
+    packages = next((folder / "lib").glob("python*/site-packages"))
+    (packages / "threaded_library.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(3600,), daemon=True).start()\n"
+    )
+    places = {str(Path(library.__file__).parents[1]) for library in (numpy, msgpack)}
+    (packages / "numpy_and_msgpack.pth").write_text("\n".join(sorted(places)) + "\n")
+    open_to_all(folder)
+    yield folder / "bin" / "python"
+    shutil.rmtree(folder)
+
+
+def test_a_library_with_threads_gets_fresh_interpreters(zygote: Zygote, limits: Limits, other_python: Path) -> None:
+    """It cannot be forked warm: the thread would not come along. Found out by counting, not by a list of names."""
+    preload = ["numpy", "threaded_library"]
+    with Zygote.start(zygote.tier, preload=preload, python=str(other_python)) as own, own.spawn(limits) as box:
+        program = Program(box, own.tier)
+        program.load("import sys, threading\ndef look(): return [sys.prefix, threading.active_count()]")
+        assert program.call("look") == [str(other_python.parents[1]), 2]
+        if zygote.tier >= Tier.T1:
+            assert not box.hello.open_probes and "seccomp" in box.hello.layers
+
+
+def test_fresh_interpreters_can_be_asked_for(zygote: Zygote, limits: Limits) -> None:
+    with Zygote.start(zygote.tier, preload=["numpy"], fresh=True) as own, own.spawn(limits) as box:
+        program = Program(box, own.tier)
+        program.load("import sys\ndef loaded(): return 'numpy' in sys.modules")
+        assert program.call("loaded") is True
+        assert "numpy" in box.hello.versions
+
+
+def open_to_all(path: Path) -> None:
+    """What was made privately; the box's user must be kept out by walls, not by luck."""
+    for each in (path, *path.rglob("*")):
+        if not each.is_symlink():
+            each.chmod(each.stat().st_mode | 0o055 if each.is_dir() else each.stat().st_mode | 0o044)
+
+
+def test_readable_folders_can_be_read_and_not_written(zygote: Zygote, limits: Limits, open_path: Path) -> None:
+    corpus = open_path / "corpus"
+    corpus.mkdir()
+    (corpus / "text").write_text("hello")
+    open_to_all(open_path)
+    with Zygote.start(zygote.tier, preload=[], readable=[corpus]) as own, own.spawn(limits) as box:
+        program = Program(box, own.tier)
+        program.load("def read(path): return open(path).read()\ndef write(path): open(path, 'w').write('x')")
+        assert program.call("read", str(corpus / "text")) == "hello"
+        if zygote.tier >= Tier.T1:
+            assert "Error" in program.refuses("write", str(corpus / "text"))
+
+
+@from_tier(Tier.T1)
+def test_hidden_folders_stay_hidden_inside_readable_ones(zygote: Zygote, limits: Limits, open_path: Path) -> None:
+    course = open_path / "course"
+    (course / "graders").mkdir(parents=True)
+    (course / "data").mkdir()
+    (course / "graders" / "key.py").write_text("42")
+    (course / "data" / "text").write_text("hello")
+    open_to_all(open_path)
+    options: dict[str, Any] = {"readable": [course], "hidden": [course / "graders"]}
+    if zygote.tier is Tier.T1 and not landlock.abi():
+        with pytest.raises(BoxUnavailable, match=r"graders must be hidden from boxes, but .* no Landlock; close it"):
+            Zygote.start(zygote.tier, preload=[], **options)
+        (course / "graders").chmod(0o700)
+    with Zygote.start(zygote.tier, preload=[], **options) as own, own.spawn(limits) as box:
+        program = Program(box, own.tier)
+        program.load("def read(path): return open(path).read()")
+        assert program.call("read", str(course / "data" / "text")) == "hello"
+        assert "Error" in program.refuses("read", str(course / "graders" / "key.py"))
+
+
+def ready_in(pool: Pool, count: int) -> list[Any]:
+    """The boxes that wait in a pool, once there are so many."""
+    deadline = time.monotonic() + 30
+    while len(pool._ready) < count and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return list(pool._ready)
+
+
+def test_a_pool_keeps_boxes_ready_with_data_in_them(zygote: Zygote, limits: Limits) -> None:
+    with Pool(zygote, limits, ready=2, data=[("data/words.txt", b"mot"), ("a.bin", b"\0")]) as pool:
+        waiting = ready_in(pool, 2)
+        with pool.take() as box, pool.take() as second:
+            assert [box, second] == waiting
+            for taken in (box, second):
+                program = Program(taken, zygote.tier)
+                program.load("def read(path): return open(path, 'rb').read()")
+                assert program.call("read", "data/words.txt") == b"mot"
+                assert program.call("read", "a.bin") == b"\0"
+
+
+def test_a_pool_passes_dead_boxes_over(zygote: Zygote, limits: Limits) -> None:
+    with Pool(zygote, limits, ready=1) as pool:
+        (waiting,) = ready_in(pool, 1)
+        waiting.kill()
+        with pool.take() as box:
+            assert box is not waiting and box.alive
+
+
+def test_a_pool_without_a_fork_server_says_so(own_zygote: Zygote, limits: Limits) -> None:
+    own_zygote.close()
+    with Pool(own_zygote, limits, ready=1) as pool, pytest.raises(BoxUnavailable, match="closed"):
+        pool.take()
+
+
+def test_pools_of_different_limits_share_a_fork_server(zygote: Zygote, limits: Limits) -> None:
+    with Pool(zygote, limits, ready=1) as small, Pool(zygote, Limits(), ready=1) as large:
+        for pool in (small, large, small, large):
+            with pool.take() as box:
+                assert box.alive
+
+
+def _descendants_by_engine(examiner: int) -> list[int]:
+    from viva.sandbox.host.limits import processes
+
+    return processes.family(examiner)[1:]
+
+
+def _living(pids: list[int]) -> list[int]:
+    from viva.sandbox.host.limits import processes
+
+    return [pid for pid in pids if processes.tasks([pid]) and "Z" not in _state(pid)]
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "gone"
+
+
+def _folders() -> list[str]:
+    """Names of what viva has lying about on this host; others may come and go meanwhile."""
+    found = []
+    for place in ("/dev/shm", tempfile.gettempdir()):
+        found += next(os.walk(place), ("", [], []))[1]
+    for _, folders, _ in os.walk("/sys/fs/cgroup"):
+        found += folders
+    return [name for name in found if name.startswith("viva-")]

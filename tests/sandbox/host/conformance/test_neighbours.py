@@ -1,0 +1,171 @@
+"""Two boxes at once: neither reaches the other's memory, processes, files, sockets or shared memory."""
+
+from collections.abc import Iterator
+
+import pytest
+from programs import Program, from_tier
+
+from viva.model import Limits, Tier
+from viva.sandbox.guest.lockdown import landlock
+from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.limits import processes
+
+VICTIM = """
+import os, socket, tempfile
+secret = b"the other student's answer " + bytes(range(65, 91))
+os.environ["ANSWER"] = "42"
+listeners = []
+def live():
+    places = [os.path.join(folder, "secret") for folder in (os.getcwd(), tempfile.gettempdir(), "/dev/shm")]
+    for path in places:
+        try:
+            with open(path, "wb") as file:
+                file.write(secret)
+            os.chmod(path, 0o600)
+        except OSError:
+            pass
+    for address in (os.path.join(tempfile.gettempdir(), "s"), "\\0viva-test-neighbour"):
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(address)
+        listener.listen(1)
+        listeners.append(listener)
+    return os.getpid(), id(secret), places, os.path.join(tempfile.gettempdir(), "s")
+def well(): return secret[:3]
+"""
+ATTACKER = """
+import ctypes, os, signal, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def read(path): return open(path, "rb").read()
+def memory(pid, address):
+    with open(f"/proc/{pid}/mem", "rb") as file:
+        file.seek(address)
+        return file.read(64)
+def connect(address): socket.socket(socket.AF_UNIX).connect(address)
+def strike(pids):
+    mine, found = {os.getpid(), os.getppid()}, []
+    for pid in pids:
+        try:
+            if pid not in mine:
+                os.kill(pid, signal.SIGKILL)
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+def names(): return os.listdir("/dev/shm")
+"""
+
+
+@pytest.fixture
+def victim(zygote: Zygote, limits: Limits) -> Iterator[Program]:
+    """A box with secrets in all places; it must be well at the end."""
+    with zygote.spawn(limits) as box:
+        program = Program(box, zygote.tier)
+        program.load(VICTIM)
+        yield program
+        assert program.call("well") == b"the"
+
+
+@pytest.fixture
+def attacker(zygote: Zygote, limits: Limits, victim: Program) -> Iterator[Program]:
+    """A second box."""
+    with zygote.spawn(limits) as box:
+        program = Program(box, zygote.tier)
+        program.load(ATTACKER)
+        yield program
+
+
+def pids_of(program: Program, inner: int) -> list[int]:
+    """Its processes as this host numbers them, and as it numbers itself."""
+    return [*processes.family(program.box.handle.first), inner]
+
+
+@from_tier(Tier.T1)
+def test_memory_and_environment_of_another_box_cannot_be_read(victim: Program, attacker: Program) -> None:
+    inner, address, _, _ = victim.call("live")
+    for pid in pids_of(victim, inner):
+        if pid == inner and attacker.tier >= Tier.T2:
+            continue  # that number is the attacker's own process
+        # Without namespaces it is Landlock that hides the command line.
+        open_to_all = () if attacker.tier is Tier.T1 and not landlock.abi() else ("cmdline",)
+        for path in ("environ", "maps", "fd/1", "cwd/secret", "root/etc/passwd", *open_to_all):
+            assert "Error" in attacker.refuses("read", f"/proc/{pid}/{path}")
+        assert "Error" in attacker.refuses("memory", pid, address)
+
+
+@from_tier(Tier.T1)
+def test_files_of_another_box_cannot_be_opened(victim: Program, attacker: Program) -> None:
+    _, _, places, _ = victim.call("live")
+    for path in places:
+        assert "Error" in attacker.refuses("read", path)
+
+
+@from_tier(Tier.T1)
+def test_shared_memory_of_another_box_is_not_even_listed(victim: Program, attacker: Program) -> None:
+    victim.call("live")
+    if attacker.tier >= Tier.T2:
+        assert attacker.call("names") == []
+    elif landlock.abi():
+        assert "PermissionError" in attacker.refuses("names")
+
+
+@from_tier(Tier.T1)
+def test_sockets_of_another_box_cannot_be_reached(victim: Program, attacker: Program) -> None:
+    """By path never; by an abstract name where the tier says that it cannot prevent that."""
+    _, _, _, path = victim.call("live")
+    assert "Error" in attacker.refuses("connect", path)
+    if not any("abstract" in text for text in attacker.box.hello.missing):
+        assert "Error" in attacker.refuses("connect", "\0viva-test-neighbour")
+
+
+@from_tier(Tier.T1)
+def test_processes_of_another_box_cannot_be_signalled(victim: Program, attacker: Program) -> None:
+    inner, _, _, _ = victim.call("live")
+    hit = attacker.call("strike", [*pids_of(victim, inner), *range(1, 400)])
+    assert attacker.tier >= Tier.T2 or hit == []
+    assert set(hit) <= {1}  # the first process of its own box, which does not hear it
+
+
+@from_tier(Tier.T1)
+def test_no_box_can_take_the_users_of_all_others(zygote: Zygote, limits: Limits) -> None:
+    """They were once reserved by abstract sockets, under names that a box in the same network namespace could take."""
+    source = """
+    import os, socket, time
+    held = []
+    def take(first, last):
+        for uid in range(first, last):
+            held.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+            try:
+                held[-1].bind(f"\\0viva-uid-{uid}")
+            except OSError:
+                held.pop()
+    def take_all():
+        reader, writer = os.pipe()
+        for first in range(60001, 61181, 400):
+            if os.fork() == 0:
+                take(first, first + 400)
+                os.write(writer, b"x")
+                time.sleep(60)
+            os.read(reader, 1)
+        open("/run/viva-uids", "r+")
+    """
+    with zygote.spawn(limits) as box:
+        program = Program(box, zygote.tier)
+        program.load(source)
+        assert "Error" in program.refuses("take_all")
+        with zygote.spawn(limits) as following:
+            assert following.alive
+
+
+@from_tier(Tier.T1)
+def test_no_two_boxes_run_as_the_same_user(zygote: Zygote, limits: Limits) -> None:
+    """In T2 all are called alike: there each is the only one in a user namespace."""
+    with zygote.spawn(limits) as first, zygote.spawn(limits) as second:
+        programs = [Program(box, zygote.tier) for box in (first, second)]
+        for program in programs:
+            program.load(
+                "import os\ndef who(): return os.getuid()\ndef where(): return os.readlink('/proc/self/ns/user')"
+            )
+        if zygote.tier is not Tier.T2:
+            assert len({program.call("who") for program in programs}) == 2
+        elif first.hello.layers["proc"] == "own":
+            assert len({program.call("where") for program in programs}) == 2

@@ -1,0 +1,166 @@
+"""The manual's promises, each with the tests that prove it: a promise without one, or a test without one, fails here.
+
+Every test of this folder is run in each tier that makes its promise, on every kind of host that can be had: by
+test_other_hosts.py, in containers (test_container_long.py) and in virtual machines (test_machine_long.py).
+"""
+
+import ast
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from rows import Rows
+
+from viva.model import Limits
+from viva.sandbox.guest.lockdown import escape_probes
+
+HERE = Path(__file__).parent
+TESTS = HERE.parents[2]
+MANUAL = (TESTS.parent / "docs" / "sandbox.md").read_text("utf-8")
+
+LIMITS = {
+    "load_s": "sandbox/guest/test_loading.py::test_the_soft_limit_ends_loading_and_keeps_what_there_is "
+    "sandbox/guest/test_loading.py::test_after_the_time_of_a_file_its_definitions_are_run "
+    "examiner/test_session.py::test_a_load_that_ends_its_box_is_tried_once_more",
+    "call_s": "test_endings.py::test_a_hang_costs_its_time_limit_and_no_more "
+    "examiner/test_grading.py::test_a_hang_costs_one_test",
+    "test_s": "examiner/test_session.py::test_questions_of_one_test_share_its_time",
+    "submission_s": "examiner/test_grading.py::test_a_submission_that_uses_up_its_time_is_finished",
+    "memory_mib": "test_bombs.py::test_a_memory_bomb_is_stopped test_bombs.py::test_shared_memory_counts "
+    "test_bombs.py::test_many_processes_each_below_the_limit_count_together "
+    "test_bombs.py::test_memory_that_children_share_with_their_parent_counts_once "
+    "test_room.py::test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works",
+    "disk_mib": "test_room.py::test_each_folder_has_its_own_share_of_disk "
+    "test_room.py::test_shared_memory_files_are_bounded test_bombs.py::test_one_large_file_is_refused",
+    "(files)": "test_bombs.py::test_many_files_are_stopped test_bombs.py::test_too_many_empty_files_are_stopped",
+    "output_kib": "test_bombs.py::test_output_is_kept_up_to_the_limit_and_never_blocks "
+    "test_bombs.py::test_a_flood_of_output_ends_the_box",
+    "processes": "test_bombs.py::test_a_fork_bomb_is_stopped test_bombs.py::test_threads_count_as_processes",
+    "fork": "test_escapes.py::test_without_fork_nothing_can_be_started_but_threads",
+    "(processor time)": "test_bombs.py::test_processor_time_is_limited_even_for_what_ignores_the_clock",
+    "(answers)": "test_room.py::test_an_answer_that_is_too_large_says_so_and_the_box_goes_on "
+    "test_room.py::test_what_lies_deeper_than_forty_levels_stays_in_the_box",
+    "(always)": "test_surroundings.py::test_every_resource_limit_is_set "
+    "test_surroundings.py::test_no_resource_limit_can_be_lifted "
+    "test_surroundings.py::test_descriptors_run_out_at_512 "
+    "test_surroundings.py::test_the_environment_is_what_the_manual_says_and_nothing_else "
+    "test_surroundings.py::test_random_numbers_start_alike_in_every_box",
+}
+"""First column of the manual's table of limits -> tests."""
+
+THREATS = {
+    "Forging a mark": "hostile/test_hostile.py::test_nothing_is_gained_and_nothing_lasts "
+    "test_endings.py::test_noise_on_the_wire_ends_the_box",
+    "Reading answers, hidden tests, seeds, other submissions": "test_escapes.py::test_the_key_cannot_be_read "
+    "test_escapes.py::test_a_file_that_every_user_may_read_cannot_be_read "
+    "test_escapes.py::test_nothing_of_the_examiners_environment_comes_along "
+    "test_escapes.py::test_no_descriptor_but_the_wire_is_open "
+    "test_escapes.py::test_other_processes_do_not_show_in_proc "
+    "test_surroundings.py::test_proc_tells_and_takes_nothing_of_the_host",
+    "Reaching another box": "test_neighbours.py::test_memory_and_environment_of_another_box_cannot_be_read "
+    "test_neighbours.py::test_files_of_another_box_cannot_be_opened "
+    "test_neighbours.py::test_sockets_of_another_box_cannot_be_reached "
+    "test_neighbours.py::test_processes_of_another_box_cannot_be_signalled "
+    "test_neighbours.py::test_shared_memory_of_another_box_is_not_even_listed",
+    "Gaining rights": "test_surroundings.py::test_it_has_no_capability_and_no_way_to_one "
+    "test_surroundings.py::test_a_program_with_a_set_uid_bit_gains_nothing "
+    "test_escapes.py::test_privileged_calls_are_refused "
+    "test_escapes.py::test_new_and_unreviewed_calls_do_not_exist "
+    "test_escapes.py::test_the_other_abi_is_killed test_surroundings.py::test_the_32_bit_abi_is_killed",
+    "Learning hidden inputs": "examiner/test_leaks.py::test_what_a_hidden_test_asked_reaches_no_student "
+    "examiner/test_session.py::test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs",
+    "Outliving the box": "test_endings.py::test_daemons_end_with_their_box "
+    "test_escapes.py::test_files_do_not_survive_into_the_next_box "
+    "test_lifecycle.py::test_nothing_outlives_an_examiner_that_is_killed "
+    "test_lifecycle.py::test_boxes_end_when_the_fork_server_is_killed "
+    "test_room.py::test_nothing_of_a_box_is_left_on_the_host "
+    "examiner/test_checkpoints.py::test_what_a_box_says_of_itself_changes_no_verdict",
+    "Network": "test_escapes.py::test_the_network_is_off "
+    "test_escapes.py::test_abstract_sockets_of_others_cannot_be_reached",
+    "Exhaustion": "test_bombs.py::test_a_fork_bomb_is_stopped test_bombs.py::test_a_memory_bomb_is_stopped "
+    "test_endings.py::test_a_hang_costs_its_time_limit_and_no_more "
+    "test_endings.py::test_a_trickled_reply_does_not_stretch_the_deadline",
+    "Hostile replies": "sandbox/guest/test_wire.py::test_what_the_decoder_refuses "
+    "sandbox/guest/test_wire.py::test_the_bytes_of_one_array_are_those_of_no_other "
+    "sandbox/guest/test_wire.py::test_many_empty_containers_are_refused_before_they_take_memory "
+    "examiner/test_memory.py::test_what_a_large_answer_left_is_given_back",
+    "The results": "formats/test_gates.py::test_no_control_character_no_direction_no_surrogate_gets_through "
+    "formats/test_gates.py::test_html_stays_text_in_elements_and_attributes "
+    "formats/test_gates.py::test_no_cell_of_a_csv_file_begins_a_formula "
+    "hostile/test_hostile.py::test_nothing_is_gained_and_nothing_lasts",
+    "The submission's folder": "submissions/test_opening.py::test_links_inside_are_left_out_and_noted "
+    "hostile/test_folders.py",
+}
+"""Threats that the manual calls covered -> tests."""
+
+ATTEMPTS = {
+    "read a secret": "test_escapes.py::test_the_key_cannot_be_read",
+    "reach the network": "test_escapes.py::test_the_network_is_off",
+    "signal the parent": "test_escapes.py::test_the_examiner_and_the_first_process_cannot_be_signalled",
+    "trace the parent": "test_escapes.py::test_privileged_calls_are_refused",
+    "write outside": "test_escapes.py::test_nothing_outside_the_work_directory_can_be_written",
+    "make a user namespace": "test_escapes.py::test_privileged_calls_are_refused",
+}
+"""What a box tries itself before it reads a student's byte -> the same, tried by a student."""
+
+
+def section(title: str) -> str:
+    """The text below one heading of the manual."""
+    return re.split(r"^## ", MANUAL.split(f"## {title}\n", 1)[1], flags=re.MULTILINE)[0]
+
+
+def test_every_limit_of_the_manual_has_a_test() -> None:
+    rows = re.findall(r"^\| (`?[(\w) ]+`?) \|", section("Limits"), re.MULTILINE)
+    named = [row.strip("`") for row in rows if row != "limit"]
+    assert named == list(LIMITS)
+    assert {field.name for field in dataclasses.fields(Limits)} <= set(named)
+
+
+def test_every_default_of_the_manual_is_the_real_one() -> None:
+    for field in dataclasses.fields(Limits):
+        row = re.search(rf"^\| `{field.name}` \| ([\w.]+) \|", section("Limits"), re.MULTILINE)
+        assert row, field.name
+        assert row[1] == (str(field.default).lower() if field.name == "fork" else f"{field.default:g}")
+
+
+def test_every_threat_of_the_manual_has_a_test() -> None:
+    assert re.findall(r"^- \*([^*]+)\*:", section("Threats that are covered"), re.MULTILINE) == list(THREATS)
+
+
+def test_every_attempt_of_a_box_is_tried_by_a_student_too() -> None:
+    canary = {"file": "/no/such", "folder": "/no/such", "tcp": 9, "unix": "", "examiner": 1}
+    assert set(escape_probes.run(canary, "T0")) == set(ATTEMPTS)
+
+
+PROOFS = sorted({proof for table in (LIMITS, THREATS, ATTEMPTS) for text in table.values() for proof in text.split()})
+
+
+def test_a_proof_is_a_test() -> None:
+    with Rows() as row:
+        for proof in PROOFS:
+            with row(proof):
+                file, _, name = proof.partition("::")
+                path = HERE / file if "/" not in file else TESTS / file
+                assert not name or name in {node.name for node in functions(path)}
+
+
+def functions(path: Path) -> list[ast.FunctionDef]:
+    """Tests of a file."""
+    found = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef)]
+    return [node for node in found if node.name.startswith("test_")]
+
+
+ROOM = [path for path in sorted(HERE.glob("test_*.py")) if path != Path(__file__)]
+BOXES = {"zygote", "program", "own_zygote", "victim", "attacker", "gpus", "torch_zygote"}
+ABOUT_THE_PLAN = {
+    "test_only_a_wish_for_a_gpu_changes_the_plan",
+    "test_without_a_gpu_nothing_new_is_said_to_the_fork_server",
+}
+
+
+@pytest.mark.parametrize("path", ROOM, ids=lambda path: path.stem)
+def test_every_test_of_this_room_meets_a_box(path: Path) -> None:
+    """Otherwise it would not be run in every tier."""
+    for test in functions(path):
+        assert BOXES & {argument.arg for argument in test.args.args} or test.name in ABOUT_THE_PLAN, test.name

@@ -1,0 +1,66 @@
+"""Every promise of the sandbox is tested in every tier that this host offers; see hosts.py for the other tiers."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from programs import Program
+
+from viva.model import Limits, Tier
+from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.levels.detect_levels import detect_tiers
+
+SMALL = Limits(memory_mib=256, disk_mib=8, output_kib=16, processes=24, submission_s=60.0)
+
+
+def offered() -> list[Tier]:
+    """Tiers to test: those of this host, or the one that the caller of this run wants."""
+    wanted = os.environ.get("VIVA_TEST_TIER")
+    return [Tier[wanted]] if wanted else [report.tier for report in detect_tiers() if report.available]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that take `zygote` (or anything made from it) run once in each tier."""
+    if "zygote" in metafunc.fixturenames:
+        needed = metafunc.definition.get_closest_marker("parametrize")
+        assert needed is None or "zygote" not in needed.args[0]
+        least = getattr(metafunc.function, "least_tier", Tier.T0)
+        metafunc.parametrize(
+            "zygote", [tier for tier in offered() if tier >= least], indirect=True, ids=str, scope="session"
+        )
+
+
+@pytest.fixture(scope="session")
+def zygote(request: pytest.FixtureRequest) -> Iterator[Zygote]:
+    """One fork server for each tier."""
+    with Zygote.start(request.param, preload=["numpy"]) as started:
+        yield started
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """A folder that every user may enter, as the users of boxes must where there are no mounts."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def limits() -> Limits:
+    """Small enough that a test reaches them in a moment."""
+    return SMALL
+
+
+@pytest.fixture
+def program(zygote: Zygote, limits: Limits) -> Iterator[Program]:
+    """A box to load student code into; afterwards the next box of the same fork server must work."""
+    with zygote.spawn(limits) as box:
+        yield Program(box, zygote.tier)
+    with zygote.spawn(limits) as following:
+        after = Program(following, zygote.tier)
+        after.load("def hello(): return 'still here'")
+        assert after.call("hello") == "still here"

@@ -1,0 +1,176 @@
+"""Boxes without a fork server, as on macOS: tier T0, a fresh interpreter for each. Tested on every system."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from programs import Program
+
+from viva.model import Limits, Tier
+from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable
+from viva.sandbox.host.box_pool import Pool
+from viva.sandbox.host.fork_server import Zygote
+
+LIMITS = Limits(memory_mib=256, disk_mib=8, output_kib=16, processes=24, submission_s=60.0)
+
+
+@pytest.fixture(scope="module")
+def starter() -> Iterator[Zygote]:
+    """Makes boxes one program at a time."""
+    with Zygote.start(Tier.T0, preload=["numpy"], fork_server=False) as started:
+        yield started
+
+
+@pytest.fixture
+def program(starter: Zygote) -> Iterator[Program]:
+    """A box to load student code into; the next one must work."""
+    with starter.spawn(LIMITS) as box:
+        yield Program(box, Tier.T0)
+    with starter.spawn(LIMITS) as following:
+        assert following.alive
+
+
+def test_it_asks_and_answers(program: Program) -> None:
+    program.load("import sys\ndef double(x): return 2 * x, 'numpy' in sys.modules")
+    assert list(program.call("double", 21)) == [42, True]
+    assert program.box.hello.tier == "T0" and "numpy" in program.box.hello.versions
+    assert "seccomp" in program.box.hello.missing
+
+
+def test_endings_are_said_in_words(program: Program) -> None:
+    program.load("import os\ndef end(): os._exit(3)")
+    with pytest.raises(BoxDied, match="exit status 3"):
+        program.call("end")
+
+
+def test_a_signal_is_said_in_words(program: Program) -> None:
+    program.load("import os\ndef end(): os.kill(os.getpid(), 11)")
+    with pytest.raises(BoxDied, match="SIGSEGV"):
+        program.call("end")
+
+
+def test_a_hang_is_ended_from_outside(program: Program) -> None:
+    program.load("def hang():\n    while True: pass")
+    with pytest.raises(BoxTimeout):
+        program.call("hang", timeout_s=0.3)
+
+
+def test_a_flood_of_output_ends_it(program: Program) -> None:
+    program.load("import os\ndef flood():\n    while True: os.write(1, b'x' * 65536)")
+    with pytest.raises(BoxDied, match="too much output"):
+        program.call("flood", timeout_s=30)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what a family of processes uses")
+def test_memory_is_watched(program: Program) -> None:
+    program.load(
+        """
+        import mmap, time
+        def bomb(mib):
+            shared = mmap.mmap(-1, mib << 20)
+            for offset in range(0, mib << 20, 4096):
+                shared[offset] = 1
+            time.sleep(5)
+        """
+    )
+    with pytest.raises(BoxDied, match="memory limit"):
+        program.call("bomb", 2 * LIMITS.memory_mib, timeout_s=30)
+
+
+def test_children_end_with_it(program: Program) -> None:
+    program.load(
+        """
+        import os, time
+        def start():
+            pid = os.fork()
+            if pid == 0:
+                while True:
+                    time.sleep(1)
+            return pid
+        """
+    )
+    child = program.call("start")
+    program.box.close()
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and _lives(child):
+        time.sleep(0.02)
+    assert not _lives(child)
+
+
+def test_it_ends_with_an_examiner_that_is_killed() -> None:
+    script = """
+import time
+from viva.sandbox.host.fork_server import Zygote
+from viva.model import Limits, Tier
+zygote = Zygote.start(Tier.T0, preload=[], fork_server=False)
+box = zygote.spawn(Limits())
+print(box.ask("put", timeout_s=5, path="x", data=b"")["ok"], flush=True)
+time.sleep(100)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as examiner:
+        assert examiner.stdout is not None
+        assert examiner.stdout.readline()
+        children = subprocess.run(["pgrep", "-P", str(examiner.pid)], capture_output=True, text=True, check=True)
+        pids = [int(word) for word in children.stdout.split()]
+        assert pids
+        examiner.kill()
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and any(map(_lives, pids)):
+        time.sleep(0.02)
+    assert not any(map(_lives, pids))
+
+
+def test_nothing_is_left(starter: Zygote) -> None:
+    def held() -> int:
+        return len(list(Path("/dev/fd").iterdir()))
+
+    with starter.spawn(LIMITS) as box:
+        room = box.handle.room
+        assert room is not None and Path(room).is_dir()
+    before = held()
+    for _ in range(3):
+        with starter.spawn(LIMITS):
+            pass
+    assert held() == before
+    assert not Path(room).exists()
+
+
+def test_a_pool_works_with_it(starter: Zygote) -> None:
+    with Pool(starter, LIMITS, ready=1, data=[("a/b.txt", b"hi")]) as pool, pool.take() as box:
+        program = Program(box, Tier.T0)
+        program.load("def read(): return open('a/b.txt').read()")
+        assert program.call("read") == "hi"
+
+
+def test_closing_ends_boxes_that_were_forgotten() -> None:
+    own = Zygote.start(Tier.T0, preload=[], fork_server=False)
+    box = own.spawn(LIMITS)
+    own.close()
+    with pytest.raises(BoxDied):
+        box.ask("names", timeout_s=1)
+    box.close()
+    with pytest.raises(BoxUnavailable, match="closed"):
+        own.spawn(LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tier": Tier.T1}, "T0 alone"),
+        ({"preload": ["no_such_module"]}, "no_such_module"),
+        ({"python": "/no/such/python"}, "/no/such/python"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_start(options: dict[str, object], words: str) -> None:
+    arguments: dict[str, object] = {"tier": Tier.T0, "preload": [], "fork_server": False, **options}
+    with pytest.raises(BoxUnavailable, match=words):
+        Zygote.start(arguments.pop("tier"), **arguments)  # type: ignore[arg-type]
+
+
+def _lives(pid: int) -> bool:
+    """Alive, and not merely waiting for somebody to ask how it ended."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(state.stdout.strip()) and not state.stdout.startswith("Z")

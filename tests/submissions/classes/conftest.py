@@ -1,0 +1,22 @@
+"""Reading a class in a test."""
+
+from pathlib import Path
+
+import pytest
+from class_exports import Files, Read, laid_out
+
+from viva.submissions.classes import ClassRead, read_class
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """`read(files)`: lays the files out as a folder and reads it; `roster=` is the text of a list."""
+
+    def call(files: Files, *, roster: str | None = None, folder: str = "class", **options: object) -> ClassRead:
+        listed = None
+        if roster is not None:
+            listed = tmp_path / "roster.csv"
+            listed.write_text(roster, "utf-8")
+        return read_class(laid_out(tmp_path / folder, files), roster=listed, into=tmp_path / "into", **options)  # type: ignore[arg-type]
+
+    return call

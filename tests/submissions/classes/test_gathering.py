@@ -1,0 +1,72 @@
+"""Files of one student come together: copied from a folder, moved from what was unpacked, no link followed."""
+
+import os
+from pathlib import Path
+
+import pytest
+from class_exports import laid_out, names
+
+from viva.model.errors import UsageError
+from viva.submissions.classes import gathering
+from viva.submissions.classes.gathering import Gatherer
+
+
+def test_a_folder_is_copied_and_an_unpacked_file_is_moved(tmp_path: Path) -> None:
+    given = laid_out(tmp_path / "given", {"a.py": b"a", "inner/b.py": b"b", "inner/.git/config": b""})
+    ours = laid_out(tmp_path / "ours", {"c.py": b"c"})
+    gatherer = Gatherer(tmp_path / "work", ours)
+    made = gatherer.gather("ada", [("", given), ("c.py", ours / "c.py")])
+    assert names(made) == ["a.py", "c.py", "inner/b.py"]
+    assert names(given) == ["a.py", "inner/.git/config", "inner/b.py"] and names(ours) == []
+    assert not gatherer.unmatched
+
+
+def test_links_and_pipes_are_listed_and_not_followed(tmp_path: Path) -> None:
+    given = laid_out(tmp_path / "given", {"a.py": b"a", "secret": b"s"})
+    (given / "link.py").symlink_to("secret")
+    (given / "folder").symlink_to("/etc")
+    os.mkfifo(given / "pipe")
+    gatherer = Gatherer(tmp_path / "work")
+    made = gatherer.gather("ada", [("", given), ("again.py", given / "link.py")])
+    assert names(made) == ["a.py", "secret"]
+    assert {(u.name, u.reason) for u in gatherer.unmatched} == {
+        ("ada: link.py", "is a link"),
+        ("ada: folder", "is a link"),
+        ("ada: pipe", "is a named pipe"),
+    }
+
+
+def test_names_of_parts_are_no_paths(tmp_path: Path) -> None:
+    given = laid_out(tmp_path / "given", {"a.py": b"a"})
+    made = Gatherer(tmp_path / "work").gather(
+        "../../eve", [("../../x.py", given / "a.py"), ("x.py", given / "a.py"), ("X.py", given / "a.py")]
+    )
+    assert made.parent == tmp_path / "work"
+    assert names(made) == ["X~2.py", "_.._x.py", "x.py"]
+
+
+def test_two_labels_that_are_the_same_in_some_file_system(tmp_path: Path) -> None:
+    gatherer = Gatherer(tmp_path / "work")
+    assert gatherer.gather("Ada", []).name.casefold() != gatherer.gather("ada", []).name.casefold()
+
+
+def test_what_is_there_twice_is_taken_once(tmp_path: Path) -> None:
+    one, other = (laid_out(tmp_path / name, {"a.py": name.encode()}) for name in ("one", "other"))
+    gatherer = Gatherer(tmp_path / "work")
+    made = gatherer.gather("ada", [("", one), ("", other)])
+    assert (made / "a.py").read_bytes() == b"one"
+    assert [u.reason for u in gatherer.unmatched] == [
+        "is there twice, perhaps in another spelling; the first one was taken"
+    ]
+
+
+def test_more_than_a_class_hands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = laid_out(tmp_path / "given", {"a.py": b"a" * 100})
+    gatherer = Gatherer(tmp_path / "work", _bytes=99)
+    with pytest.raises(UsageError, match="is more than a class hands in"):
+        gatherer.gather("ada", [("", given)])
+    deep = laid_out(tmp_path / "deep", {"/".join("d" * 30) + "/a.py": b""})
+    monkeypatch.setattr(gathering, "_MOST_DEPTH", 10)
+    gatherer = Gatherer(tmp_path / "other")
+    gatherer.gather("ada", [("", deep)])
+    assert [u.reason for u in gatherer.unmatched] == ["lies deeper than 10 folders"]

@@ -1,0 +1,110 @@
+"""Whom the people of an export are taken for, and whom never."""
+
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rows import Rows
+
+from viva.model.attempt import Student
+from viva.submissions.classes.class_export import Person
+from viva.submissions.classes.matching import Joiner
+from viva.submissions.classes.people import forms, same_name
+from viva.submissions.classes.roster import Roster, read_roster
+
+
+def roster(tmp_path: Path, text: str) -> Roster:
+    (tmp_path / "list.csv").write_text(text, "utf-8")
+    return read_roster(tmp_path / "list.csv")
+
+
+LIST = (
+    "id,name,email,login\n1,Ada Lovelace,ada@x.edu,ada\n2,Jo Smith,jo1@x.edu,jo1\n3,Jo Smith,jo2@x.edu,jo2\n"
+    "4,Zoë,,zoe\n"
+)
+
+
+PEOPLE = [
+    (Person("p", keys={"id": "1"}), "1"),
+    (Person("p", keys={"email": "ADA@X.EDU"}), "1"),
+    (Person("p", keys={"login": "Ada"}), "1"),
+    (Person("p", "Somebody Else", keys={"email": "jo2@x.edu"}), "3"),
+    (Person("p", maybe=("ada",)), "1"),
+    (Person("p", maybe=("jo2@x.edu",)), "3"),
+    (Person("p", maybe=("ada_lovelace",)), "1"),
+    (Person("p", "  ada   LOVELACE "), "1"),
+    (Person("p", "lovelaceada"), "1"),
+    (Person("p", "Lovelace Ada"), "1"),
+    (Person("p", "Zoe\u0308"), "4"),
+    (Person("p", "\u200fZoë\u200e"), "4"),
+    (Person("p", "Zoe"), "is not in the roster"),
+    (Person("p", "Jo Smith"), "has a name that 2 people in the roster have"),
+    (Person("p", keys={"id": "1", "email": "jo1@x.edu"}), "has identifiers of several people in the roster"),
+    (Person("p", "Zoë", keys={"login": "ada", "id": "4"}), "has identifiers of several people in the roster"),
+    (Person("p", keys={"canvas": "77"}), "is not in the roster"),
+    (Person("p"), "does not say who handed it in"),
+    # a number of a platform's is only taken for the list's own where the name agrees
+    (Person("p", "lovelaceada", keys={"canvas": "1"}), "1"),
+    (Person("p", "smithjo", keys={"canvas": "3"}), "3"),
+    (Person("p", "grace", keys={"canvas": "3"}), "is not in the roster"),
+]  # fmt: skip
+
+
+def test_one_person(tmp_path: Path) -> None:
+    with Rows() as row:
+        for n, (person, found) in enumerate(PEOPLE):
+            with row(n, person):
+                joined = Joiner(roster(tmp_path, LIST)).join([person])
+                assert (joined.students["p"].id if "p" in joined.students else joined.reasons["p"]) == found
+
+
+def test_a_name_that_two_deliveries_have_joins_neither(tmp_path: Path) -> None:
+    joined = Joiner(roster(tmp_path, LIST)).join([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")])
+    assert not joined.students
+    assert set(joined.reasons.values()) == {"has a name that somebody else in the export has as well"}
+
+
+def test_names_the_other_way_round(tmp_path: Path) -> None:
+    joiner = Joiner(roster(tmp_path, "id,name\n1,Kim Lee\n2,Lee Kim\n"))
+    joined = joiner.join([Person("a", "Lee Kim"), Person("b", "Kim Lee"), Person("c", "leekim")])
+    assert {k: s.id for k, s in joined.students.items()} == {"a": "2", "b": "1"}
+    assert joined.reasons["c"] == "has a name that 2 people in the roster have"
+
+
+def test_a_name_does_not_join_whom_an_identifier_has_joined(tmp_path: Path) -> None:
+    people = [Person("7", keys={"email": "ada@x.edu"}), Person("8", "Ada Lovelace")]
+    joined = Joiner(roster(tmp_path, LIST)).join(people)
+    assert {k: s.id for k, s in joined.students.items()} == {"7": "1"}
+    assert joined.reasons["8"] == "has the name of somebody who handed in under another identifier"
+
+
+def test_only_names_are_said(tmp_path: Path) -> None:
+    people = [Person("7", keys={"id": "1"}), Person("8", "Zoë")]
+    assert [(p.id, s.id) for p, s in Joiner(roster(tmp_path, LIST)).join(people).by_name] == [("8", "4")]
+
+
+NAMES = st.sampled_from(["Jo Smith", "jo smith", "Smith Jo", "smithjo", "Zoë", "Zoe\u0308", "נועה לוי", "", " ", "Wei"])
+KEYS = st.dictionaries(st.sampled_from(["id", "login", "email", "canvas"]), st.sampled_from(list("12345")), max_size=2)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    listed=st.lists(st.tuples(NAMES, st.sampled_from(["", "1", "2", "3"])), max_size=6),
+    people=st.lists(st.tuples(NAMES, KEYS), max_size=6),
+)
+def test_two_people_are_never_one(listed: list[tuple[str, str]], people: list[tuple[str, dict[str, str]]]) -> None:
+    """By names alone, no student gets two people; and one whose name two people have gets nobody by it."""
+    students = tuple(
+        Student(f"s{n}", name, also={"login": login} if login else {}) for n, (name, login) in enumerate(listed)
+    )
+    given_ = Roster(students, forms={s.id: forms(s.name) for s in students})
+    persons = [Person(f"p{n}", name, keys) for n, (name, keys) in enumerate(people)]
+    joined = Joiner(given_).join(persons)
+    by_name = [student.id for _, student in joined.by_name]
+    assert len(by_name) == len(set(by_name))
+    strong = {joined.students[p.id].id for p in persons if p.id in joined.students} - set(by_name)
+    assert not strong & set(by_name)
+    for person, student in joined.by_name:
+        alike = [s for s in students if forms(student.name) & forms(s.name)]
+        assert len([s for s in alike if len(alike) == 1 or same_name(s.name) == same_name(person.name)]) == 1
+    assert {p.id for p in persons} == joined.students.keys() | joined.reasons.keys()

@@ -1,0 +1,144 @@
+"""`read_class`: folders and archives of every kind give the same class; what surrounds them does not matter."""
+
+import os
+import stat
+from pathlib import Path
+
+import class_exports as exports
+import pytest
+from class_exports import CODE, Read, laid_out, names, tarred, zipped
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from viva.model.errors import UsageError
+from viva.submissions import open_submission
+from viva.submissions.classes import ClassRead, read_class
+from viva.submissions.classes.submission_names import same_anywhere
+
+
+def told(found: ClassRead) -> object:
+    """Everything but where it lies."""
+    deliveries = [
+        (d.name, d.students, d.submitted_at, d.late, d.attempt, d.team, d.source, d.also) for d in found.deliveries
+    ]
+    contents = [
+        [n for n in names(d.path) if ".git" not in n] if d.path.is_dir() else d.path.read_bytes()
+        for d in found.deliveries
+    ]
+    return deliveries, contents, set(found.unmatched), found.missing, found.source
+
+
+@pytest.mark.parametrize("name", list(exports.EXPORTS))
+def test_a_zip_a_tar_and_a_folder_are_the_same_class(tmp_path: Path, name: str) -> None:
+    files, stem = exports.EXPORTS[name], name.split(".")[0]
+    paths = [
+        laid_out(tmp_path / "a" / stem, files),
+        zipped(tmp_path / "b" / f"{stem}.zip", files),
+        tarred(tmp_path / "c" / f"{stem}.tar.gz", files),
+        laid_out(tmp_path / "d" / stem, {f"downloads/{n}": data for n, data in files.items()}),
+    ]
+    read = [told(read_class(path, roster=None, into=tmp_path / "into")) for path in paths]
+    assert read[0] == read[1] == read[2] == read[3]
+    assert read_class(paths[0], roster=None, into=tmp_path / "into").deliveries
+
+
+@pytest.mark.parametrize("name", list(exports.EXPORTS))
+def test_every_delivery_can_be_opened_as_a_submission(tmp_path: Path, name: str) -> None:
+    archive = zipped(tmp_path / "class.zip", exports.EXPORTS[name])
+    for delivery in read_class(archive, roster=None, into=tmp_path / "into").deliveries:
+        assert open_submission(delivery.path, delivery.name).files
+
+
+def test_everybody_of_the_roster_is_there_or_missing(read: Read) -> None:
+    for files, roster in ((exports.CANVAS, exports.CANVAS_GRADEBOOK), (exports.MOODLE, exports.MOODLE_WORKSHEET)):
+        found = read(files, roster=roster, folder=roster[:6])
+        there = {s.id for d in found.deliveries for s in d.students}
+        missing = {s.id for s in found.missing}
+        assert {s.id for s in found.roster} == (there & {s.id for s in found.roster}) | missing
+        assert not there & missing
+
+
+def test_the_roster_may_lie_beside_the_submissions(tmp_path: Path) -> None:
+    folder = laid_out(tmp_path / "class", exports.FOLDERS)
+    found = read_class(folder, roster=folder / "roster.csv", into=tmp_path / "into")
+    assert not [u for u in found.unmatched if u.name == "roster.csv"]
+    assert [s.name for d in found.deliveries for s in d.students if s.id == "ada"] == ["Ada Lovelace"]
+
+
+def test_what_lies_beside_the_folder_in_the_archive_is_listed(read: Read) -> None:
+    found = read({"export/ada/x.py": CODE, "export/bo/x.py": CODE, "readme.txt": b""})
+    assert [(u.name, u.reason) for u in found.unmatched] == [("readme.txt", "lies beside the submissions")]
+
+
+def test_names_that_are_the_same_in_some_file_system_are_told_apart(read: Read) -> None:
+    found = read({f"{who}/x.py": CODE for who in ("Ada", "ada", "Zoë", "Zoe\u0308", "con", "a b", "nul.txt")})
+    made = [d.name for d in found.deliveries]
+    assert len({same_anywhere(n) for n in made}) == 7 and {"Ada", "ada~2", "_con", "_nul.txt"} <= set(made)
+
+
+def test_refused_members_are_listed_and_the_class_goes_on(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "class.zip", {"ada/x.py": CODE, "bo/x.py": CODE, "../../eve/x.py": CODE})
+    found = read_class(archive, roster=None, into=tmp_path / "into")
+    assert [d.name for d in found.deliveries] == ["ada", "bo"]
+    assert [u.reason for u in found.unmatched] == ["would be written outside the class's folder"]
+
+
+def test_names_are_fit_to_be_shown(read: Read) -> None:
+    found = read({"ada/x.py": CODE, "bo/x.py": CODE, "e\x1b[2Jv\u202ee.txt": b"", os.fsdecode(b"\xff.txt"): b""})
+    assert all(c.isprintable() for u in found.unmatched for c in u.name)
+    assert len(found.unmatched) == 2
+
+
+def test_the_folder_for_unpacking_is_private(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "class.zip", exports.FOLDERS)
+    read_class(archive, roster=None, into=tmp_path / "into")
+    assert stat.S_IMODE((tmp_path / "into").stat().st_mode) == 0o700
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+    with pytest.raises(UsageError, match=r"open is not private; give a folder of your own"):
+        read_class(archive, roster=None, into=tmp_path / "open")
+    (tmp_path / "link").symlink_to("into")
+    with pytest.raises(UsageError, match="is not private"):
+        read_class(archive, roster=None, into=tmp_path / "link")
+
+
+def test_nothing_is_left_behind_where_nothing_was_read(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "class.zip", {"notes.txt": b""})
+    with pytest.raises(UsageError, match="is no class that is known here"):
+        read_class(archive, roster=None, into=tmp_path / "into")
+    assert not list((tmp_path / "into").iterdir())
+
+
+def test_paths_that_are_none(tmp_path: Path) -> None:
+    laid_out(tmp_path / "class", exports.FOLDERS)
+    (tmp_path / "link").symlink_to("class")
+    os.mkfifo(tmp_path / "pipe")
+    for name, sentence in (("clas", "did you mean"), ("link", "is a link"), ("pipe", "is a named pipe")):
+        with pytest.raises(UsageError, match=sentence):
+            read_class(tmp_path / name, roster=None, into=tmp_path / "into")
+
+
+PIECES = st.sampled_from(
+    ["ada", "Ada Lovelace", "_", "-", "1", "1001", "LATE", "anon_x", "assignsubmission_file", "submission_", " - ",
+     "..", "Oct 5, 2026 1107 AM", "x.py", ".zip", "hw-1", "text.html", "\u202e", "\n", "נועה", "é", "timestamp.txt",
+     ".git", "con"]
+)  # fmt: skip
+NAMES = (
+    st.lists(PIECES, min_size=1, max_size=6).map(lambda parts: "".join(parts)).filter(lambda n: n not in (".", ".."))
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.lists(NAMES, min_size=1, max_size=3).map("/".join), st.just(CODE), max_size=6))
+def test_whatever_files_are_called(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
+    """Each class is read or refused in a sentence; every delivery is there, apart from the others, and inside."""
+    root = tmp_path_factory.mktemp("any")
+    archive = zipped(root / "class.zip", files)
+    try:
+        found = read_class(archive, roster=None, into=root / "into")
+    except UsageError:
+        return
+    assert len({same_anywhere(d.name) for d in found.deliveries}) == len(found.deliveries)
+    assert all(d.path.exists() and d.path.resolve().is_relative_to(root / "into") for d in found.deliveries)
+    assert len({d.path for d in found.deliveries}) == len(found.deliveries)
+    assert {p.name for p in root.iterdir()} == {"class.zip", "into"}

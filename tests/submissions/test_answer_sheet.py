@@ -1,0 +1,142 @@
+"""answers.yaml: what the student wrote comes back as the student wrote it, and no file takes the grader down."""
+
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viva.submissions.answers_file import read_answers
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ('"1.6": B\n', {"1.6": "B"}),
+        ("1.6: B\n", {"1.6": "B"}),
+        ("answers:\n  1.6: B\n", {"1.6": "B"}),
+        # numbers of questions are text: 1.10 is not 1.1
+        ("1.1: A\n1.10: B\n2: C\n", {"1.1": "A", "1.10": "B", "2": "C"}),
+        ("1e3: A\nyes: B\nnull: C\n", {"1e3": "A", "yes": "B", "null": "C"}),
+        # values
+        ("a: [A, C]\n", {"a": ["A", "C"]}),
+        ("b: {P1: 11/12, P2: 9}\n", {"b": {"P1": "11/12", "P2": 9}, "b.P1": "11/12", "b.P2": 9}),
+        ("a: 1008100\nb: 1,008,100\nc: 0.8265\nd: 1e-3\ne: .5\nf: 82.65 %\n",
+         {"a": 1008100, "b": "1,008,100", "c": 0.8265, "d": 0.001, "e": 0.5, "f": "82.65 %"}),
+        ("a: true\nb: False\nc: no\nd: N\ne: on\n", {"a": True, "b": False, "c": "no", "d": "N", "e": "on"}),
+        ("a: 010\nb: 0x1F\nc: 1:30\nd: 1_000\ne: 2026-12-01\nf: +7\ng: -0.0\n",
+         {"a": "010", "b": "0x1F", "c": "1:30", "d": "1_000", "e": "2026-12-01", "f": 7, "g": -0.0}),
+        ("a: 2*d + 2\nb: n^2\nc: '*d'\n", {"a": "2*d + 2", "b": "n^2", "c": "*d"}),
+        ("a:\nb: ~\nc: ''\n", {"a": None, "b": None, "c": ""}),
+        ("a: |\n  0 1 1\n  0 0 1\n", {"a": "0 1 1\n0 0 1\n"}),
+        ("a: " + "9" * 50 + "\n", {"a": "9" * 50}),
+        # what editors do
+        ("\ufeff1.6: B\r\n1.7: C\r", {"1.6": "B", "1.7": "C"}),
+        ("1.6:\u00a0B\n", {"1.6": "B"}),
+        ("1.6: B\0\n\x0c1.7: C\n", {"1.6": "B", "1.7": "C"}),
+        ("# only a comment\n", {}),
+        ("", {}),
+    ],
+)  # fmt: skip
+def test_answers_are_what_was_written(text: str, answers: dict[str, Any]) -> None:
+    sheet = read_answers(text.encode())
+    assert sheet.problem == ""
+    assert dict(sheet.answers) == answers
+    assert [type(sheet.answers[k]) for k in answers] == [type(v) for v in answers.values()]
+
+
+def test_the_text_of_a_number_is_kept() -> None:
+    sheet = read_answers(b"answers:\n  1.4: 0.50\n  1.5: {P: 007}\nwritten:\n  2.1: 0.50\n")
+    assert (sheet.answers["1.4"], sheet.texts["1.4"], sheet.texts["1.5.P"]) == (0.5, "0.50", "007")
+    assert "2.1" not in sheet.texts
+
+
+def test_prose() -> None:
+    sheet = read_answers(b"1.6: B\nwritten:\n  2.1: Because.\n  2.2: 42\n  2.3:\n  2.4: [one, two]\n  2.5: {a: b}\n")
+    assert sheet.written == {"2.1": "Because.", "2.2": "42", "2.3": "", "2.4": "one\ntwo", "2.5": ""}
+    assert sheet.answers == {"1.6": "B"}
+
+
+def test_one_line_of_another_encoding_leaves_the_others_as_they_are() -> None:
+    """An old editor wrote a name into a file of UTF-8; "x₁·x₂" below it became "xâ‚\x81Â·…" and lost its points."""
+    sheet = read_answers("# Zoé\n".encode("cp1252") + 'answers: {"1": x₁·x₂}\nwritten: {"2": café}\n'.encode())
+    assert sheet.answers == {"1": "x₁·x₂"}
+    assert sheet.written == {"2": "café"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_encodings(encoding: str) -> None:
+    assert read_answers("1.6: größer\n".encode(encoding)).answers == {"1.6": "größer"}
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(20)
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (BOMB.encode(), "line 1: a text that begins with `&` must be in quotes"),
+        (b"1.2: *d\n", "line 1: a text that begins with `*` must be in quotes"),
+        (b"1.2: !x\n", "line 1: a text that begins with `!` must be in quotes"),
+        (b"x: !!python/object/apply:os.system ['touch /tmp/pwned']\n", "line 1: a text that begins with `!`"),
+        (b"1.6: A\n1.7: B\n1.6: C\n", "line 3: the key `1.6` is written twice (first in line 1)"),
+        (b"1.6: A: B\n", "line 1: this is no YAML"),
+        (b"1.6: [A, B\n", "this is no YAML"),
+        (b"1.6: A\n\t1.7: B\n", "line 2: this is no YAML"),
+        (b"1.6 B\n1.7 C\n", 'expected lines such as `"1.6": B`'),
+        (b"- A\n- B\n", 'expected lines such as `"1.6": B`'),
+        (b"[" * 200_000, "nested deeper than 24 levels"),
+        (b"{a: " * 50_000, "nested deeper than 24 levels"),
+        (b"- " * 100_000, "nested deeper than 24 levels"),
+        (b"a: [" + b"1," * 50_000 + b"]", "there are more than 20,000 values"),
+        (b"a: " + b"x" * 300_000, "the text is longer than 256 KiB"),
+        (b"--- a\n--- b\n", "a second document begins here"),
+        (b"? " + b"a" * 150_000 + b"\n: {" + b",".join(b"%d: 1" % i for i in range(9_000)) + b"}\n",
+         "line 1: a key is longer than 1,024 characters"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_one_phrase(data: bytes, part: str) -> None:
+    started = time.thread_time()
+    sheet = read_answers(data)
+    assert part in sheet.problem
+    assert (dict(sheet.answers), dict(sheet.written)) == ({}, {})
+    assert time.thread_time() - started < 3
+
+
+def test_names_of_parts_take_little_memory() -> None:
+    """The dotted name of each part repeats those above it: of 220 KB they made 2.5 GiB."""
+    deep = "".join(f"{' ' * depth}{'k' * 900}{depth}:\n" for depth in range(20))
+    text = deep + "".join(f"{' ' * 20}p{number}: 1\n" for number in range(6_000))
+    tracemalloc.start()
+    try:
+        sheet = read_answers(f"1.4: {{P: 2}}\n{text}".encode())
+        assert tracemalloc.get_traced_memory()[1] < 48 << 20
+    finally:
+        tracemalloc.stop()
+    assert sheet.problem == "" and len(sheet.answers) == 3
+    assert (sheet.answers["1.4.P"], sheet.texts["1.4.P"]) == (2, "2")
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise(data: bytes) -> None:
+    read_answers(data)
+
+
+@given(st.text(alphabet="ab1.:-[]{},&*!|>%@`#?'\"\\ \n\t~", max_size=80))
+def test_no_text_raises(text: str) -> None:
+    read_answers(text.encode())
+    read_answers(f"answers:\n  {text}\nwritten:\n  {text}\n".encode())
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "{", "? ", "- ", "a: ", "'", '"', "a,", "|\n ", "[a]: ", "{a: b},", "a\n", "-\n", "# x\n", "\\"]
+)
+def test_no_repetition_makes_it_slow(piece: str) -> None:
+    for before in ("", "a: [", 'a: "', "a: '", "a: {"):
+        started = time.thread_time()
+        read_answers((before + piece * (200_000 // len(piece))).encode())
+        assert time.thread_time() - started < 3

@@ -1,0 +1,180 @@
+"""Notebooks are read whatever is wrong with them, and what cannot be read is one phrase for the student."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import Rows
+
+from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
+
+
+def cell(kind: str = "code", source: Any = "x = 1", **more: Any) -> dict[str, Any]:
+    return {"cell_type": kind, "source": source, "metadata": {}} | more
+
+
+def notebook(*cells: Any, **more: Any) -> bytes:
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells)} | more).encode()
+
+
+def sources(data: bytes) -> list[str]:
+    return [c.source for c in read_notebook(data).code]
+
+
+def test_cells_are_numbered_as_jupyter_numbers_them() -> None:
+    """After Restart and Run All: code cells that hold anything, from 1."""
+    read = read_notebook(
+        notebook(
+            cell("markdown", "# Hi"), cell(), cell(source="  \n"), cell("raw", "raw"), cell(source=["y = 2\n", "z = 3"])
+        )
+    )
+    assert [(c.number, c.position, c.kind) for c in read.cells] == [
+        (0, 1, "markdown"), (1, 2, "code"), (0, 3, "code"), (0, 4, "raw"), (2, 5, "code"),
+    ]  # fmt: skip
+    assert [c.source for c in read.code] == ["x = 1", "y = 2\nz = 3"]
+    assert [c.source for c in read.prose] == ["# Hi"]
+
+
+READ = [
+    # what is missing or of the wrong type does not matter
+    (json.dumps({"cells": [{"cell_type": "code", "source": "x"}]}).encode(), ["x"]),
+    (json.dumps({"cells": [{"source": "x"}]}).encode(), ["x"]),
+    (notebook(cell(metadata=[1, 2], id=5), cell(id=5), metadata="no"), ["x = 1", "x = 1"]),
+    (notebook(cell(outputs="wrong", execution_count="a")), ["x = 1"]),
+    (notebook(cell(source=["a", 5, None, "b"])), ["ab"]),
+    (notebook(cell(source=7), cell(source=None), cell(source={"a": 1})), []),
+    (notebook("no cell", None, 5, [], cell()), ["x = 1"]),
+    (notebook(cell("widget", "w"), cell(5, "w")), []),  # type: ignore[arg-type]
+    (notebook(cell(), nbformat="four"), ["x = 1"]),
+    # format 3
+    (
+        json.dumps(
+            {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": ["a = 1\n", "b"]}]}]}
+        ).encode(),
+        ["a = 1\nb"],
+    ),
+    (
+        json.dumps({"worksheets": [5, {"cells": 5}, {"cells": [{"cell_type": "code", "input": "a"}]}]}).encode(),
+        ["a"],
+    ),
+    # encodings
+    (b"\xef\xbb\xbf" + notebook(cell()), ["x = 1"]),
+    (notebook(cell()).decode().encode("utf-16"), ["x = 1"]),
+    (b'{"cells": [{"cell_type": "code", "source": "caf\xe9"}]}', ["café"]),
+    # values that JSON should not have
+    (b'{"cells": [{"cell_type": "code", "source": "x", "execution_count": NaN}]}', ["x"]),
+    (b'{"cells": [{"cell_type": "code", "source": "x", "execution_count": ' + b"9" * 100_000 + b"}]}", ["x"]),
+    (b'{"cells": [{"cell_type": "code", "source": "a\\ud800b"}]}', ["a\ufffdb"]),
+    (b'{"cells": [{"cell_type": "code", "source": ["\\ud83d", "\\ude00"]}]}', ["\U0001f600"]),
+    (b'{"cells": [], "cells": [{"cell_type": "code", "source": "last"}]}', ["last"]),
+    (notebook(), []),
+]
+
+
+def test_read_all_the_same() -> None:
+    with Rows() as row:
+        for n, (data, expected) in enumerate(READ):
+            with row(n):
+                assert sources(data) == expected
+
+
+def test_headings_of_format_3_are_prose() -> None:
+    data = json.dumps(
+        {"worksheets": [{"cells": [{"cell_type": "heading", "level": 2, "source": ["2.1 Why"]}]}]}
+    ).encode()
+    assert [c.source for c in read_notebook(data).prose] == ["## 2.1 Why"]
+
+
+def test_cells_of_an_unknown_kind_are_told() -> None:
+    read = read_notebook(notebook(cell(), cell("widget"), cell("video")))
+    assert read.notes == ("Cells of an unknown kind were not run: 2, 3 (counted from 1).",)
+
+
+TRUNCATED = notebook(*[cell(source=f"line {i}\n" * 3) for i in range(5)])
+
+
+UNREADABLE = [
+    (b"", "the notebook is empty (0 bytes)"),
+    (b"  \n", "the notebook is empty (3 bytes)"),
+    (TRUNCATED[: len(TRUNCATED) // 2], "the notebook breaks off in line 1, so the file is not complete"),
+    (json.dumps({"cells": [cell()]}, indent=1).encode()[:-4], "the notebook breaks off in line"),
+    (b'{"cells": [}', "the notebook is damaged in line 1"),
+    (b"print('hello')\n", "the file is no notebook (it does not begin as one)"),
+    (b"\x89PNG\r\n\x1a\n" + bytes(100), "the file is no notebook"),
+    (bytes(range(256)) * 10, "the file is no notebook"),
+    (b"<html><body>Sign in</body></html>", "the file is a web page and no notebook"),
+    (b"PK\x03\x04" + bytes(50), "the file is an archive and no notebook"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS"),
+    (b'{\n "cells": [\n<<<<<<< HEAD\n 1\n=======\n 2\n>>>>>>> x\n]}', "an unresolved Git conflict in line 3"),
+    (b"[1, 2]", "the file is no notebook (it holds a list)"),
+    (b"5", "the file is no notebook (it holds a single value)"),
+    (b"{}", "the file is no notebook (it has no list of cells)"),
+    (b'{"cells": {}}', "the file is no notebook (it has no list of cells)"),
+    (b'{"cells":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the notebook is nested too deeply"),
+    (b'{"a":' * 100_000, "the notebook is nested too deeply"),
+    (b'{"cells": [' + b"[]," * 600_000 + b"[]]}", "the notebook holds far too many values"),
+    (b'{"cells": [' + b"0," * 6_000_000 + b"0]}", "the notebook holds far too many values"),
+    (notebook(*[cell()] * 10_001), "the notebook has more than 10,000 cells"),
+    (notebook(cell(source="x" * (9 << 20))), "the cells hold more than 8 MiB of text"),
+    (b" " * (65 << 20) + b"{}", "the notebook is larger than 64 MiB"),
+]
+
+
+def test_what_cannot_be_read_is_one_phrase() -> None:
+    with Rows() as row:
+        for n, (data, part) in enumerate(UNREADABLE):
+            with row(n, part):
+                started = time.thread_time()
+                with pytest.raises(NotebookError) as caught:
+                    read_notebook(data)
+                assert part in str(caught.value)
+                assert "\n" not in str(caught.value)
+                assert time.thread_time() - started < 3
+
+
+KEYS = ["cells", "worksheets", "cell_type", "source", "input", "level", "metadata"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=30,
+)
+
+
+def reads_or_says_why(data: bytes) -> None:
+    """Anything but a NotebookError would end the test."""
+    try:
+        read = read_notebook(data)
+    except NotebookError:
+        return
+    assert isinstance(read, Notebook)
+    for each in read.cells:
+        each.source.encode("utf-8")
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_raise_anything_else(data: bytes) -> None:
+    reads_or_says_why(data)
+
+
+@given(JSON)
+def test_no_json_raises_anything_else(value: Any) -> None:
+    reads_or_says_why(json.dumps(value).encode())
+    reads_or_says_why(json.dumps({"cells": value}).encode())
+    reads_or_says_why(json.dumps({"cells": [value, {"source": value, "cell_type": value}]}).encode())
+
+
+@given(st.integers(0, 400), st.binary(max_size=3))
+def test_no_damage_raises_anything_else(at: int, junk: bytes) -> None:
+    reads_or_says_why(TRUNCATED[:at] + junk + TRUNCATED[at + 1 :])
+
+
+@pytest.mark.parametrize("metadata", [None, 3, [], "x", {}, {"nbgrader": {"grade_id": "a"}}])
+def test_metadata_of_a_cell_are_kept_if_they_are_any(metadata: Any) -> None:
+    """They are a mapping, whatever the file says; what is in it is for whoever asks."""
+    data = json.dumps({"cells": [{"cell_type": "code", "source": "1", "metadata": metadata}], "nbformat": 4}).encode()
+    assert read_notebook(data).cells[0].metadata == (metadata if isinstance(metadata, dict) else {})

@@ -1,0 +1,71 @@
+"""The list of equivalent mutants: what matches, what is stale, and what is no list."""
+
+from pathlib import Path
+
+import pytest
+from broken import mutants, submission
+
+from viva.config import Assignment, load_course
+from viva.model.errors import CourseError
+from viva.verify.mutants.equivalent import read_equivalents
+
+SOURCE = "def f(n):\n    return sum(range(0, n))\n"
+ROW = """\
+- file: "accepted/*/solution.py"
+  function: f
+  was: "return sum( range(0,n))"
+  becomes: ["return  max(range(0, n))", "return never"]
+  reason: none
+"""
+
+
+@pytest.fixture
+def assignment(tmp_path: Path) -> Assignment:
+    for path, text in {
+        "grader.yaml": "course: c\nassignments: [a]\n",
+        "assignments/a/assignment.yaml": "title: A\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, "utf-8")
+    return load_course(tmp_path).assignment("a")
+
+
+def listed(assignment: Assignment, text: str) -> None:
+    (assignment.folder / "equivalent_mutants.yaml").write_text(text, "utf-8")
+
+
+def test_rows_match_by_file_function_and_lines_and_say_when_they_are_stale(assignment: Assignment) -> None:
+    assert not read_equivalents(assignment).stale()
+    listed(assignment, ROW)
+    rows = read_equivalents(assignment)
+    made = mutants(submission(solution=SOURCE), "f")
+    matched = [m for m in made if m in rows]
+    assert [m.becomes for m in matched] == ["return max(range(0, n))"]
+    assert [sentence.partition(":")[0] for sentence in rows.stale()] == ["equivalent_mutants.yaml, row 1"]
+    assert "makes `return never` of `return sum( range(0,n))`" in rows.stale()[0]
+
+
+def test_a_star_stands_for_every_line_and_a_row_of_another_function_matches_nothing(assignment: Assignment) -> None:
+    made = mutants(submission(solution=SOURCE), "f")
+    row = '- {file: "*", function: NAME, was: "*", becomes: "*", reason: open}\n'
+    listed(assignment, row.replace("NAME", "f"))
+    assert all(m in read_equivalents(assignment) for m in made)
+    listed(assignment, row.replace("NAME", "g"))
+    rows = read_equivalents(assignment)
+    assert not [m for m in made if m in rows] and len(rows.stale()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1", "expected a list of rows {file, function, was, becomes, reason}"),
+        ("- {file: a, function: b, was: c, becomes: d}", "0.reason: this key is needed"),
+        ("- {file: a, function: b, was: c, becomes: 3, reason: e}", "expected a line of source, or a list of them"),
+        ("- {fiel: a}", "0.fiel: there is no such key; did you mean `file`?"),
+    ],
+)
+def test_a_wrong_list_is_one_sentence(assignment: Assignment, text: str, said: str) -> None:
+    listed(assignment, text)
+    with pytest.raises(CourseError) as caught:
+        read_equivalents(assignment)
+    assert said in str(caught.value)

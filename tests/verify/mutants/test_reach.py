@@ -1,0 +1,120 @@
+"""Only what a student's function reaches is broken, and what two submissions have in common once."""
+
+import json
+
+from broken import mutants, submission
+
+from viva.model import File, Submission
+from viva.verify.mutants.make_mutants import Maker
+from viva.verify.mutants.reachable_code import Reach
+from viva.verify.mutants.submission_code import pieces_of, with_text
+
+
+def reached(handed: Submission, *roots: str) -> set[str]:
+    reach = Reach(pieces_of(handed))
+    return {unit.name for root in roots for unit in reach.from_name(root, ["solution.py"])}
+
+
+def test_helpers_are_followed_and_hints_are_not() -> None:
+    handed = submission(
+        solution="""
+        from helpers import softmax as normalise, unused
+        import tables
+        SIZE = 3
+        OTHER = 4
+        def attention(x, OTHER=None):
+            return normalise(x) + SIZE + tables.row()
+        def for_hints(x):
+            return unused(x)
+        """,
+        helpers="""
+        def softmax(x):
+            return _exp(x)
+        def _exp(x):
+            return x
+        def unused(x):
+            return x
+        def row():
+            return "another file's"
+        """,
+        tables="def row():\n    return 1\n",
+    )
+    assert reached(handed, "attention") == {"attention", "SIZE", "softmax", "_exp", "row"}
+    files = {u.piece.path for u in Reach(pieces_of(handed)).from_name("attention", ["solution.py"]) if u.name == "row"}
+    assert files == {"tables.py"}
+    assert reached(handed, "unused") == {"unused"}
+    assert reached(handed, "nothing") == set()
+
+
+def test_methods_of_a_class_are_reached_private_ones_when_they_are_called() -> None:
+    handed = submission(
+        solution="""
+        class Model(Base):
+            width: int = 3
+            def __init__(self): self.a = 1
+            def forward(self, x): return self._norm(x)
+            def _norm(self, x): return x
+            def _plot(self): return 1
+        def build(): return Model()
+        """
+    )
+    names = {"build", "Model.class", "Model.__init__", "Model.forward", "Model._norm"}
+    assert reached(handed, "build") == names
+
+
+def test_the_last_definition_of_a_name_counts_and_a_name_of_ones_own_is_no_use_of_another() -> None:
+    handed = submission(solution="def f(n): return n - 1\nn = 3 - 1\ndef f(n): return n - 2\n")
+    assert {m.was for m in mutants(handed, "f")} == {"def f(n): return n - 2", ""}
+
+
+def test_packages_relative_imports_and_what_has_to_go_along() -> None:
+    handed = Submission(
+        "key",
+        (
+            File("solution.py", b"from pkg.inner import g as f\ndef late():\n    import other\n"),
+            File("pkg/__init__.py", b""),
+            File("pkg/inner.py", b"from .helper import h\ndef g(x): return h(x)\n"),
+            File("pkg/helper.py", b"def h(x): return x + 1\n"),
+            File("pkg/far.py", b""),
+            File("other.py", b""),
+        ),
+        "",
+    )
+    assert reached(handed, "f") == {"g", "h"}
+    needed = Reach(pieces_of(handed)).imported_from(["solution.py"])
+    assert needed == {"solution.py", "pkg/__init__.py", "pkg/inner.py", "pkg/helper.py", "other.py"}
+
+
+def test_cells_of_a_notebook_share_their_names_and_are_changed_one_by_one() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": "def no(): pass"},
+        {"cell_type": "code", "source": ["!pip install x\n"]},
+        {"cell_type": "code", "source": ["def half(x):\n", "    return x / 2\n"]},
+        {"cell_type": "code", "source": "def f(x): return half(x) + 1"},
+    ]
+    handed = Submission("n", (File("work.ipynb", json.dumps({"cells": cells, "nbformat": 4}).encode()),), "")
+    assert reached(handed, "f") == {"half", "f"}
+    made = [m for m in mutants(handed, "f") if m.unit.name == "half" and m.becomes == "return x"]
+    assert made[0].where == "accepted/plain/work.ipynb, cell 3, line 2"
+    changed = json.loads(made[0].submission(handed).files[0].data)["cells"]
+    assert changed[2]["source"].endswith("return x\n") and changed[:2] == cells[:2] and changed[3] == cells[3]
+    assert "+    return x" in made[0].diff and "-    return x / 2" in made[0].diff
+
+
+def test_what_two_submissions_have_in_common_is_broken_once() -> None:
+    one = submission(solution="def g(x):\n    return x + 1\ndef f(x):\n    return g(x)\n")
+    same = submission(solution='# as text\ndef f(x):\n    return g(x)\ndef g(x):\n    """Doc."""\n    return x + 1\n')
+    other = submission(solution="def g(x):\n    return x + 1\ndef f(x):\n    return 2 * g(x)\n")
+    seen: set[str] = set()
+    counts = []
+    for handed in (one, same, other):
+        maker = Maker("accepted/x", Reach(pieces_of(handed)), ["f"], ["solution.py"], seen)
+        counts.append(len(list(maker.mutants(with_library=False))))
+    assert counts[0] > 3 and counts[1] <= 1 and counts[2] >= counts[0]
+
+
+def test_a_submission_with_other_text_has_another_hash() -> None:
+    handed = submission(solution="x = 1\n", other="y = 1\n")
+    changed = with_text(handed, pieces_of(handed)[0], "x = 2\n", "broken")
+    assert [f.data for f in changed.files] == [b"x = 2\n", b"y = 1\n"]
+    assert changed.name == "broken" and changed.content_hash != handed.content_hash
