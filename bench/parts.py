@@ -16,7 +16,7 @@ from bench.small_course import name_of, source_of, write
 from bench.snapshot import rollup_mib
 from viva.model import Limits, Tier
 from viva.sandbox.host.box import Box
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
 
 _ASK_S = 60.0
@@ -43,29 +43,29 @@ def _row(part: str, measured: str, reach: str = "") -> None:
 
 def _boxes(preload: str) -> None:
     source = source_of(0, torch=preload == "torch").encode()
-    with accounted() as used_s, Zygote.start(Tier.T3, preload=[preload]) as zygote:
+    with accounted() as used_s, ForkServer.start(Tier.T3, preload=[preload]) as fork_server:
         for _ in range(2):
-            _life(zygote, source)
+            _life(fork_server, source)
         before, ready = used_s(), []
         for _ in range(_BOXES):
-            ready.append(_life(zygote, source))
+            ready.append(_life(fork_server, source))
         cpu_ms = (used_s() - before) / _BOXES * 1e3
         _row(f"floor with {preload}: fork, lock, load, {_CALLS} calls, tear down: CPU", f"{cpu_ms:.1f} ms")
         reach = "20 ms" if preload == "torch" else "12 ms"
         _row(f"box ready, {preload} warm: wall", f"{statistics.median(ready) * 1e3:.1f} ms", reach)
         if preload == "numpy":
-            _calls(zygote, source)
+            _calls(fork_server, source)
             _calls_on_one_core(source)
-        with zygote.spawn(Limits()) as box:
+        with fork_server.spawn(Limits()) as box:
             _load(box, source)
             private = _private_mib(box)
         _row(f"private memory of a box, {preload}", f"{private:.1f} MiB", "6 MB")
 
 
-def _life(zygote: Zygote, source: bytes) -> float:
+def _life(fork_server: ForkServer, source: bytes) -> float:
     """From nothing to nothing, as the examiner does it; the seconds until the box had said hello."""
     x, started = np.ones((4, 5)), time.perf_counter()
-    with zygote.spawn(Limits()) as box:
+    with fork_server.spawn(Limits()) as box:
         ready_s = time.perf_counter() - started
         _load(box, source)
         for _ in range(_CALLS):
@@ -82,16 +82,16 @@ def _calls_on_one_core(source: bytes) -> None:
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:
-        with Zygote.start(Tier.T3, preload=["numpy"]) as zygote:
-            _calls(zygote, source, alone=True)
+        with ForkServer.start(Tier.T3, preload=["numpy"]) as fork_server:
+            _calls(fork_server, source, alone=True)
     finally:
         os.sched_setaffinity(0, allowed)
 
 
-def _calls(zygote: Zygote, source: bytes, *, alone: bool = False) -> None:
+def _calls(fork_server: ForkServer, source: bytes, *, alone: bool = False) -> None:
     """What a question costs; `alone`: on one core, as in a class that is graded on all of them."""
     on = "on a worker's own core" if alone else "where the box wakes on another core"
-    with zygote.spawn(Limits()) as box:
+    with fork_server.spawn(Limits()) as box:
         _load(box, source + b"\n\ndef echo(x):\n    return x\n")
 
         def echo(value: object) -> Callable[[], object]:

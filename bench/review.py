@@ -24,7 +24,7 @@ from bench.measure import BIN
 from viva.config import load_course
 from viva.config.rubric import Rubric
 from viva.config.rubric_file import load_rubric
-from viva.model import Case, Delivery, Entry, Isolation, Score, Status, Student
+from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
 from viva.model.hand_grading import Judgement, Place
 from viva.records import Records, hand_grading
 from viva.records.store import Reason
@@ -63,12 +63,12 @@ def _class(url: str, folder: Path, count: int) -> list[str]:
     hashes = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(count)]
     with Records.open(url, folder) as records:
         people = [
-            (Delivery(f"s{n:05}", Path(f"s{n:05}"), (Student(f"id{n}", f"Name {n}"),)), hash_)
+            (Attempt(f"s{n:05}", Path(f"s{n:05}"), (Student(f"id{n}", f"Name {n}"),)), hash_)
             for n, hash_ in enumerate(hashes)
         ]
-        for number, delivery_id in enumerate(records.add_deliveries(NAME, people)):
+        for number, attempt_id in enumerate(records.add_attempts(NAME, people)):
             score = _score(rubric, hashes[number], number)
-            records.add_score(delivery_id, score, made_with="bench", identity=None, reason=Reason("bench"))
+            records.add_score(attempt_id, score, made_with="bench", identity=None, reason=Reason("bench"))
         for question in rubric.questions:
             said: list[tuple[Place, Judgement]] = []
             for number, hash_ in enumerate(hashes[: count // 2]):

@@ -99,7 +99,7 @@ def mark(results: Path) -> None:
 
 def _mark_as(desk: Desk, marker: Marker, wanted: Callable[[str], dict[str, Any] | None]) -> None:
     for answer in desk.answers[QUESTION]:
-        says = wanted(Path(answer.handed_in[0].delivery.name).name)
+        says = wanted(Path(answer.handed_in[0].attempt.name).name)
         if says is not None:
             judgement = desk.judged(answer, says["items"], Fraction(0), says.get("comment", ""), done=True)
             desk.mark(marker, [(answer, judgement)], action="", seen={})

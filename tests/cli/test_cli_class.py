@@ -18,7 +18,9 @@ def downloads(tmp_path: Path) -> Path:
 def test_the_table_says_who_and_what(viva: Viva, downloads: Path) -> None:
     ran = viva("class", downloads / "Homework_1 submissions.zip", "--roster", downloads / "canvas.csv")
     assert ran.status == 0 and not ran.err
-    assert ran.out.startswith("canvas: 10 deliveries, 9 students, 2 late, 2 later attempts, 2 not matched, 1 missing\n")
+    assert ran.out.startswith(
+        "canvas: 10 submissions, 9 students, 2 late, 2 later attempts, 2 not matched, 1 missing\n"
+    )
     for told in ("turingalan_1002", "Alan Turing (S2)", "README has no name that Canvas gives", "Grace Hopper (S9)"):
         assert told in ran.out
 
@@ -35,8 +37,8 @@ def test_the_spreadsheet_has_everything(viva: Viva, downloads: Path, name: str) 
     ran = viva("class", downloads / name, "--as-csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert ran.status == 0 and rows
-    assert {row["state"] for row in rows} <= {"delivered", "unmatched"}
-    assert all(row["delivery"] and row["source"] for row in rows)
+    assert {row["state"] for row in rows} <= {"submitted", "unmatched"}
+    assert all(row["attempt"] and row["source"] for row in rows)
 
 
 def test_no_name_becomes_a_formula_or_moves_the_cursor(viva: Viva, tmp_path: Path) -> None:

@@ -50,9 +50,9 @@ def test_an_archive_is_graded_by_student(viva: Viva, export: Path, own_course: P
     assert scores(Path("out")) == {"lovelaceada_1001": 9.0, "turingalan_1002": 3.0}
     with Records.open("sqlite:///records.db", own_course) as records:
         (kept,) = records.history("alan@x.org")
-    delivery = kept.marked.delivery
-    assert (delivery.source, delivery.late, delivery.students[0].id) == ("canvas", True, "S2")
-    assert delivery.path.read_text() == KEEPS_CASE if delivery.path.is_file() else delivery.path.is_dir()
+    attempt = kept.marked.attempt
+    assert (attempt.source, attempt.late, attempt.students[0].id) == ("canvas", True, "S2")
+    assert attempt.path.read_text() == KEEPS_CASE if attempt.path.is_file() else attempt.path.is_dir()
 
 
 def test_it_is_graded_once_though_it_is_unpacked_again(viva: Viva, export: Path, own_course: Path) -> None:

@@ -93,7 +93,7 @@ def test_attempts_of_two_exports_and_penalties_go_back_to_gradescope(
     why = points(tmp_path / "marks.csv", "student", "why")
     assert ("3 h late: −10 % = −0.4 points" in why["100"]) == (which == "last")
     assert ("the best of 2" in why["100"].lower()) == (which == "best")
-    counted = points(tmp_path / "marks.csv", "student", "delivery")
+    counted = points(tmp_path / "marks.csv", "student", "submission")
     assert counted["100"] == {"last": "submission_21", "best": "submission_11"}[which]
     submitted = points(tmp_path / "marks.csv", "student", "submitted_at")
     assert submitted["101"] == "2026-10-05 15:00:00+00:00", "of the team, with the override the better one"

@@ -125,7 +125,7 @@ def test_only_tests_that_ask_otherwise_are_run_again(viva: Viva, some_class: Pat
     assert "ada  9 → 7 (-2)  test_total 2 → 0" in out and "words.py::test_total: " in out
     viva("regrade", "words", "--apply")
     change(keeping, "agree(student.total([7]), 8)", "agree(student.total([7]), 7)")
-    assert "0 programs were run" in viva("regrade", "words").out, "the transcript holds the later questions"
+    assert "0 programs were run" in viva("regrade", "words").out, "the call log holds the later questions"
 
 
 def test_a_submission_that_is_gone_or_changed_keeps_its_score(viva: Viva, some_class: Path, keeping: Path) -> None:

@@ -21,12 +21,12 @@ def keeping(viva: Viva, own_course: Path, tmp_path: Path) -> Path:
 
 def test_everything_is_handed_over(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     ran = viva("student", "export", "Turing", "-o", "turing.json")
-    assert (ran.status, ran.out) == (0, "written: turing.json, 1 delivery\n")
+    assert (ran.status, ran.out) == (0, "written: turing.json, 1 submission\n")
     assert "--without-hidden leaves that out" in ran.err
     text = (tmp_path / "turing.json").read_text("ascii")
-    (delivery,) = json.loads(text)["deliveries"]
-    assert delivery["scores"][0]["earned"] == "3" and "lovelace" not in text
-    assert any("# by Turing" in line for line in delivery["scores"][0]["transcript"])
+    (attempt,) = json.loads(text)["attempts"]
+    assert attempt["scores"][0]["earned"] == "3" and "lovelace" not in text
+    assert any("# by Turing" in line for line in attempt["scores"][0]["call_log"])
     assert "test_random_texts" in text
     viva("student", "export", "Turing", "-o", "turing.json", "--without-hidden")
     assert "test_random_texts" not in (tmp_path / "turing.json").read_text("ascii")
@@ -35,12 +35,12 @@ def test_everything_is_handed_over(viva: Viva, keeping: Path, tmp_path: Path) ->
 def test_rows_go_when_that_is_said_twice(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     before = viva("student", "delete", "turing")
     assert before.status == 1 and before.out.startswith(
-        "turing: would go: 1 delivery, 1 score, 1 transcript, 0 overrides, 0 reviews of prose, 0 proposed scores\n"
+        "turing: would go: 1 submission, 1 score, 1 call log, 0 overrides, 0 reviews of prose, 0 proposed scores\n"
     )
     assert "--yes takes these rows away for good" in before.sentence()
     assert "3 of 10" in viva("history", "turing").out
     after = viva("student", "delete", "turing", "--yes", "--by", "grace", "--why", "asked for")
-    assert (after.status, after.err) == (0, "") and after.out.startswith("turing: gone: 1 delivery,")
+    assert (after.status, after.err) == (0, "") and after.out.startswith("turing: gone: 1 submission,")
     assert f"not touched, look there: {tmp_path / 'class/turing'}" in after.out
     assert "hold no score of 'turing'" in viva("history", "turing").sentence()
     for path in keeping.glob("records.db*"):

@@ -8,7 +8,7 @@ from viva.proxies.proxies import Handle, Remote
 from viva.sandbox.guest.transport.wire import Ref
 
 
-class Door:
+class BoxConnection:
     """A box that holds one value."""
 
     generation = 1
@@ -31,35 +31,35 @@ class Door:
     "make", [lambda d: Remote(d, "student", "answer"), lambda d: Handle(d, Ref(1, "int", "7"), "answer")]
 )
 def test_the_value_of_a_name_or_handle_is_fetched_once(make):
-    door = Door(7)
-    agree(make(door), 7)
-    assert door.asked == ["get"]
+    connection = BoxConnection(7)
+    agree(make(connection), 7)
+    assert connection.asked == ["get"]
     with pytest.raises(Disagreement, match=r"Your answer is 7; expected 8"):
-        agree(make(door), 8)
-    assert door.asked == ["get", "get"]
+        agree(make(connection), 8)
+    assert connection.asked == ["get", "get"]
 
 
 def test_an_object_stays_an_object_and_is_asked_for_nothing_else():
-    door = Door(Ref(1, "Fraction", "1/2"))
+    connection = BoxConnection(Ref(1, "Fraction", "1/2"))
     for expected in (0.5, "1/2", [1], {"a": 1}, {1}, None, True):
         with pytest.raises(Disagreement, match="an object of class `Fraction`"):
-            agree(Handle(door, Ref(1, "Fraction", "1/2"), "answer"), expected)
-    assert set(door.asked) == {"get"}
+            agree(Handle(connection, Ref(1, "Fraction", "1/2"), "answer"), expected)
+    assert set(connection.asked) == {"get"}
 
 
 def test_a_handle_among_the_items_is_asked_for_nothing():
-    door = Door(0.5)
-    for answer in ([Handle(door, Ref(1, "Node", ""), "x")], {"a": Handle(door, Ref(1, "Node", ""), "x")}):
+    connection = BoxConnection(0.5)
+    for answer in ([Handle(connection, Ref(1, "Node", ""), "x")], {"a": Handle(connection, Ref(1, "Node", ""), "x")}):
         for expected in ([0.5], {"a": 0.5}, {0.5}, 0.5, [None], [[0.5]]):
             for up_to in ((), ("order", "polarity", "sign", "spaces")):
                 with pytest.raises(Disagreement):
                     agree(answer, expected, up_to=up_to)
-    assert door.asked == []
+    assert connection.asked == []
 
 
 def test_the_end_of_the_box_is_no_disagreement():
     with pytest.raises(BoxDied):
-        agree(Remote(Door(BoxDied("exit status 1")), "student", "answer"), 7)
+        agree(Remote(BoxConnection(BoxDied("exit status 1")), "student", "answer"), 7)
 
 
 def test_a_class_name_cannot_carry_control_characters():

@@ -66,7 +66,7 @@ def test_any_claim_of_an_exception_can_be_told(raised: dict[str, Any]) -> None:
     assert 0 < len(text) <= 4000
 
 
-class Door:
+class BoxConnection:
     """Answers every question with the same claim."""
 
     generation = 0
@@ -84,9 +84,9 @@ class Door:
 @given(PLAIN)
 @example([10**5001])
 def test_any_names_that_a_box_claims_can_be_told(claim: Any) -> None:
-    assert all(type(name) is str for name in Names(Door(claim), "student"))
+    assert all(type(name) is str for name in Names(BoxConnection(claim), "student"))
     with pytest.raises(MissingName, match=r"`x` is not defined") as raised:
-        Names(Door({"close": claim}), "student")["x"]
+        Names(BoxConnection({"close": claim}), "student")["x"]
     assert len(str(raised.value)) < 500
 
 

@@ -59,61 +59,64 @@ def test_nothing_is_concluded_from_an_object_in_the_box() -> None:
         for what, make in MADE.items():
             for n, use in enumerate(USES):
                 with row(what, n):
-                    door = FakeDoor()
+                    connection = FakeDoor()
                     with pytest.raises(TypeError, match=r"agree\(\.\.\.\).*\.value\(\)"):
-                        use(make(door))
-                    assert door.asked == []
+                        use(make(connection))
+                    assert connection.asked == []
 
 
 def test_a_call_sends_plain_scalars_and_references() -> None:
-    door = FakeDoor(call=[1, 2])
-    model = Handle(door, REF, "model")
-    assert Remote(door, "student", "train")(model, np.int64(3), lr=np.float32(0.5), sizes=(np.int32(1),)) == [1, 2]
-    (op, fields) = door.asked[-1]
+    connection = FakeDoor(call=[1, 2])
+    model = Handle(connection, REF, "model")
+    assert Remote(connection, "student", "train")(model, np.int64(3), lr=np.float32(0.5), sizes=(np.int32(1),)) == [
+        1,
+        2,
+    ]
+    (op, fields) = connection.asked[-1]
     assert op == "call"
     assert fields["args"] == [REF, 3] and type(fields["args"][1]) is int
     assert fields["kwargs"] == {"lr": 0.5, "sizes": (1,)} and type(fields["kwargs"]["lr"]) is float
 
 
 def test_what_has_no_plain_form_comes_back_as_a_handle_even_deep_inside() -> None:
-    door = FakeDoor()
-    value = from_box(door, {"a": [1, (Ref(3, "Foo", ""), 2)]}, "f")
+    connection = FakeDoor()
+    value = from_box(connection, {"a": [1, (Ref(3, "Foo", ""), 2)]}, "f")
     assert isinstance(value["a"][1][0], Handle) and value["a"][1][0].type_name == "Foo"
 
 
 def test_a_dropped_handle_is_released_once() -> None:
-    door = FakeDoor()
-    handle = Handle(door, REF, "model")
+    connection = FakeDoor()
+    handle = Handle(connection, REF, "model")
     del handle
-    assert door.released == [7]
+    assert connection.released == [7]
 
 
 @pytest.mark.parametrize(
     "name", ["__array__", "__wrapped__", "_repr_html_", "_ipython_display_", "_pytestfixturefunction"]
 )
 def test_probes_never_cross_the_door(name: str) -> None:
-    door = FakeDoor()
-    assert not hasattr(Handle(door, REF, "model"), name)
-    assert not hasattr(Remote(door, "student", "model"), name)
-    assert door.asked == []
+    connection = FakeDoor()
+    assert not hasattr(Handle(connection, REF, "model"), name)
+    assert not hasattr(Remote(connection, "student", "model"), name)
+    assert connection.asked == []
 
 
 def test_iteration_by_next_ends_where_the_box_says() -> None:
-    door = FakeDoor(next=STOP)
+    connection = FakeDoor(next=STOP)
     with pytest.raises(StopIteration):
-        next(Handle(door, REF, "batches"))
+        next(Handle(connection, REF, "batches"))
 
 
 def test_an_object_of_a_lost_box_cannot_be_sent() -> None:
-    door = FakeDoor()
-    handle = Handle(door, REF, "model")
-    door.generation = 2
+    connection = FakeDoor()
+    handle = Handle(connection, REF, "model")
+    connection.generation = 2
     with pytest.raises(BoxDied, match="had ended"):
         to_box([handle])
 
 
 def test_everything_a_call_did() -> None:
-    door = FakeDoor(
+    connection = FakeDoor(
         call={
             "value": None,
             "args_after": [[[3, 1]], {}],
@@ -122,13 +125,13 @@ def test_everything_a_call_did() -> None:
             "wall_s": 0.1,
         }
     )
-    made = Remote(door, "student", "f").call([1, 3])
+    made = Remote(connection, "student", "f").call([1, 3])
     assert (made.args_after, made.printed, str(made.raised)) == (([3, 1],), "hello\n", "ValueError: no")
 
 
 def test_a_handle_that_was_refused_asks_nobody_for_its_own_parts() -> None:
     """It asked itself for them without end, when it was deleted: the examiner's stack overflowed."""
     half_made = Handle.__new__(Handle)
-    for name in ("_generation", "_ref", "_door", "_label"):
+    for name in ("_generation", "_ref", "_connection", "_label"):
         with pytest.raises(AttributeError, match="was not made"):
             getattr(half_made, name)

@@ -124,6 +124,6 @@ def test_settings(tmp_path: Path, written: str, kernel: str | None) -> None:
 @pytest.mark.slow
 def test_what_cells_put_out_is_in_the_executed_notebook(course: Examined) -> None:
     graded = course.process.grade(handed_in(notebook(CELLS)), Wanted(notebook=True))
-    table, hello, *_ = json.loads(graded.notebook)["cells"]
+    table, ready_message, *_ = json.loads(graded.notebook)["cells"]
     assert table["outputs"][0]["data"] == {"text/html": "<table></table>", "text/plain": "table"}
-    assert hello["outputs"] == [{"output_type": "stream", "name": "stdout", "text": "hello\n"}]
+    assert ready_message["outputs"] == [{"output_type": "stream", "name": "stdout", "text": "hello\n"}]

@@ -5,7 +5,7 @@ from typing import Any
 from viva.examiner.fixtures.student_names import Names
 
 
-class Door:
+class BoxConnection:
     """A box that says what it has, and remembers what was asked."""
 
     def __init__(self, has: dict[str, str], told: Any) -> None:
@@ -24,24 +24,24 @@ class Door:
 
 
 def test_functions_are_looked_for_once_and_after_a_new_box_again() -> None:
-    door = Door({"f": "function", "g": "function", "h": "class"}, ["f", "g"])
-    names = Names(door, "student")
+    connection = BoxConnection({"f": "function", "g": "function", "h": "class"}, ["f", "g"])
+    names = Names(connection, "student")
     assert all(name in names for name in ("f", "g", "h", "g")) and "i" not in names
-    assert door.asked == [("f", True), ("h", False), ("i", False)]
-    door.generation = 2
+    assert connection.asked == [("f", True), ("h", False), ("i", False)]
+    connection.generation = 2
     assert "g" in names
-    assert door.asked[3:] == [("g", True)]
+    assert connection.asked[3:] == [("g", True)]
 
 
 def test_a_name_that_is_missing_tells_nothing_about_others() -> None:
-    door = Door({"f": "function"}, ["f"])
-    names = Names(door, "student")
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
     assert "i" not in names and "f" in names
-    assert door.asked == [("i", True), ("f", True)]
+    assert connection.asked == [("i", True), ("f", True)]
 
 
 def test_a_box_that_tells_nonsense_is_asked() -> None:
     for told in (None, 7, {"f": 1}, [None, 3, ["f"], b"f"], [str(number) for number in range(10**4)]):
-        door = Door({"f": "function"}, told)
-        names = Names(door, "student")
+        connection = BoxConnection({"f": "function"}, told)
+        names = Names(connection, "student")
         assert "f" in names and "5000" not in names

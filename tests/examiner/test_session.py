@@ -30,7 +30,7 @@ class FakeBox:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self.asked: list[tuple[str, dict[str, Any]]] = []
-        self.alive, self.closed, self.hello, self.peak_memory_mib = True, False, None, 1.0
+        self.alive, self.closed, self.ready_message, self.peak_memory_mib = True, False, None, 1.0
 
     def ask(self, op: str, **fields: Any) -> Any:
         self.asked.append((op, fields))

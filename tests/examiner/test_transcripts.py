@@ -11,7 +11,7 @@ from viva.model import Status, Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded, Wanted
 from viva.pipeline.process.examiner_process import ExaminerProcess
-from viva.replay.call_log import Transcript
+from viva.replay.call_log import CallLog
 from viva.replay.call_log.call_log import LOADING
 
 KEY = """
@@ -112,7 +112,7 @@ SETTINGS = "limits: {call_s: 0.5}\n"
 
 
 class _Course:
-    """A course on disk, and one submission of it that was graded with a transcript."""
+    """A course on disk, and one submission of it that was graded with a call log."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -123,13 +123,13 @@ class _Course:
     def grade(self, work: Submission) -> Graded:
         course = load_course(self.root)
         with ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET) as examiner:
-            return examiner.grade(work, Wanted(transcript=True))
+            return examiner.grade(work, Wanted(call_log=True))
 
-    def replay(self, transcript: bytes = b"") -> Graded:
-        """The marks that the transcript has by what the course says now; no box can be made."""
+    def replay(self, call_log: bytes = b"") -> Graded:
+        """The marks that the call log has by what the course says now; no box can be made."""
         course = load_course(self.root)
         with ExaminerProcess(course, course.assignment(NAME), Tier.T3, SECRET, boxes=False) as examiner:
-            return examiner.grade(self.work, Wanted(), transcript=transcript or self.first.transcript)
+            return examiner.grade(self.work, Wanted(), call_log=call_log or self.first.call_log)
 
     def change(self, name: str, old: str, new: str) -> None:
         """Write another text into a file of the course."""
@@ -141,7 +141,7 @@ class _Course:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> _Course:
-    return _Course(tmp_path_factory.mktemp("transcripts") / "course")
+    return _Course(tmp_path_factory.mktemp("call_logs") / "course")
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_the_same_course_gives_the_same_score(course: _Course) -> None:
 
 
 def test_it_can_be_read(course: _Course) -> None:
-    kept = Transcript.from_bytes(course.first.transcript)
+    kept = CallLog.from_bytes(course.first.call_log)
     assert len(kept.loads) == 2, "the first, and one after a call ended that"
     (asked,) = kept.cases["test_course.py::test_exit[]"]
     assert b"leave" in asked.question and asked.ending == "died"
@@ -191,7 +191,7 @@ def test_an_answer_that_is_right_now_is_followed_by_questions_that_were_never_as
     course.change("key.py", "return x / 2", "return x")
     wrong = course.grade(course.work)
     course.change("key.py", "return x\n", "return x / 2\n")
-    assert course.replay(wrong.transcript).changed == ["test_course.py::test_half"]
+    assert course.replay(wrong.call_log).changed == ["test_course.py::test_half"]
 
 
 def test_other_points_need_nobody(course: _Course) -> None:
@@ -256,10 +256,10 @@ def test_a_test_that_catches_everything_does_not_hide_the_change(course: _Course
     assert course.replay().changed == ["test_course.py::test_after"]
 
 
-@pytest.mark.parametrize("data", [b"", b"no transcript", b"\x78\x9c"])
-def test_what_is_no_transcript_is_refused(data: bytes) -> None:
-    with pytest.raises(UsageError, match="A transcript cannot be read"):
-        Transcript.from_bytes(data)
+@pytest.mark.parametrize("data", [b"", b"no call log", b"\x78\x9c"])
+def test_what_is_no_call_log_is_refused(data: bytes) -> None:
+    with pytest.raises(UsageError, match="A call log cannot be read"):
+        CallLog.from_bytes(data)
 
 
 def test_a_notebook_that_fails_to_load_is_told_the_same_way(course: _Course) -> None:
@@ -267,7 +267,7 @@ def test_a_notebook_that_fails_to_load_is_told_the_same_way(course: _Course) -> 
     first = course.grade(work)
     course.work, kept = work, course.work
     try:
-        again = course.replay(first.transcript)
+        again = course.replay(first.call_log)
     finally:
         course.work = kept
     assert again.changed == [] and without_times(again.score) == without_times(first.score)

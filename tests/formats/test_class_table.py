@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from viva.formats.class_table import HEADER, ClassView
-from viva.model.attempt import Delivery, Student
+from viva.model.attempt import Attempt, Student
 
 ADA, NOA = Student("1", "Ada Lovelace", "ada@x.edu", "A"), Student("2", "נועה לוי")
-DELIVERIES = (
-    Delivery("ada", Path("ada"), (ADA,), datetime(2026, 10, 5, 11, 7, tzinfo=UTC), True, 2, source="canvas"),
-    Delivery("red", Path("red"), (ADA, NOA), team="Red", source="canvas"),
-    Delivery("=x", Path("x"), (), source="canvas"),
+ATTEMPTS = (
+    Attempt("ada", Path("ada"), (ADA,), datetime(2026, 10, 5, 11, 7, tzinfo=UTC), True, 2, source="canvas"),
+    Attempt("red", Path("red"), (ADA, NOA), team="Red", source="canvas"),
+    Attempt("=x", Path("x"), (), source="canvas"),
 )
-VIEW = ClassView("canvas", DELIVERIES, [("README", "is odd")], [Student("3")], ["look here"])
+VIEW = ClassView("canvas", ATTEMPTS, [("README", "is odd")], [Student("3")], ["look here"])
 
 
 def printed(width: int) -> str:
@@ -26,7 +26,7 @@ def printed(width: int) -> str:
 def test_everything_is_said_once() -> None:
     told = printed(120)
     assert told.startswith(
-        "canvas: 3 deliveries, 2 students, 1 from a team, 1 late, 1 later attempt, 1 not matched, 1 missing"
+        "canvas: 3 submissions, 2 students, 1 from a team, 1 late, 1 later attempt, 1 not matched, 1 missing"
     )
     for each in ("2026-10-05 11:07 +0000", "Ada Lovelace (1)", "  README is odd", "  3\n", "  look here"):
         assert each in told
@@ -48,10 +48,10 @@ def test_the_spreadsheet() -> None:
     assert tuple(rows[0]) == HEADER
     assert all(len(row) == len(HEADER) for row in rows)
     assert [row[:3] for row in rows[1:]] == [
-        ["delivered", "ada", "1"],
-        ["delivered", "red", "1"],
-        ["delivered", "red", "2"],
-        ["delivered", "'=x", ""],
+        ["submitted", "ada", "1"],
+        ["submitted", "red", "1"],
+        ["submitted", "red", "2"],
+        ["submitted", "'=x", ""],
         ["missing", "", "3"],
         ["unmatched", "README", ""],
     ]

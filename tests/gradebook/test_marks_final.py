@@ -33,7 +33,7 @@ def test_a_late_mark_says_by_how_much_and_what_it_costs() -> None:
     mark = mark_of([handed(70, timedelta(hours=2, minutes=10))])
     assert (mark.state, mark.points, mark.earned, mark.penalty, mark.maximum) == (State.GRADED, 63, 70, 7, 100)
     assert mark.reasons == ("2 h 10 min late: −10 % = −7 points",)
-    assert mark.delivery is not None and mark.delivery.name == "ada/1"
+    assert mark.attempt is not None and mark.attempt.name == "ada/1"
 
 
 def test_in_time_there_is_nothing_to_say() -> None:
@@ -133,8 +133,8 @@ ATTEMPTS = [handed(60, -DAY, attempt=1), handed(90, HOUR, attempt=2), handed(80,
 def test_which_attempt_counts(attempts: Attempts, points: int, name: str) -> None:
     for marked in (ATTEMPTS, ATTEMPTS[::-1]):
         mark = mark_of(marked, replace(POLICY, attempts=attempts))
-        assert mark.delivery is not None
-        assert (mark.points, mark.delivery.name) == (points, name)
+        assert mark.attempt is not None
+        assert (mark.points, mark.attempt.name) == (points, name)
 
 
 def test_best_is_best_after_penalties() -> None:
@@ -148,11 +148,11 @@ def test_the_last_attempt_that_counts_is_not_the_one_that_came_too_late() -> Non
     assert (mark.points, mark.reasons) == (60, ("what was handed in later came too late to count",))
 
 
-def test_an_extension_that_would_make_a_worse_delivery_count_is_not_applied() -> None:
+def test_an_extension_that_would_make_a_worse_attempt_count_is_not_applied() -> None:
     marked = [handed(60, -DAY, attempt=1), handed(10, 4 * DAY, attempt=2)]
     mark = mark_of(marked, exceptions=extended(4 * DAY))
     assert mark.points == 60
-    assert "by the extension a later and worse delivery would count, so it is not applied" in mark.reasons
+    assert "by the extension a later and worse submission would count, so it is not applied" in mark.reasons
 
 
 def test_open_points_leave_the_mark_open_and_are_not_lost() -> None:

@@ -11,7 +11,7 @@ from marks_class import DUE, MICROSECOND, POLICY, RATE, STEPS, days, hours, shar
 from viva.config.policy import Amount, Policy, Rate, Span, Step
 from viva.gradebook.clock import begun, length
 from viva.gradebook.lateness import lateness
-from viva.model import Delivery
+from viva.model import Attempt
 from viva.model.errors import UsageError
 
 VIENNA = ZoneInfo("Europe/Vienna")
@@ -22,7 +22,7 @@ DAY = timedelta(days=1)
 
 def lost(policy: Policy, when: datetime | None, earned: int = 70, due: datetime | None = DUE) -> Fraction:
     """Points taken from so many of 100."""
-    return lateness(Delivery("d", Path("d"), (), submitted_at=when), due, policy).loss(Fraction(earned), Fraction(100))
+    return lateness(Attempt("d", Path("d"), (), submitted_at=when), due, policy).loss(Fraction(earned), Fraction(100))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_days_follow_the_clock_and_hours_do_not(due: datetime, span: Span, in_ti
     assert [lost(policy, end, due=due), lost(policy, end + SECOND, due=due)] == [7, 35]
 
 
-def test_a_delivery_in_the_hour_that_clocks_show_twice_is_late_by_its_instant() -> None:
+def test_a_attempt_in_the_hour_that_clocks_show_twice_is_late_by_its_instant() -> None:
     """Python calls 02:30 the same in both hours, where the two times share one zone."""
     due = datetime(2026, 10, 25, 2, 30, tzinfo=VIENNA, fold=0)
     policy = Policy(due=due, late=STEPS)
@@ -124,8 +124,8 @@ def test_after_the_last_date_nothing_counts(
 
 
 def test_an_unknown_time_is_not_late_and_that_is_said() -> None:
-    delivery = Delivery("ada/1", Path("d"), (), late=True)
-    found = lateness(delivery, DUE, POLICY)
+    attempt = Attempt("ada/1", Path("d"), (), late=True)
+    found = lateness(attempt, DUE, POLICY)
     assert (found.counts, found.loss(Fraction(70), Fraction(100))) == (True, 0)
     assert found.sentence(Fraction(0)) == (
         "when ada/1 was handed in is not known, though its source calls it late: nothing is taken off"

@@ -76,7 +76,7 @@ def scores(results: list[tuple[Any, Graded | Exception]]) -> dict[str, Score]:
 
 def test_the_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Course) -> None:
     jobs = [*some_class(course, 9), job(course, "surrogate \udc80", RIGHT), job(course, "broken", "def f(:")]
-    wanted = Wanted(transcript=True)
+    wanted = Wanted(call_log=True)
     pending: dict[str, int] = {}
     with batch_on(two_workers, course, wanted=wanted) as batch:
         batch.on_start = lambda each, entries: pending.update({each.name: len(entries)})
@@ -84,8 +84,8 @@ def test_the_same_scores_as_on_this_machine(two_workers: LocalCluster, course: C
     here = [*Batch(course, HERE, SECRET.encode(), wanted).run(jobs)]
     assert scores(there) == scores(here)
     assert pending == {each.name: 5 for each in jobs}
-    transcripts = [{e.name: g.transcript for e, g in results if isinstance(g, Graded)} for results in (there, here)]
-    assert transcripts[0].keys() == transcripts[1].keys() and all(transcripts[0].values())
+    call_logs = [{e.name: g.call_log for e, g in results if isinstance(g, Graded)} for results in (there, here)]
+    assert call_logs[0].keys() == call_logs[1].keys() and all(call_logs[0].values())
 
 
 def test_a_course_that_lies_elsewhere_on_the_workers(two_workers: LocalCluster, course: Course, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from viva.model.grade_request import Wanted
 from viva.pipeline import local_pool
 from viva.pipeline.local_pool import Batch, Job
 from viva.pipeline.process.examiner_process import ExaminerProcess
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.submissions import open_submission
 
 CORES = sorted(os.sched_getaffinity(0))
@@ -45,10 +45,10 @@ def test_a_box_may_be_given_all_cores() -> None:
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {CORES[0]})
     try:
-        zygote = Zygote.start(best_tier(), preload=["numpy"], cores=CORES)
+        fork_server = ForkServer.start(best_tier(), preload=["numpy"], cores=CORES)
     finally:
         os.sched_setaffinity(0, before)
-    with zygote, zygote.spawn(Limits()) as box:
+    with fork_server, fork_server.spawn(Limits()) as box:
         box.ask(
             "put",
             timeout_s=5,

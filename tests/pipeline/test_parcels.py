@@ -28,19 +28,17 @@ class Planted:
 
 
 def a_task(submission: Submission, **changed: Any) -> Task:
-    wanted = Wanted(["1.1"], visible_only=True, call_s=0.5, transcript=True)
+    wanted = Wanted(["1.1"], visible_only=True, call_s=0.5, call_log=True)
     given = {"made_with": "m", "seed_id": "s", "least": Tier.T1, "tier": Tier.T3, "gpu": True, "notebooks": False}
     waiting = ("words", "numbers")
-    return Task(submission, wanted, "/course", "words", **given | changed, waiting=waiting, transcript=b"t")  # type: ignore[arg-type]
+    return Task(submission, wanted, "/course", "words", **given | changed, waiting=waiting, call_log=b"t")  # type: ignore[arg-type]
 
 
 def graded(text: str, earned: Fraction, asked: list[Any] | None = None) -> Graded:
     case = Case("", Status.FAILED, earned, Fraction(3), text, text, 0.25)
     entry = Entry("t::f", text, "1.1", "visible", Status.FAILED, earned, Fraction(3), (case,), needs=("gpu",))
     score = Score(text, "hash", "words", 1, (entry,), notes=(text,), environment=(text,))
-    return Graded(
-        score, asked or [], transcript=b"\x00\xff", changed=[text], remarks=[text], finished=False, ended=True
-    )
+    return Graded(score, asked or [], call_log=b"\x00\xff", changed=[text], remarks=[text], finished=False, ended=True)
 
 
 def types_in(value: Any) -> set[type]:

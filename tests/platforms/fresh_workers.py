@@ -62,8 +62,8 @@ def serve(folder: str, port: int, preload: list[str]) -> None:
     loopback = importlib.import_module("viva_box.transport.loopback")
     worker = importlib.import_module("viva_box.process.worker")
     sock = loopback.connect(port, loopback.read_token(), loopback.ONLY)
-    hello = {"pid": os.getpid(), "python": sys.version_info[:2]}
-    worker.serve(sock, hello, {"work": str(Path.cwd()), "seed": 1})
+    ready_message = {"pid": os.getpid(), "python": sys.version_info[:2]}
+    worker.serve(sock, ready_message, {"work": str(Path.cwd()), "seed": 1})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from viva.model import Limits, Tier, system
 from viva.model.grade_request import Wanted
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.sandbox.guest.transport import loopback
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.tiers import TierReport
 from viva.submissions import open_submission
 
@@ -39,8 +39,8 @@ def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
         assert examiner.grade(open_submission(hand_in(tmp_path / "mine"), "mine"), Wanted()).score.earned > 0
     for fork_server in (True, False):
         with (
-            Zygote.start(Tier.T0, preload=[], fork_server=fork_server) as zygote,
-            zygote.spawn(Limits()) as box,
+            ForkServer.start(Tier.T0, preload=[], with_fork_server=fork_server) as fork_server,
+            fork_server.spawn(Limits()) as box,
         ):
             assert box.alive and box._socket.family == socket.AF_UNIX
 

@@ -1,18 +1,18 @@
-"""Scores and deliveries to keep."""
+"""Scores and submissions to keep."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from viva.model import Case, Delivery, Entry, Isolation, Score, Status, Student
+from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
 
 MOMENT = datetime(2026, 11, 1, 23, 59, 30, tzinfo=UTC)
 
 
-def delivery(name: str = "ada", *, attempt: int = 1) -> Delivery:
+def attempt(name: str = "ada", *, number: int = 1) -> Attempt:
     student = Student(f"id-{name}", name.title(), f"{name}@example.org", "A", {"canvas": "77"})
-    return Delivery(name, Path("class") / name, (student,), MOMENT, False, attempt, "", "canvas", {"submission": "9"})
+    return Attempt(name, Path("class") / name, (student,), MOMENT, False, number, "", "canvas", {"submission": "9"})
 
 
 def score(name: str = "ada", *earned: int, content_hash: str = "00") -> Score:

@@ -8,14 +8,14 @@ import prose
 import samples
 
 import viva.sandbox.guest.transport.wire as wire
-from viva.model import Delivery, Score, Student
+from viva.model import Attempt, Score, Student
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED
 from viva.records import Records
 from viva.records.hand_grading import append, undo
 from viva.records.overrides import override
 from viva.records.proposals import decide, propose, waiting
 from viva.records.store import Kept, Reason
-from viva.replay.call_log import Exchange, Transcript
+from viva.replay.call_log import CallLog, Exchange
 from viva.replay.call_log.call_log import question_of
 
 ADA = Student("m-4711", "Ada Lovelace", "ada.l@example.org", "A", {"canvas": "1001", "login": "alovelace"})
@@ -26,9 +26,9 @@ NAMES = ("Ada", "Lovelace", "lovelaceada", "m-4711", "ada.l@", "alovelace", "Bob
          "bob.s@", "Cem", "Özkan", "özkancem", "m-4713", "cem.o@", "Rocket")  # fmt: skip
 
 
-def transcript(who: str) -> bytes:
+def call_log(who: str) -> bytes:
     """The program of somebody, who has signed it, and what it answered."""
-    made = Transcript()
+    made = CallLog()
     code = f"# by {who}\ndef f():\n    return 1\n".encode()
     put = question_of("put", {"path": "solution.py", "data": code})
     asked = question_of("call", {"name": "f", "args": [1]})
@@ -37,27 +37,27 @@ def transcript(who: str) -> bytes:
     return made.to_bytes()
 
 
-def keep(records: Records, delivery: Delivery, who: str, *, transcribed: bool = True) -> Kept:
-    """A graded delivery whose messages name the student."""
-    (number,) = records.add_deliveries("small", [(delivery, f"hash of {delivery.name}")])
-    score = graded(delivery, who)
-    said = transcript(who) if transcribed else b""
-    made = records.add_score(number, score, made_with="m1", identity=None, reason=BY, transcript=said)
+def keep(records: Records, attempt: Attempt, who: str, *, transcribed: bool = True) -> Kept:
+    """A graded submission whose messages name the student."""
+    (number,) = records.add_attempts("small", [(attempt, f"hash of {attempt.name}")])
+    score = graded(attempt, who)
+    said = call_log(who) if transcribed else b""
+    made = records.add_score(number, score, made_with="m1", identity=None, reason=BY, call_log=said)
     (kept,) = [kept for kept in records.current("small") if kept.id == made]
     return kept
 
 
-def graded(delivery: Delivery, who: str, *earned: int) -> Score:
+def graded(attempt: Attempt, who: str, *earned: int) -> Score:
     """A score whose texts name somebody."""
-    plain = samples.score(str(delivery.path), *earned, content_hash=f"hash of {delivery.name}")
+    plain = samples.score(str(attempt.path), *earned, content_hash=f"hash of {attempt.name}")
     score = samples.with_message(plain, f"{who} wrote 3, expected 4")
     last = replace(score.entries[1], written=f"I, {who}, think so.", visibility="hidden")
-    return replace(score, entries=(score.entries[0], last), notes=(f"{delivery.name}: cell 3 was not run",))
+    return replace(score, entries=(score.entries[0], last), notes=(f"{attempt.name}: cell 3 was not run",))
 
 
-def handed_in(name: str, *students: Student, team: str = "", attempt: int = 1) -> Delivery:
+def handed_in(name: str, *students: Student, team: str = "", attempt: int = 1) -> Attempt:
     path = Path("/class") / name
-    return Delivery(name, path, students, samples.MOMENT, True, attempt, team, "canvas", {"submission": "9"})
+    return Attempt(name, path, students, samples.MOMENT, True, attempt, team, "canvas", {"submission": "9"})
 
 
 def fill(records: Records) -> None:
@@ -66,10 +66,10 @@ def fill(records: Records) -> None:
     second = keep(records, handed_in("lovelaceada_1001-attempt-2", ADA, attempt=2), "Ada Lovelace")
     keep(records, handed_in("submission_7", ADA, BOB, team="Team Rocket"), "Bob Stone")
     cem = keep(records, handed_in("özkancem_1003", CEM), "Cem Özkan")
-    delivery = second.marked.delivery
-    override(records, second.marked.score, delivery.name, "1", Fraction(3), Reason("grace", "Ada argued well"))
-    override(records, cem.marked.score, cem.marked.delivery.name, "1", Fraction(2), Reason("grace", "seen"))
-    found = [(kept, graded(kept.marked.delivery, "Ada", 1, 1), b"") for kept in (first, second, cem)]
+    attempt = second.marked.attempt
+    override(records, second.marked.score, attempt.name, "1", Fraction(3), Reason("grace", "Ada argued well"))
+    override(records, cem.marked.score, cem.marked.attempt.name, "1", Fraction(2), Reason("grace", "seen"))
+    found = [(kept, graded(kept.marked.attempt, "Ada", 1, 1), b"") for kept in (first, second, cem)]
     propose(records, "small", "m2", found, Reason("grace", "other points"))
     proposal = waiting(records, "small")
     assert proposal is not None

@@ -23,7 +23,7 @@ def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> Non
     text = to_json(account_of(filled, "m-4711")).decode("ascii")
     told = json.loads(text)
     assert told["students"][0]["email"] == "ada.l@example.org"
-    first, second, team = told["deliveries"]
+    first, second, team = told["attempts"]
     assert [len(each["scores"]) for each in (first, second, team)] == [2, 1, 1]
     assert [score["kind"] for score in first["scores"]] == ["graded", "regraded"]
     assert second["overrides"] == [
@@ -32,7 +32,7 @@ def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> Non
     ]  # fmt: skip
     assert [each["regrades"][0]["applied"] for each in (first, second)] == [True, None]
     assert first["scores"][0]["score"]["entries"][1]["written"] == "I, Ada Lovelace, think so."
-    assert first["scores"][0]["transcript"] == [
+    assert first["scores"][0]["call_log"] == [
         r"loading, box 1: put(data=b'# by Ada Lovelace\ndef f():\n    return 1\n', path='solution.py') → {'ok': True}",
         "test_it.py::test_1: call(args=[1], name='f') → {'value': 'Ada Lovelace says 1'}",
     ]
@@ -44,7 +44,7 @@ def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> Non
 
 def test_marks_of_prose_are_theirs(filled: Records) -> None:
     ada, cem = (account_of(filled, name) for name in ("m-4711", "m-4713"))
-    first, second, team = (each["reviews"] for each in ada["deliveries"])
+    first, second, team = (each["reviews"] for each in ada["attempts"])
     assert [(row["kind"], row["round"], row["earned"], row["by"]) for row in first] == [
         ("mark", 1, "3", "grace"), ("mark", 2, "1", "alan"),
         ("appeal", 0, "0", "Ada Lovelace"), ("settled", 0, "4", "grace"),
@@ -52,7 +52,7 @@ def test_marks_of_prose_are_theirs(filled: Records) -> None:
     assert (first[0]["items"], first[0]["comment"]) == (("why",), "Well said, Ada.")
     assert first[3]["why"] == "Ada is right"
     assert second == [] and team[0]["comment"].startswith("student") and "Stone" not in str(team)
-    (cems,) = [each["reviews"] for each in cem["deliveries"]]
+    (cems,) = [each["reviews"] for each in cem["attempts"]]
     assert [(row["comment"], row["takes_back"]) for row in cems] == [
         ("", False),
         ("Thank you, Cem.", False),
@@ -62,23 +62,23 @@ def test_marks_of_prose_are_theirs(filled: Records) -> None:
 
 def test_of_the_same_bytes_there_is_nothing_that_another_student_wrote(filled: Records) -> None:
     (first, *_) = filled.current("small")
-    for delivery in (students.handed_in("bobs", students.BOB), students.handed_in("nobodys")):
-        filled.add_deliveries("small", [(delivery, first.marked.score.content_hash)])
-    for name, delivery in (("m-4712", -1), ("nobodys", 0)):
-        told = account_of(filled, name)["deliveries"][delivery]["reviews"]
+    for attempt in (students.handed_in("bobs", students.BOB), students.handed_in("nobodys")):
+        filled.add_attempts("small", [(attempt, first.marked.score.content_hash)])
+    for name, attempt in (("m-4712", -1), ("nobodys", 0)):
+        told = account_of(filled, name)["attempts"][attempt]["reviews"]
         assert [row["kind"] for row in told] == ["mark", "mark", "settled"]
         assert told[0]["comment"] == told[0]["told"].split("\n")[1] and "Ada" not in str(told)
 
 
 def test_of_prose_in_hidden_tests_there_can_be_points_alone(records: Records) -> None:
     for name, visibility in (("secret", "hidden"), ("open", "visible")):
-        delivery = students.handed_in(name, students.CEM)
+        attempt = students.handed_in(name, students.CEM)
         graded = prose.score(name, prose.entry(visibility=visibility), content_hash=name)
-        (number,) = records.add_deliveries("small", [(delivery, name)])
+        (number,) = records.add_attempts("small", [(attempt, name)])
         records.add_score(number, graded, made_with="m", identity=None, reason=students.BY)
         settled = (prose.place(name, kind=SETTLED), prose.said(3, comment="Of the mask."))
         append(records, "small", name, [settled], prose.WHY)
-    hidden, visible = (each["reviews"][0] for each in account_of(records, "m-4713", hidden=False)["deliveries"])
+    hidden, visible = (each["reviews"][0] for each in account_of(records, "m-4713", hidden=False)["attempts"])
     assert (hidden["earned"], hidden["points"], hidden["by"], hidden["question"]) == (
         "3",
         "4",
@@ -93,15 +93,15 @@ def test_hidden_tests_can_be_left_out(filled: Records) -> None:
     everything, told = (to_json(account_of(filled, "m-4711", hidden=hidden)).decode() for hidden in (True, False))
     for word in ("test_it.py::test_2", "Test 2."):
         assert word in everything and word not in told
-    entry = json.loads(told)["deliveries"][0]["scores"][0]["score"]["entries"][1]
+    entry = json.loads(told)["attempts"][0]["scores"][0]["score"]["entries"][1]
     assert (entry["earned"], entry["points"], entry["name"]) == ("1", "4", "a hidden test")
     assert "Ada Lovelace says 1" in told, "the visible test's questions are there"
-    assert readable(students.transcript("Ada"), leave_out={"test_it.py::test_1"})[1:] == []
+    assert readable(students.call_log("Ada"), leave_out={"test_it.py::test_1"})[1:] == []
 
 
 def test_what_cannot_be_read_is_said() -> None:
     assert readable(b"") == []
     assert readable(b"nonsense") == [
-        "A transcript cannot be read: Error -3 while decompressing data: incorrect header check."
+        "A call log cannot be read: Error -3 while decompressing data: incorrect header check."
     ]
-    assert readable(b"x" * (MOST_BYTES + 1)) == ["left out: a transcript of 262,145 bytes"]
+    assert readable(b"x" * (MOST_BYTES + 1)) == ["left out: a call log of 262,145 bytes"]

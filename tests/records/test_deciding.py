@@ -23,7 +23,7 @@ def gain(change: Change) -> Fraction:
 
 
 def keep(records: Records, name: str, *earned: int) -> Kept:
-    (number,) = records.add_deliveries("small", [(samples.delivery(name), "00")])
+    (number,) = records.add_attempts("small", [(samples.attempt(name), "00")])
     made = records.add_score(number, samples.score(name, *earned), made_with="m1", identity=None, reason=Reason("ada"))
     (kept,) = [k for k in records.current("small") if k.id == made]
     return kept
@@ -50,7 +50,7 @@ def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Reco
 
 def test_an_override_is_about_the_attempt_that_was_there_and_those_after_it(records: Records) -> None:
     def hand_in(attempt: int) -> None:
-        (number,) = records.add_deliveries("small", [(samples.delivery(attempt=attempt), "00")])
+        (number,) = records.add_attempts("small", [(samples.attempt(number=attempt), "00")])
         records.add_score(number, samples.score("ada", 1, 1), made_with="m", identity=None, reason=BY)
 
     for attempt, points in ((1, 2), (2, 3), (3, None)):
@@ -67,14 +67,14 @@ def test_an_override_of_what_is_worth_less_by_now_gives_all_that_there_is(record
 
 
 def test_an_override_stands_above_a_mark_of_prose(records: Records) -> None:
-    """A mark is about bytes, whoever handed them in, at whichever attempt; an override about one delivery."""
-    for delivery, content_hash in (
-        (samples.delivery(), "00"),
-        (samples.delivery("bob"), "00"),
-        (samples.delivery("cem"), "01"),
+    """A mark is about bytes, whoever handed them in, at whichever attempt; an override about one submission."""
+    for attempt, content_hash in (
+        (samples.attempt(), "00"),
+        (samples.attempt("bob"), "00"),
+        (samples.attempt("cem"), "01"),
     ):
-        (number,) = records.add_deliveries("small", [(delivery, content_hash)])
-        graded = prose.score(delivery.name, content_hash=content_hash)
+        (number,) = records.add_attempts("small", [(attempt, content_hash)])
+        graded = prose.score(attempt.name, content_hash=content_hash)
         records.add_score(number, graded, made_with="m", identity=None, reason=BY)
     assert ByHand.of(records, "small") == ByHand({}, {})
     append(records, "small", "a1", [(prose.place(), prose.said(3))], BY)
@@ -117,7 +117,7 @@ def test_nothing_changes_before_a_proposal_is_applied(records: Records) -> None:
     assert [kept.marked.score.earned for kept in records.current("small")] == [2, 8]
 
     done = decide(records, proposal, BY, applied=True, chosen=lambda change: gain(change) > 0)
-    assert [change.kept.marked.delivery.name for change in done] == ["ada"]
+    assert [change.kept.marked.attempt.name for change in done] == ["ada"]
     first, second = records.current("small")
     assert (first.marked.score.earned, first.kind, first.made_with, first.by) == (5, "regraded", "m2", "grace")
     assert second == bob
@@ -151,7 +151,7 @@ def test_what_a_regrade_leaves_as_it_was_is_kept_at_once(records: Records) -> No
     assert (first, third) == (ada, later), "nothing takes the place of a score that came meanwhile"
     assert second.marked == bob.marked and records.graded([f"of {bob.id}", f"of {cem.id}"]) == {f"of {bob.id}"}
     assert (second.kind, second.made_with, second.by, second.why) == ("regraded", "m2", BY.by, BY.why)
-    assert records.transcript(second.transcript_id) == b"said"
+    assert records.call_log(second.call_log_id) == b"said"
 
 
 def test_of_two_proposals_the_later_one_waits(records: Records) -> None:

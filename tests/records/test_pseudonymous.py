@@ -20,7 +20,7 @@ from viva.records.hand_grading import standing_rows, undo
 from viva.records.overrides import ByHand, decided
 from viva.records.row_packing import unpack_score
 from viva.records.store import Reason
-from viva.replay.call_log import Transcript
+from viva.replay.call_log import CallLog
 
 SECRET = b"0123456789abcdef"
 
@@ -45,8 +45,8 @@ def _readable(table: str, row: Any) -> str:
     text = f"{values} {[json.loads(v) for v in values if isinstance(v, str) and v[:1] in ('[', '{')]}"
     if table in ("scores", "proposed"):
         text += str(score_to_plain(unpack_score(row.score)))
-    if table == "transcripts":
-        made = Transcript.from_bytes(row.data)
+    if table == "call_logs":
+        made = CallLog.from_bytes(row.data)
         for exchange in [*(e for load in made.loads for e in load), *(e for c in made.cases.values() for e in c)]:
             text += str(wire.load(exchange.question)) + str(wire.load(exchange.reply))
     return text
@@ -58,10 +58,10 @@ def test_no_name_is_left_in_any_row(filled: Records, tmp_path: Path) -> None:
     assert unpacked(filled) == before, "the records are as they were"
     with Records.open("sqlite:///copy.db", tmp_path) as copy:
         after = unpacked(copy)
-        counted = {kept.marked.delivery.students[0].id: kept.marked.score.earned for kept in decided(copy, "small")}
+        counted = {kept.marked.attempt.students[0].id: kept.marked.score.earned for kept in decided(copy, "small")}
         by_hand = ByHand.of(copy, "small")
-        touched = [kept for kept in copy.current("small") if kept.marked.delivery.name in by_hand.overrides]
-        assert len(touched) == 2 == len(by_hand.overrides), "overrides are of deliveries that are there"
+        touched = [kept for kept in copy.current("small") if kept.marked.attempt.name in by_hand.overrides]
+        assert len(touched) == 2 == len(by_hand.overrides), "overrides are of submissions that are there"
         written = {kept.marked.score.content_hash for kept in copy.current("small")}
         assert len(by_hand.marks) == 3 and set(by_hand.marks) <= written, "marks are of contents that are there"
         last = standing_rows(copy, "small")[-1]
@@ -86,7 +86,7 @@ def test_the_same_people_have_the_same_names_in_every_copy(filled: Records, tmp_
     read = []
     for name in ("one", "two", "three"):
         with Records.open(f"sqlite:///{name}", tmp_path) as copy:
-            read.append(unpacked(copy)["deliveries"])
+            read.append(unpacked(copy)["attempts"])
     assert read[0] == read[1] != read[2]
 
 

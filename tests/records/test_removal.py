@@ -14,14 +14,14 @@ from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.database_tables import (
     METADATA,
+    attempts,
+    call_logs,
     decisions,
-    deliveries,
     overrides,
     proposed,
     removals,
     reviews,
     scores,
-    transcripts,
 )
 from viva.records.find_person import find_person
 from viva.records.hand_grading import append
@@ -30,7 +30,7 @@ from viva.records.student_removal import remove, would_remove
 
 SECRET = b"0123456789abcdef"
 WHY = Reason("grace", "asked for on Monday")
-ALL = (deliveries, scores, transcripts, overrides, reviews, proposed, decisions)
+ALL = (attempts, scores, call_logs, overrides, reviews, proposed, decisions)
 
 
 def rows(records: Records) -> dict[str, list[Any]]:
@@ -52,16 +52,16 @@ def test_what_is_theirs_goes_and_nothing_else(filled: Records) -> None:
     gone = {table.name: len(before[table.name]) - len(after[table.name]) for table in ALL}
     extent = removal.extent
     assert gone == {
-        "deliveries": 2, "scores": 3, "transcripts": 2, "overrides": 1, "reviews": 4, "proposed": 2, "decisions": 1,
+        "attempts": 2, "scores": 3, "call_logs": 2, "overrides": 1, "reviews": 4, "proposed": 2, "decisions": 1,
     }  # fmt: skip
     assert gone == {table.name: getattr(extent, table.name) for table in ALL} and extent.shared == 1
-    ids = {row.id for row in after["deliveries"]}
-    for table in ("scores", "transcripts", "overrides", "reviews", "proposed", "decisions", "proposals"):
+    ids = {row.id for row in after["attempts"]}
+    for table in ("scores", "call_logs", "overrides", "reviews", "proposed", "decisions", "proposals"):
         assert [row for row in before[table] if row in after[table]] == after[table], "what stays is as it was"
-    (team,) = [row for row in after["deliveries"] if row.team]
+    (team,) = [row for row in after["attempts"] if row.team]
     assert json.loads(team.students) == [{"id": "m-4712", "name": "Bob Stone", "email": "bob.s@example.org",
                                           "section": "A", "also": {"canvas": "1002"}}]  # fmt: skip
-    assert {row.delivery_id for row in after["scores"]} == ids
+    assert {row.attempt_id for row in after["scores"]} == ids
     with pytest.raises(UsageError, match="hold nothing of 'Ada Lovelace'"):
         would_remove(filled, "Ada Lovelace")
 
@@ -91,7 +91,7 @@ def test_who_reads_meanwhile_is_waited_for_and_that_is_said(tmp_path: Path) -> N
     with Records.open("sqlite:///records.db", tmp_path) as records:
         students.fill(records)
         with Records.open("sqlite:///records.db", tmp_path) as other, other.engine.connect() as reading:
-            reading.execute(select(deliveries)).fetchone()
+            reading.execute(select(attempts)).fetchone()
             raw = records.engine.raw_connection()
             raw.driver_connection.execute("PRAGMA busy_timeout=50")
             raw.close()
@@ -101,13 +101,13 @@ def test_who_reads_meanwhile_is_waited_for_and_that_is_said(tmp_path: Path) -> N
             would_remove(records, "m-4713")
 
 
-def test_a_transcript_of_others_stays(filled: Records) -> None:
+def test_a_call_log_of_others_stays(filled: Records) -> None:
     with filled.engine.begin() as connection:
-        (ada, *_) = connection.execute(select(scores.c.transcript_id).order_by(scores.c.id)).scalars()
+        (ada, *_) = connection.execute(select(scores.c.call_log_id).order_by(scores.c.id)).scalars()
         last = connection.execute(select(scores.c.id).order_by(scores.c.id.desc()).limit(1)).scalar()
-        connection.execute(scores.update().where(scores.c.id == last).values(transcript_id=ada))
-    assert remove(filled, "m-4711", WHY, SECRET).extent.transcripts == 1
-    assert ada in {row.id for row in rows(filled)["transcripts"]}
+        connection.execute(scores.update().where(scores.c.id == last).values(call_log_id=ada))
+    assert remove(filled, "m-4711", WHY, SECRET).extent.call_logs == 1
+    assert ada in {row.id for row in rows(filled)["call_logs"]}
 
 
 def test_nothing_goes_without_being_asked_for(filled: Records) -> None:
@@ -137,7 +137,7 @@ def test_marks_of_bytes_that_others_handed_in_too_stay(filled: Records) -> None:
     """Until these go as well; and where they name the student, that is said."""
     (first, *_) = filled.current("small")
     theirs = [(students.handed_in("copied", students.BOB), first.marked.score.content_hash)]
-    (number,) = filled.add_deliveries("small", theirs)
+    (number,) = filled.add_attempts("small", theirs)
     filled.add_score(number, first.marked.score, made_with="m1", identity=None, reason=WHY)
     removal = remove(filled, "m-4711", WHY, SECRET)
     (by_ada,) = [row for row in rows(filled)["reviews"] if row.kind == "appeal"]
@@ -193,5 +193,5 @@ def test_who_cannot_be_told_is_nobody(filled: Records, name: str, said: str) -> 
 
 def test_what_nobody_handed_in_can_be_taken_away_by_its_name(filled: Records) -> None:
     students.keep(filled, students.handed_in("found.py"), "somebody")
-    assert remove(filled, "found.py", WHY, SECRET).extent.deliveries == 1
+    assert remove(filled, "found.py", WHY, SECRET).extent.attempts == 1
     assert removals.name in rows(filled)

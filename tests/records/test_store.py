@@ -26,18 +26,18 @@ BY = Reason("grace", "the first grading")
 
 
 def keep(records: Records, name: str = "ada", *earned: int, identity: str | None = None) -> int | None:
-    (number,) = records.add_deliveries("small", [(samples.delivery(name), "00")])
+    (number,) = records.add_attempts("small", [(samples.attempt(name), "00")])
     given = samples.score(name, *earned)
-    return records.add_score(number, given, made_with="m", identity=identity, reason=BY, transcript=b"said")
+    return records.add_score(number, given, made_with="m", identity=identity, reason=BY, call_log=b"said")
 
 
 def test_a_score_comes_back_as_it_was(records: Records) -> None:
     keep(records)
     (kept,) = records.current("small")
-    assert (kept.marked.delivery, kept.marked.score) == (samples.delivery(), samples.score())
+    assert (kept.marked.attempt, kept.marked.score) == (samples.attempt(), samples.score())
     assert (kept.by, kept.why, kept.kind, kept.made_with) == ("grace", "the first grading", "graded", "m")
     assert abs((datetime.now(UTC) - kept.at).total_seconds()) < 60
-    assert records.transcript(kept.transcript_id) == b"said"
+    assert records.call_log(kept.call_log_id) == b"said"
     assert records.assignments() == ["small"]
 
 
@@ -72,13 +72,13 @@ def test_attempts_do_not_hide_each_other(
     """What counts of one name, by the order in which it was graded; a changed folder is no second attempt."""
     for points, (attempt, hours, content_hash) in enumerate(handed_in, 1):
         moment = None if hours is None else samples.MOMENT + timedelta(hours=hours)
-        delivery = replace(samples.delivery(attempt=attempt), submitted_at=moment)
-        (number,) = records.add_deliveries("small", [(delivery, content_hash)])
+        attempt = replace(samples.attempt(number=attempt), submitted_at=moment)
+        (number,) = records.add_attempts("small", [(attempt, content_hash)])
         records.add_score(number, samples.score("ada", points, 0), made_with="m", identity=None, reason=BY)
     keep(records, "bob", 4, 4)
     *attempts, bob = records.current("small")
     assert [kept.marked.score.earned for kept in attempts] == standing
-    assert bob.marked.delivery.name == "bob"
+    assert bob.marked.attempt.name == "bob"
 
 
 def test_the_same_grading_is_kept_once(records: Records) -> None:
@@ -89,13 +89,13 @@ def test_the_same_grading_is_kept_once(records: Records) -> None:
     assert found == {"x"}
 
 
-def test_a_delivery_is_kept_once_and_anew_when_anything_of_it_differs(records: Records) -> None:
-    one, other, again = samples.delivery(), samples.delivery(attempt=2), samples.delivery()
-    first, second, third = records.add_deliveries("small", [(one, "00"), (other, "00"), (again, "00")])
+def test_a_attempt_is_kept_once_and_anew_when_anything_of_it_differs(records: Records) -> None:
+    one, other, again = samples.attempt(), samples.attempt(number=2), samples.attempt()
+    first, second, third = records.add_attempts("small", [(one, "00"), (other, "00"), (again, "00")])
     assert first == third != second
-    assert records.add_deliveries("small", [(again, "00"), (one, "01")])[0] == first
-    (changed,) = records.add_deliveries("small", [(one, "01")])
-    (elsewhere,) = records.add_deliveries("other", [(one, "00")])
+    assert records.add_attempts("small", [(again, "00"), (one, "01")])[0] == first
+    (changed,) = records.add_attempts("small", [(one, "01")])
+    (elsewhere,) = records.add_attempts("other", [(one, "00")])
     assert len({first, second, changed, elsewhere}) == 4
 
 
@@ -124,7 +124,7 @@ def test_several_graders_write_at_once(url: str, tmp_path: Path) -> None:
         writer.join(120)
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     with Records.open(url, tmp_path) as records:
-        names = [kept.marked.delivery.name for kept in records.current("small")]
+        names = [kept.marked.attempt.name for kept in records.current("small")]
         assert len(names) == len(set(names)) == 20 + 3 * 20
         assert sum(len(records.history(f"s{n}")) for n in range(20)) == 20
 
@@ -185,12 +185,12 @@ def test_records_that_cannot_be_written_say_so(records: Records, url: str) -> No
         pytest.skip("a file is what is locked here")
     import sqlite3
 
-    records.add_deliveries("small", [(samples.delivery(), "00")])
+    records.add_attempts("small", [(samples.attempt(), "00")])
     other = sqlite3.connect(url.removeprefix("sqlite:///"))
     other.execute("BEGIN IMMEDIATE")
     with records.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA busy_timeout=50")
     with pytest.raises(UsageError, match="database is locked; nothing of it was kept"):
-        records.add_deliveries("small", [(samples.delivery("bob"), "00")])
+        records.add_attempts("small", [(samples.attempt("bob"), "00")])
     other.rollback()
     other.close()

@@ -1,4 +1,4 @@
-"""Classes that are made up: deliveries with scores, for tests of what is reported on them."""
+"""Classes that are made up: submissions with scores, for tests of what is reported on them."""
 
 import random
 from fractions import Fraction
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from viva.config import Assignment, load_course
-from viva.model import Case, Delivery, Entry, Isolation, Marked, Score, Status, Student
+from viva.model import Attempt, Case, Entry, Isolation, Marked, Score, Status, Student
 from viva.model.score import Curve
 
 ROOT = Path(__file__).parents[2]
@@ -40,12 +40,12 @@ def entry(
 
 
 def marked(name: str, *entries: Entry, students: tuple[str, ...] = (), attempt: int = 1, **of_score: Any) -> Marked:
-    """A delivery with its score."""
+    """A submission with its score."""
     score = Score(
         submission=name, content_hash="0" * 64, assignment="translation_and_masks", version=1, entries=entries,
         **{"isolation": Isolation("T3"), "wall_s": 0.3, **of_score},
     )  # fmt: skip
-    return Marked(Delivery(name, Path(name), tuple(map(Student, students)), attempt=attempt), score)
+    return Marked(Attempt(name, Path(name), tuple(map(Student, students)), number=attempt), score)
 
 
 def shares(rows: list[list[float]]) -> list[Marked]:

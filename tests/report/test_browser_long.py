@@ -43,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of a class with everything in it, and feedback on a hostile notebook."""
     root = tmp_path_factory.mktemp("site")
     class_ = [*large_class(60), *(_handed_in(root, name) for name in ("ada", "eve"))]
-    hostile = {class_[0].delivery.name: hostile_notebook(), class_[1].delivery.name: _usual_notebook()}
+    hostile = {class_[0].attempt.name: hostile_notebook(), class_[1].attempt.name: _usual_notebook()}
     write_report(class_, assignment(), root / "out", feedback=True, pairs=True, executed=hostile)
     return root / "out"
 
@@ -100,7 +100,7 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
     notebook_, text = hostile_notebook(), "\n".join(PAYLOADS)
     entries = [entry("1.1", Status.ERROR, message=text, name=text), entry("1.2", name=PAYLOADS[0])]
     one = marked("s", *entries, notes=tuple(PAYLOADS), environment=tuple(PAYLOADS))
-    class_ = [replace(one, delivery=replace(one.delivery, name=f"{payload[:60]}")) for payload in PAYLOADS[:12]]
+    class_ = [replace(one, attempt=replace(one.attempt, name=f"{payload[:60]}")) for payload in PAYLOADS[:12]]
     (tmp_path / "page.html").write_bytes(
         feedback_page.page(one, assignment(), feedback_page.Notebook("a.ipynb", notebook_, executed=True))
     )
@@ -260,7 +260,7 @@ def _handed_in(root: Path, name: str) -> Marked:
     path.write_text(f"# {name}\n{PROGRAM}{program(len(name) + ord(name[0]), 5)}", "utf-8")
     one = marked(name, entry("1.1"), students=(name,))
     graded = open_submission(path, str(path))
-    return Marked(replace(one.delivery, path=path), replace(one.score, content_hash=graded.content_hash))
+    return Marked(replace(one.attempt, path=path), replace(one.score, content_hash=graded.content_hash))
 
 
 def _usual_notebook() -> bytes:

@@ -27,7 +27,7 @@ def handed_in(folder: Path, name: str, data: bytes, one: Marked) -> Marked:
     path = folder / name
     path.write_bytes(data)
     graded = open_submission(path, str(path))
-    return Marked(replace(one.delivery, name=name, path=path), replace(one.score, content_hash=graded.content_hash))
+    return Marked(replace(one.attempt, name=name, path=path), replace(one.score, content_hash=graded.content_hash))
 
 
 def test_no_byte_for_students_holds_what_hidden_tests_know(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_no_byte_for_students_holds_what_hidden_tests_know(tmp_path: Path) -> No
 
 def test_what_has_changed_since_it_was_graded_is_not_shown(tmp_path: Path) -> None:
     one = handed_in(tmp_path, "a.ipynb", notebook(("code", "before = 1")), marked("a", entry("1")))
-    one.delivery.path.write_bytes(notebook(("code", "changed_later = 2")))
+    one.attempt.path.write_bytes(notebook(("code", "changed_later = 2")))
     written = write_report([one], assignment(), tmp_path / "out", feedback=True, pairs=True)
     html = (tmp_path / "out/feedback/a.ipynb.html").read_text("utf-8")
     assert "changed since it was graded" in html and "changed_later" not in html
@@ -62,7 +62,7 @@ def test_an_executed_notebook_is_shown_with_its_outputs(tmp_path: Path) -> None:
 
 def test_nobody_gets_the_page_of_another(tmp_path: Path) -> None:
     twins = [marked("ada", entry("1.1")), marked("ada", entry("1.1", Status.FAILED))]
-    with pytest.raises(UsageError, match="Two deliveries are called 'ada'"):
+    with pytest.raises(UsageError, match="Two submissions are called 'ada'"):
         write_report(twins, assignment(), tmp_path, feedback=True)
     assert list(tmp_path.iterdir()) == []
 

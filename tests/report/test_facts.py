@@ -31,7 +31,7 @@ def test_environments_are_counted_over_submissions_and_not_over_calls() -> None:
 
 def test_faults_of_ours_are_listed_with_what_staff_know() -> None:
     (fault,) = facts.grader_faults([marked("s", entry("1.2", Status.GRADER_ERROR, message="sorry", staff="OSError"))])
-    assert (fault.delivery, fault.number, fault.text) == ("s", "1.2", "OSError")
+    assert (fault.attempt, fault.number, fault.text) == ("s", "1.2", "OSError")
 
 
 def test_memory_is_of_those_of_whom_it_is_known() -> None:

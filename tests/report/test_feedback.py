@@ -8,7 +8,7 @@ import pytest
 from hostile_notebooks import notebook
 from report_class import assignment, entry, marked
 
-from viva.model import Case, Delivery, Entry, Marked, Status
+from viva.model import Attempt, Case, Entry, Marked, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve
 from viva.report.feedback import feedback_page
@@ -155,8 +155,8 @@ def test_markdown_that_is_meant_to_be_slow_is_shown(text: str) -> None:
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "", ".", "a//b", "a\\b", "a\x00b", "a/", "..", "a\nb"])
 def test_a_name_that_leads_out_of_the_folder_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="relative path"):
-        feedback_page.path_of(Delivery(name, Path("x"), ()))
+        feedback_page.path_of(Attempt(name, Path("x"), ()))
 
 
 def test_names_become_files_below_the_folder() -> None:
-    assert str(feedback_page.path_of(Delivery("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"
+    assert str(feedback_page.path_of(Attempt("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"

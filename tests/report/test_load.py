@@ -11,7 +11,7 @@ from report_class import entry, large_class, marked
 from viva.formats.results_json import results_of, to_json
 from viva.model import Case, Marked, Status
 from viva.model.errors import UsageError
-from viva.report.load_results import deliveries_below, score_of
+from viva.report.load_results import attempts_below, score_of
 
 
 def write(folder: Path, names: dict[str, Marked], **how: bool) -> Path:
@@ -49,15 +49,15 @@ def test_cases_get_their_own_part_of_the_message() -> None:
 def test_names_are_paths_without_what_all_share(tmp_path: Path) -> None:
     one = marked("home/subs/a/x", entry("1"), notes=("Cell 3 was not run.",))
     folder = write(tmp_path, {"subs/a/x": one, "subs/b": one, "subs/a/y": one})
-    found = [m for m, _ in deliveries_below(folder, Path("elsewhere"))]
-    assert [m.delivery.name for m in found] == ["a/x", "a/y", "b"]
-    assert found[0].delivery.path == Path("elsewhere/home/subs/a/x")
+    found = [m for m, _ in attempts_below(folder, Path("elsewhere"))]
+    assert [m.attempt.name for m in found] == ["a/x", "a/y", "b"]
+    assert found[0].attempt.path == Path("elsewhere/home/subs/a/x")
     assert found[0].score.notes == ("Cell 3 was not run.",)
 
 
 def test_one_result_is_called_as_its_submission(tmp_path: Path) -> None:
-    ((found, _),) = deliveries_below(write(tmp_path, {".": marked("home/ada.ipynb", entry("1"))}))
-    assert found.delivery.name == "ada.ipynb"
+    ((found, _),) = attempts_below(write(tmp_path, {".": marked("home/ada.ipynb", entry("1"))}))
+    assert found.attempt.name == "ada.ipynb"
 
 
 @pytest.mark.parametrize("visibility", ["hidden", "after_published"])
@@ -68,12 +68,12 @@ def test_a_result_that_is_not_visible_has_no_visible_test(visibility: str) -> No
 
 def test_what_is_missing_or_wrong_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file or folder"):
-        deliveries_below(tmp_path / "none")
+        attempts_below(tmp_path / "none")
     with pytest.raises(UsageError, match=r"holds no results\.json"):
-        deliveries_below(tmp_path)
+        attempts_below(tmp_path)
     (tmp_path / "results.json").write_text('{"score": NaN}')
     with pytest.raises(UsageError, match=r"is no results\.json of viva"):
-        deliveries_below(tmp_path)
+        attempts_below(tmp_path)
 
 
 def test_numbers_that_nobody_gave_are_refused() -> None:

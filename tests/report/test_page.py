@@ -119,14 +119,14 @@ def test_earlier_attempts_are_listed_and_not_counted() -> None:
     second = marked("two", entry("1.1"), students=("ada",), attempt=2)
     html, _ = outline(first, second)
     assert "<dt>Responses</dt><dd>1</dd>" in html and "1 earlier" in html
-    assert ">one</th>" in section(html, "deliveries")
+    assert ">one</th>" in section(html, "submissions")
 
 
 def test_texts_of_students_are_text() -> None:
     bad = "</td><script>owned()</script>{{ 7*7 }}\x1b]0;x\x07\u202e"
     one = marked(bad, entry("1.1", Status.GRADER_ERROR, staff=bad), entry("1.2", Status.ERROR, message=bad, name=bad),
                  entry("1.2", Status.ERROR, message=bad, test="b"), environment=(bad,))  # fmt: skip
-    twin = replace(one, delivery=replace(one.delivery, name=f"{bad}2"))
+    twin = replace(one, attempt=replace(one.attempt, name=f"{bad}2"))
     html, found = outline(one, twin)
     assert "script" not in found.tags and "49" not in section(html, "wrong")
     assert "\x1b" not in html and "\u202e" not in html

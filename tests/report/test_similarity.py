@@ -129,7 +129,7 @@ def test_what_many_have_is_left_out_and_few_never_are_many() -> None:
     assert len(pairs(few)) == FEWEST_COMMON * (FEWEST_COMMON - 1) // 2
 
 
-def test_deliveries_of_one_student_are_no_pair() -> None:
+def test_attempts_of_one_student_are_no_pair() -> None:
     assert pairs([prints("first", PROGRAM, who="ada"), prints("second", PROGRAM, who="ada")]) == []
     assert len(pairs([prints("first", PROGRAM, who="ada"), prints("second", PROGRAM, who="eve")])) == 1
 

@@ -14,7 +14,7 @@ from served import Answer as Reply
 from served import Browser, Review, behind_the_guard
 
 from viva.config.rubric import Item, Question, Rubric
-from viva.model import Delivery, Score, Student
+from viva.model import Attempt, Score, Student
 from viva.model.hand_grading import FIRST, Standing
 from viva.records import Records
 from viva.review.decision_log import Journal
@@ -52,7 +52,7 @@ class Told:
 
     class_: Class
     told: list[tuple[str, Mapping[str, Standing]]] = field(default_factory=list)
-    """Names of deliveries, with what counts."""
+    """Names of submissions, with what counts."""
 
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
         """All of it."""
@@ -61,7 +61,7 @@ class Told:
 
     def score(self, handed_in: HandedIn) -> Score:
         """One without any test."""
-        return Score(handed_in.delivery.name, handed_in.content_hash, NAME, 1, ())
+        return Score(handed_in.attempt.name, handed_in.content_hash, NAME, 1, ())
 
     def notebook(self, _handed_in: HandedIn) -> tuple[None, str]:
         """None."""
@@ -69,14 +69,14 @@ class Told:
 
     def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
         """Keep it."""
-        self.told.append((handed_in.delivery.name, dict(marks)))
+        self.told.append((handed_in.attempt.name, dict(marks)))
 
 
 def class_of(texts: Sequence[str], questions: Rubric = SMALL, *, name: str = "Student") -> Class:
     """A class whose students give one of these texts each, to every question."""
     return [
         (
-            HandedIn(Delivery(f"s{n}", Path(f"s{n}"), (Student(f"id{n}", f"{name} {n}"),)), hash_of(n), n),
+            HandedIn(Attempt(f"s{n}", Path(f"s{n}"), (Student(f"id{n}", f"{name} {n}"),)), hash_of(n), n),
             [Written(q.number, f"t.py::test_{q.number}", q.points, text, "") for q in questions.questions],
         )
         for n, text in enumerate(texts)

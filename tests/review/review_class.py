@@ -10,7 +10,7 @@ from pathlib import Path
 from viva.config import Assignment, Course, load_course
 from viva.config.rubric import Rubric
 from viva.config.rubric_file import load_rubric
-from viva.model import Case, Delivery, Entry, Isolation, Score, Status, Student
+from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
 from viva.records import Records
 from viva.records.store import Reason
 
@@ -89,19 +89,19 @@ def score_of(number: int, questions: Rubric, write: Writer = prose) -> Score:
     return Score(f"class/s{number:04}", hash_of(number), NAME, 1, tuple(entries), isolation=Isolation("T3"))
 
 
-def delivery_of(number: int, folder: Path = Path("class")) -> Delivery:
+def attempt_of(number: int, folder: Path = Path("class")) -> Attempt:
     """Who handed it in."""
     name = f"{GIVEN[number % 10]} {FAMILY[number // 10 % 10]}"
-    return Delivery(f"s{number:04}", folder / f"s{number:04}", (Student(f"id{number:04}", name),))
+    return Attempt(f"s{number:04}", folder / f"s{number:04}", (Student(f"id{number:04}", name),))
 
 
 def fill(records: Records, size: int, folder: Path = Path("class"), write: Writer = prose) -> None:
     """Keep the scores of a class."""
     questions = rubric()
-    found = [(delivery_of(number, folder), hash_of(number)) for number in range(size)]
-    for number, delivery_id in enumerate(records.add_deliveries(NAME, found)):
+    found = [(attempt_of(number, folder), hash_of(number)) for number in range(size)]
+    for number, attempt_id in enumerate(records.add_attempts(NAME, found)):
         records.add_score(
-            delivery_id, score_of(number, questions, write), made_with="test", identity=None, reason=Reason("tests")
+            attempt_id, score_of(number, questions, write), made_with="test", identity=None, reason=Reason("tests")
         )
 
 

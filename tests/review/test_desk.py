@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from desks import ADA, ALAN, GRACE, ITEMS, QUESTION, SMALL, Told, answer_of, class_of, desk_at, desk_of, reader, say
-from review_class import NAME, assignment, delivery_of, hash_of, rubric, score_of
+from review_class import NAME, assignment, attempt_of, hash_of, rubric, score_of
 
 from viva.model import Status
 from viva.model.errors import UsageError
@@ -74,11 +74,11 @@ def test_the_order_stays_when_others_hand_in_later(records: Records) -> None:
 
 def test_equal_bytes_are_one_answer_with_two_names_and_one_mark(records: Records) -> None:
     class_ = class_of(["the same", "another"])
-    twin = replace(class_[0][0], delivery=replace(class_[1][0].delivery, name="twin"))
+    twin = replace(class_[0][0], attempt=replace(class_[1][0].attempt, name="twin"))
     with desk_of(records, [*class_, (twin, class_[0][1])], name="twins") as (desk, source):
         assert desk.read == 3 and len(desk.answers["1"]) == 2
         answer = answer_of(desk, 0, "1")
-        assert [each.delivery.name for each in answer.handed_in] == ["s0", "twin"]
+        assert [each.attempt.name for each in answer.handed_in] == ["s0", "twin"]
         say(desk, ADA, answer, "why")
     told = {name: marks["1"].judgement for name, marks in source.told}
     assert set(told) == {"s0", "twin"} and all(said is not None and said.earned == 2 for said in told.values())
@@ -89,11 +89,11 @@ def attempts(file: Path) -> None:
     questions = rubric()
     with reader(file) as records:
         for place, (number, attempt, order) in enumerate([(0, 1, 1), (1, 1, 1), (0, 2, 1), (2, 1, 1), (2, 2, -1)]):
-            delivery = replace(delivery_of(number), name=f"s{number}-{attempt}", attempt=attempt)
+            attempt = replace(attempt_of(number), name=f"s{number}-{attempt}", number=attempt)
             if number == 2:
-                team = (*delivery.students, *delivery_of(3).students)
-                delivery = replace(delivery, students=team[::order])
-            row = records.add_deliveries(NAME, [(delivery, hash_of(100 + place))])[0]
+                team = (*attempt.students, *attempt_of(3).students)
+                attempt = replace(attempt, students=team[::order])
+            row = records.add_attempts(NAME, [(attempt, hash_of(100 + place))])[0]
             score = replace(score_of(number, questions), content_hash=hash_of(100 + place))
             records.add_score(row, score, made_with="t", identity=None, reason=Reason("t"))
 
@@ -110,7 +110,7 @@ def test_of_several_attempts_the_last_one_unless_the_best_counts(tmp_path: Path,
 def test_prose_that_no_question_marks_is_said_and_what_is_graded_already_is_left_out(file: Path) -> None:
     with reader(file) as records:
         questions = rubric()
-        row = records.add_deliveries(NAME, [(delivery_of(50), hash_of(50))])[0]
+        row = records.add_attempts(NAME, [(attempt_of(50), hash_of(50))])[0]
         entries = [replace(e, rubric="9.9") if e.rubric == "1.2" else e for e in score_of(50, questions).entries]
         entries = [
             replace(e, status=Status.FAILED, cases=(replace(e.cases[0], status=Status.FAILED),))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from desks import ADA, QUESTION, SMALL, Told, answer_of, class_of, looked, say, settled
-from review_class import NAME, assignment, course, delivery_of, rubric, score_of
+from review_class import NAME, assignment, attempt_of, course, rubric, score_of
 
 from viva.formats.results_json import load_results, to_json
 from viva.model.errors import UsageError
@@ -39,7 +39,7 @@ def records(tmp_path: Path) -> Iterator[Records]:
 
 
 def result(folder: Path, number: int) -> Path:
-    return folder / delivery_of(number).name / "results.json"
+    return folder / attempt_of(number).name / "results.json"
 
 
 def earned(folder: Path, number: int) -> Fraction | None:
@@ -117,7 +117,7 @@ def test_a_result_that_is_written_later_is_said_no_longer(folder: Path, records:
         aside = file.rename(file.with_name("aside"))
         say(desk, ADA, answer_of(desk, 1), "limits")
         settled(desk)
-        assert "cannot be read: No such file" in desk.behind.untold[answer_of(desk, 1).handed_in[0].delivery.name]
+        assert "cannot be read: No such file" in desk.behind.untold[answer_of(desk, 1).handed_in[0].attempt.name]
         aside.rename(file)
         say(desk, ADA, answer_of(desk, 1), "roles", "limits")
     assert desk.behind.untold == {} and earned(folder, 1) == 2
@@ -162,4 +162,4 @@ def test_a_fault_of_ours_while_a_result_is_written_is_not_swallowed(records: Rec
     with Desk(assignment(), SMALL, Broken(class_of(["x", "y"])), Journal(records, "broken")) as desk:
         desk.wait()
         say(desk, ADA, answer_of(desk, 1, "1"), "why")
-    assert desk.behind.untold == {answer_of(desk, 1, "1").handed_in[0].delivery.name: "a fault of ours"}
+    assert desk.behind.untold == {answer_of(desk, 1, "1").handed_in[0].attempt.name: "a fault of ours"}

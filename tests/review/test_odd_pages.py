@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from desks import Class, Pages, class_of, desk_of, hidden, pages_of, reader, settled
-from review_class import NAME, course, delivery_of, hash_of, rubric, score_of
+from review_class import NAME, attempt_of, course, hash_of, rubric, score_of
 
 from viva.config.rubric import Group, Item, Misconception, Question, Rubric
 from viva.formats.results_json import to_json
@@ -100,7 +100,7 @@ def test_whatever_a_question_is_called_its_pages_are_there(records: Records, num
 
 def test_results_that_are_gone_or_broken_are_a_sentence(tmp_path: Path) -> None:
     for number in range(2):
-        file = tmp_path / "results" / delivery_of(number).name / "results.json"
+        file = tmp_path / "results" / attempt_of(number).name / "results.json"
         file.parent.mkdir(parents=True)
         file.write_bytes(to_json(replace(score_of(number, rubric()), submission=str(number))))
     here = f"/q/2.1/{hash_of(0)}"
@@ -112,7 +112,7 @@ def test_results_that_are_gone_or_broken_are_a_sentence(tmp_path: Path) -> None:
         desk.wait()
         ada = running.person()
         assert ada.get(here).status == 200
-        file = tmp_path / "results" / delivery_of(0).name / "results.json"
+        file = tmp_path / "results" / attempt_of(0).name / "results.json"
         for broken in (b"{", None):
             file.write_bytes(broken) if broken else file.unlink()
             for path in (here, f"{here}/notebook"):

@@ -5,7 +5,7 @@ import re
 import pytest
 from desks import ITEMS, QUESTION, Pages, Person, answer_of, hidden
 from pages_class import DECIDE, HERE, OTHER, SIZE, mark
-from review_class import delivery_of, hash_of, rubric
+from review_class import attempt_of, hash_of, rubric
 
 from viva.model.hand_grading import FIRST, SECOND
 from viva.review.web import request_context
@@ -28,7 +28,7 @@ PAGES = [
     (HERE, "Model answer", "Done, next"),
     (f"{HERE}?note=undone", "What you did last was taken back.", "Done, next"),
     (f"{HERE}?note=<b>", "Model answer", "Done, next"),
-    (f"{HERE}/name", delivery_of(0).students[0].name, delivery_of(0).students[0].id),
+    (f"{HERE}/name", attempt_of(0).students[0].name, attempt_of(0).students[0].id),
     (f"/q/{QUESTION}/{hash_of(3)}/similar", "1 answer like this one", "/group"),
     (f"{HERE}/notebook", "<p>", "."),
     (f"{HERE}/history", "Nothing yet.", "dim"),
@@ -37,10 +37,10 @@ PAGES = [
     ("/differing", "Disagreements of two markers", "There are none."),
     ("/appeals", "Requests for another look", "There are none."),
     ("/students", "Name, id or email", "Find"),
-    ("/students?find=id0002", delivery_of(2).students[0].name, f"/decide/{QUESTION}/{hash_of(2)}?named=yes"),
+    ("/students?find=id0002", attempt_of(2).students[0].name, f"/decide/{QUESTION}/{hash_of(2)}?named=yes"),
     ("/students?find=nobody", "No student was found.", "nobody"),
     (DECIDE, "Mark this answer first", "who decides must not be led"),
-    (f"{DECIDE}?named=yes", "Note a request", delivery_of(0).students[0].name),
+    (f"{DECIDE}?named=yes", "Note a request", attempt_of(0).students[0].name),
     ("/table", "Download all answers and marks as CSV", "Upload a table that was filled in"),
     ("/marks.csv", "submission,question,answer,items", hash_of(9)),
 ]
@@ -120,7 +120,7 @@ def test_other_methods_are_refused(ada: Person) -> None:
 
 
 def test_no_page_names_students_before_somebody_asks(pages: Pages, ada: Person) -> None:
-    names = [text for n in range(SIZE) for s in delivery_of(n).students for text in (s.name, s.id, f"s{n:04}")]
+    names = [text for n in range(SIZE) for s in attempt_of(n).students for text in (s.name, s.id, f"s{n:04}")]
     mark(ada, HERE, comment="Read on.")
     paths = ["/", f"/q/{QUESTION}/all", *(p for n in range(SIZE) for p in parts(f"/q/{QUESTION}/{hash_of(n)}"))]
     paths += ["/agreement", "/differing", "/students", DECIDE, "/table", "/marks.csv"]

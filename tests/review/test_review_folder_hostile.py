@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from review_class import NAME, ROOT, course, delivery_of, hash_of, rubric, score_of
+from review_class import NAME, ROOT, attempt_of, course, hash_of, rubric, score_of
 
 from viva.cli.main import run
 from viva.cli.review import desk_for
@@ -55,7 +55,7 @@ def graded(number: int) -> bytes:
 
 
 def file_of(number: int) -> Path:
-    return Path("results", delivery_of(number).name, "results.json")
+    return Path("results", attempt_of(number).name, "results.json")
 
 
 def mark(desk: Desk, number: int, points: int = 1, action: str = "") -> None:

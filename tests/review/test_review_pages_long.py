@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hostile_notebooks import PAYLOADS
-from review_class import NAME, delivery_of, fill, hash_of, notebook, rubric, score_of
+from review_class import NAME, attempt_of, fill, hash_of, notebook, rubric, score_of
 from review_server import Server, chromium, opened, served
 
 from viva.records import Records
@@ -235,13 +235,13 @@ def _hostile_class(url: str, folder: Path) -> None:
             path = folder / f"s{number:04}.ipynb"
             path.write_bytes(notebook(number, write))
             content_hash = open_submission(path, str(path)).content_hash
-            delivery = replace(delivery_of(number), path=path)
-            students = tuple(replace(student, name=ALL[number], id=ALL[-number - 1]) for student in delivery.students)
-            delivery_id = records.add_deliveries(NAME, [(replace(delivery, students=students), content_hash)])[0]
+            attempt = replace(attempt_of(number), path=path)
+            students = tuple(replace(student, name=ALL[number], id=ALL[-number - 1]) for student in attempt.students)
+            attempt_id = records.add_attempts(NAME, [(replace(attempt, students=students), content_hash)])[0]
             score = score_of(number, rubric(), write)
             entries = tuple(
                 replace(e, name=ALL[n % len(ALL)], cases=tuple(replace(c, message=ALL[n % len(ALL)]) for c in e.cases))
                 for n, e in enumerate(score.entries)
             )
             kept = replace(score, content_hash=content_hash, entries=entries)
-            records.add_score(delivery_id, kept, made_with="test", identity=None, reason=Reason("tests"))
+            records.add_score(attempt_id, kept, made_with="test", identity=None, reason=Reason("tests"))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from review_class import NAME, ROOT, assignment, delivery_of, fill, hash_of, rubric, score_of
+from review_class import NAME, ROOT, assignment, attempt_of, fill, hash_of, rubric, score_of
 
 from viva.cli.main import run
 from viva.formats.results_json import load_results, to_json
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same class as a folder of results."""
     monkeypatch.chdir(tmp_path)
     for number in range(SIZE):
-        place = tmp_path / "results" / delivery_of(number).name
+        place = tmp_path / "results" / attempt_of(number).name
         place.mkdir(parents=True)
         (place / "results.json").write_bytes(to_json(score_of(number, rubric())))
     return tmp_path / "results"
@@ -97,10 +97,10 @@ def test_feedback_shows_marks_and_comments(url: str, tmp_path: Path) -> None:
     table(file, s1=("limits answers roles symmetric", "Very clear: Q, K and V."))
     run(["review", NAME, *COURSE, "--records", url, "--import", str(file)])
     assert run(["report", NAME, *COURSE, "--records", url, "--feedback", "-o", "report"]) == 0
-    page = (tmp_path / "report" / "feedback" / f"{delivery_of(1).name}.html").read_text()
+    page = (tmp_path / "report" / "feedback" / f"{attempt_of(1).name}.html").read_text()
     assert "Very clear: Q, K and V." in page
     assert f"{points_of()} of {points_of()} points" in page
-    other = (tmp_path / "report" / "feedback" / f"{delivery_of(2).name}.html").read_text()
+    other = (tmp_path / "report" / "feedback" / f"{attempt_of(2).name}.html").read_text()
     assert "Very clear" not in other
 
 
@@ -108,9 +108,9 @@ def test_results_of_a_folder_are_kept_up_to_date(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "marks.csv"
-    result = folder / delivery_of(3).name / "results.json"
+    result = folder / attempt_of(3).name / "results.json"
     before = result.read_bytes()
-    others = (folder / delivery_of(2).name / "results.json").read_bytes()
+    others = (folder / attempt_of(2).name / "results.json").read_bytes()
     review = ("review", str(folder), *COURSE)
     assert run([*review, "--export", str(file)]) == 0
     table(file, s3=("limits", "Half of it."))
@@ -120,11 +120,11 @@ def test_results_of_a_folder_are_kept_up_to_date(
     assert (test["score"], test["extra_data"]["status"]) == (1, "partial")
     assert "Half of it." in test["output"]
     assert after["score"] == pytest.approx(float(score_of(3, rubric()).earned) + 1)
-    assert (folder / delivery_of(2).name / "results.json").read_bytes() == others
+    assert (folder / attempt_of(2).name / "results.json").read_bytes() == others
     assert (folder / "review.db").stat().st_mode & 0o077 == 0
     load_results(result)
     assert run(["report", str(folder), *COURSE, "--feedback", "-o", "report"]) == 0
-    assert "Half of it." in (tmp_path / "report" / "feedback" / f"{delivery_of(3).name}.html").read_text()
+    assert "Half of it." in (tmp_path / "report" / "feedback" / f"{attempt_of(3).name}.html").read_text()
     capsys.readouterr()
     run([*review, "--export", str(file)])
     table(file, s3=("", ""))
@@ -134,7 +134,7 @@ def test_results_of_a_folder_are_kept_up_to_date(
 
 
 def test_results_of_two_assignments_are_not_mixed_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = folder / delivery_of(0).name / "results.json"
+    file = folder / attempt_of(0).name / "results.json"
     file.write_text(file.read_text().replace(NAME, "attention_theory"))
     assert run(["review", str(folder), *COURSE, "-a", NAME, "--export", "marks.csv"]) == 0
     assert run(["review", str(folder), *COURSE, "--export", "marks.csv"]) == 1

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.config.rubric import Group, Item, Question, Rubric
-from viva.model import Delivery
+from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND, Judgement, Place
 from viva.review import spreadsheet_cells
@@ -38,7 +38,7 @@ ADA, BO, EVE = ("1" * 64, "2.10"), ("b0" * 32, "2.10"), ("e" * 64, "2.10")
 
 
 def answer(key: Key, text: str) -> Answer:
-    handed_in = HandedIn(Delivery("path", Path("path"), ()), key[0], 1)
+    handed_in = HandedIn(Attempt("path", Path("path"), ()), key[0], 1)
     return Answer(key[0], Written(key[1], "test_2.py::test", F(4), text, ""), (handed_in,))
 
 

@@ -21,7 +21,7 @@ from viva.model import Score, Status
 from viva.model.grade_request import Wanted
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.sandbox.host.box_pool import Pool
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -100,14 +100,14 @@ def names() -> Iterator[tuple[SubmissionView, Names, Names]]:
     """`submission`, `student` and `inside` of a right program."""
     assignment = load_course(ROOT).assignment("adapting_transformers")
     submission = open_submission(SUBMISSIONS / "accepted" / "plain_loops", "right")
-    zygote = Zygote.start(best_tier(), preload=assignment.preload)
-    pool = Pool(zygote, assignment.limits, ready=1)
+    fork_server = ForkServer.start(best_tier(), preload=assignment.preload)
+    pool = Pool(fork_server, assignment.limits, ready=1)
     session = BoxSession(pool, Loader(submission, assignment, helpers_of(assignment)), assignment.limits)
     session.begin_test(seed=0, test_s=120, call_s=60, hidden=False)
     yield SubmissionView(submission, session), Names(session, "student"), Names(session, "inside")
     session.close()
     pool.close()
-    zygote.close()
+    fork_server.close()
 
 
 @pytest.mark.long

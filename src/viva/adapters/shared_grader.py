@@ -125,9 +125,11 @@ class SharedGrader(ABC):
     def _score(
         self, submission: Submission, session: BoxSession, entries: list[Entry], leaders: list[Leader], wall_s: float
     ) -> Score:
-        hello = session.isolation
+        ready_message = session.isolation
         shared = SHARED.format(kind=self.kind)
-        missing = (*hello.missing, shared, *([MIXED] if self.mixed else [])) if hello is not None else ()
+        missing = (
+            (*ready_message.missing, shared, *([MIXED] if self.mixed else [])) if ready_message is not None else ()
+        )
         return Score(
             submission=submission.name,
             content_hash=submission.content_hash,
@@ -135,10 +137,12 @@ class SharedGrader(ABC):
             version=self.assignment.version,
             entries=tuple(entries),
             notes=notes_for_student(submission, session.report),
-            isolation=Isolation(str(hello.tier), dict(hello.layers), dict(hello.probes), missing)
-            if hello is not None
+            isolation=Isolation(
+                str(ready_message.tier), dict(ready_message.layers), dict(ready_message.probes), missing
+            )
+            if ready_message is not None
             else Isolation("none"),
-            signature={**signature(self.assignment, self.seeds, hello), "suite": self.kind},
+            signature={**signature(self.assignment, self.seeds, ready_message), "suite": self.kind},
             leaderboard=tuple(leaders),
             environment=session.environment,
             wall_s=wall_s,

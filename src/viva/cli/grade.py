@@ -56,7 +56,7 @@ UNPACKED = ".class"
 )
 @click.option(
     "--roster", type=click.Path(path_type=Path), metavar="FILE",
-    help="A list of the class as CSV: joins deliveries to students, and shows who handed in nothing.",
+    help="A list of the class as CSV: joins submissions to students, and shows who handed in nothing.",
 )  # fmt: skip
 @records_option
 @click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before.")
@@ -121,7 +121,7 @@ def command(
         wanted.notebook = progress.keeps_notebooks
         keeper: Keeping | None = None
         if records is not None:
-            wanted.transcript = True
+            wanted.call_log = True
             gpu = cluster.gpu if cluster else bool(gpus.devices)
             keeper = Keeping(records, course, secret, wanted, reason_of(by, why), gpu=gpu, again=again)
             jobs = keeper.left(jobs, progress)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @course_option
 @records_option
 def command(student: str, course_dir: Path | None, records_url: str | None) -> int:
-    """Show every score of STUDENT (an id, a name, an email, or the name of a delivery), from the first to the last."""
+    """Show every score of STUDENT (an id, a name, an email, or a submission), from the first to the last."""
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
         from viva.records.hand_grading import said_of
@@ -34,7 +34,7 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
             raise UsageError(f"The records hold no score of {student!r}.")
         for kept in found:
             click.echo(_scored(kept))
-        names = {(kept.marked.score.assignment, kept.marked.delivery.name) for kept in found}
+        names = {(kept.marked.score.assignment, kept.marked.attempt.name) for kept in found}
         for assignment in sorted({assignment for assignment, _ in names}):
             for each in all_overrides(records, assignment):
                 if (assignment, each.name) in names:
@@ -46,13 +46,13 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
 
 
 def _scored(kept: "Kept") -> str:
-    score, delivery = kept.marked.score, kept.marked.delivery
+    score, attempt = kept.marked.score, kept.marked.attempt
     still_open = f" ({points(score.still_open)} still open)" if score.still_open else ""
     why = f": {kept.why}" if kept.why else ""
     return (
         f"{kept.at:%Y-%m-%d %H:%M:%S}  {score.assignment}@{score.version}  "
-        f"{points(score.earned)} of {points(score.points)}{still_open}  {escaping.line(delivery.name, characters=60)}, "
-        f"attempt {delivery.attempt}, content {score.content_hash[:12]}, {score.isolation.tier}, "
+        f"{points(score.earned)} of {points(score.points)}{still_open}  {escaping.line(attempt.name, characters=60)}, "
+        f"attempt {attempt.number}, content {score.content_hash[:12]}, {score.isolation.tier}, "
         f"{kept.kind} by {escaping.line(kept.by + why)}"
     )
 

@@ -1,4 +1,4 @@
-"""`viva override DELIVERY TEST POINTS`: a person decides about one test; kept with author and reason."""
+"""`viva override SUBMISSION TEST POINTS`: a person decides about one test; kept with author and reason."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -43,13 +43,15 @@ def command(
         from viva.records.overrides import ByHand, override
 
         course.assignment(assignment)
-        called = (kept for kept in records.current(assignment) if kept.marked.delivery.is_called(student))
-        found = list({kept.marked.delivery.name: kept for kept in called}.values())  # the last attempt of each name
+        called = (kept for kept in records.current(assignment) if kept.marked.attempt.is_called(student))
+        found = list({kept.marked.attempt.name: kept for kept in called}.values())  # the last attempt of each name
         if len(found) != 1:
-            several = f"{len(found)} deliveries ({', '.join(kept.marked.delivery.name for kept in found)})"
+            several = f"{len(found)} submissions ({', '.join(kept.marked.attempt.name for kept in found)})"
             what = several if found else "no score"
-            raise UsageError(f"The records hold {what} of {student!r} in {assignment}; give the name of one delivery.")
-        before, name = ByHand.of(records, assignment).score(found[0]), found[0].marked.delivery.name
+            raise UsageError(
+                f"The records hold {what} of {student!r} in {assignment}; give the name of one submission."
+            )
+        before, name = ByHand.of(records, assignment).score(found[0]), found[0].marked.attempt.name
         override(records, before, name, test, earned, reason_of(by, why))
         now = ByHand.of(records, assignment).score(found[0])
         click.echo(f"{name}: {show(before.earned)} → {show(now.earned)} of {show(now.points)} points")

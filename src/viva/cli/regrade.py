@@ -115,7 +115,7 @@ class Run:
         """The assignment as it is now."""
         from viva.records.grading_identity import made_with
 
-        wanted = Wanted(training=training, transcript=True)
+        wanted = Wanted(training=training, call_log=True)
         made = made_with(assignment, course.root)
         return cls(course, assignment, course.secret(os.environ), wanted, choose_gpus(gpu_wish), made)
 
@@ -124,7 +124,7 @@ class Run:
         from viva.records.grading_identity import identity_of
 
         hashed, gpu = kept.marked.score.content_hash, bool(self.gpus.devices)
-        return identity_of(kept.delivery_id, hashed, self.made_with, self.secret, self.assignment, self.wanted, gpu=gpu)
+        return identity_of(kept.attempt_id, hashed, self.made_with, self.secret, self.assignment, self.wanted, gpu=gpu)
 
 
 class Choice:
@@ -136,8 +136,8 @@ class Choice:
 
     def __call__(self, change: "Change") -> bool:
         """Whether this is one of them."""
-        delivery = change.kept.marked.delivery
-        if self._students and not any(delivery.is_called(name) for name in self._students):
+        attempt = change.kept.marked.attempt
+        if self._students and not any(attempt.is_called(name) for name in self._students):
             return False
         touched = {name for test in change.tests for name in (test.test_id, test.test_id.split("::")[-1], test.number)}
         if self._tests and self._tests.isdisjoint(touched):
@@ -168,4 +168,4 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
         f"{regraded.asked} programs were run for it, the others had answered already"
     )
     for each, why in regraded.left:
-        click.echo(f"viva: {escaping.line(each.marked.delivery.name)} keeps its score: {escaping.line(why)}", err=True)
+        click.echo(f"viva: {escaping.line(each.marked.attempt.name)} keeps its score: {escaping.line(why)}", err=True)

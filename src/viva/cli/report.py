@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     help="Where to write (default: DIR/report, or report-ASSIGNMENT).",
 )  # fmt: skip
 @click.option(
-    "--feedback", is_flag=True, help="A page for each delivery as well, for its student: OUT/feedback/….html."
+    "--feedback", is_flag=True, help="A page for each submission as well, for its student: OUT/feedback/….html."
 )
 @click.option("--similarity", is_flag=True, help="A page of pairs that share code as well, to look at.")
 @click.option(
@@ -92,9 +92,9 @@ def command(
 
 def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[Marked, Path]], str]":
     """The results below a folder that are of one assignment, and its name."""
-    from viva.report.load_results import deliveries_below
+    from viva.report.load_results import attempts_below
 
-    results = deliveries_below(folder, submissions)
+    results = attempts_below(folder, submissions)
     names = list(dict.fromkeys(one.score.assignment for one, _ in results))
     if assignment is None and len(names) > 1:
         raise UsageError(f"{folder} holds results of several assignments ({', '.join(names)}): say one with -a.")

@@ -58,7 +58,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     from viva.examiner.load_notes import notes_for_student
     from viva.proxies.key import Key, load_key
     from viva.sandbox.host.box_pool import Pool
-    from viva.sandbox.host.fork_server import Zygote
+    from viva.sandbox.host.fork_server import ForkServer
     from viva.submissions import open_submission
 
     course = open_course(course_dir)
@@ -66,8 +66,8 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     submission = open_submission(path, str(path), withheld=course.withheld)
     chosen = choose_assignment(course, assignment, submission)
     tier = choose_tier(tier_name, floor(course, chosen))
-    zygote = Zygote.start(tier, preload=chosen.preload, hidden=[chosen.graders.parent])
-    pool = Pool(zygote, chosen.limits, ready=1)
+    fork_server = ForkServer.start(tier, preload=chosen.preload, hidden=[chosen.graders.parent])
+    pool = Pool(fork_server, chosen.limits, ready=1)
     loader = Loader(submission, chosen, helpers_of(chosen))
     session = BoxSession(pool, loader, chosen.limits)
     session.prompt()
@@ -90,5 +90,5 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     finally:
         session.close()
         pool.close()
-        zygote.close()
+        fork_server.close()
     return 0

@@ -30,8 +30,8 @@ def export(student: str, output: Path, without_hidden: bool, course_dir: Path | 
 
         account = account_of(records, student, hidden=not without_hidden)
     write_atomically(output, to_json(account))
-    number = len(account["deliveries"])
-    click.echo(f"written: {output}, {number} {'delivery' if number == 1 else 'deliveries'}")
+    number = len(account["attempts"])
+    click.echo(f"written: {output}, {number} {'submission' if number == 1 else 'submissions'}")
     if not without_hidden:
         click.echo("viva: it holds what hidden tests asked; --without-hidden leaves that out.", err=True)
     return 0
@@ -61,9 +61,9 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
     counted = ", ".join(
         f"{number} {what if number == 1 else several}"
         for number, what, several in (
-            (rows.deliveries, "delivery", "deliveries"),
+            (rows.attempts, "submission", "submissions"),
             (rows.scores, "score", "scores"),
-            (rows.transcripts, "transcript", "transcripts"),
+            (rows.call_logs, "call_log", "call_logs"),
             (rows.overrides, "override", "overrides"),
             (rows.reviews, "review of prose", "reviews of prose"),
             (rows.proposed, "proposed score", "proposed scores"),
@@ -73,11 +73,11 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
     for each in found.person.shared:
         click.echo(
             f"shared with {len(each.others)} others, so only the student's place in it goes: {each.assignment}, "
-            f"{escaping.line(each.delivery.name)}"
+            f"{escaping.line(each.attempt.name)}"
         )
-    for path in dict.fromkeys(str(each.delivery.path) for each in found.person.deliveries):
+    for path in dict.fromkeys(str(each.attempt.path) for each in found.person.attempts):
         click.echo(f"not touched, look there: {escaping.line(path)}")
-    names = ", ".join(dict.fromkeys(escaping.line(each.delivery.name) for each in found.person.deliveries))
+    names = ", ".join(dict.fromkeys(escaping.line(each.attempt.name) for each in found.person.attempts))
     click.echo(f"not touched either: what `viva grade -o`, `viva report` and `viva marks` wrote of {names}; backups")
     for place in found.mentions:
         click.echo(f"viva: {place} still names the student.", err=True)

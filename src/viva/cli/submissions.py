@@ -16,7 +16,7 @@ from viva.model.errors import UsageError
               help="A list of the class as CSV, from one of the platforms or of your own (id,name,email).")  # fmt: skip
 @click.option("--zone", metavar="ZONE",
               help="Zone of times that are written without one (Brightspace), such as Europe/Zurich.")  # fmt: skip
-@click.option("--as-csv", is_flag=True, help="Print a table for a spreadsheet: one row for each person and delivery.")
+@click.option("--as-csv", is_flag=True, help="Print a table for a spreadsheet: one row for each person and submission.")
 def command(path: Path, roster: Path | None, zone: str | None, as_csv: bool) -> int:
     """Show what is in PATH: a folder, or the archive that a platform exported, with the work of a whole class.
 
@@ -32,7 +32,7 @@ def command(path: Path, roster: Path | None, zone: str | None, as_csv: bool) -> 
     with tempfile.TemporaryDirectory(prefix="viva-class-") as room:  # made with mode 0700
         found = read_class(path, roster=roster, into=Path(os.path.realpath(room)), zone=known)
     unmatched = [(each.name, each.reason) for each in found.unmatched]
-    view = ClassView(found.source, found.deliveries, unmatched, found.missing, found.notes)
+    view = ClassView(found.source, found.attempts, unmatched, found.missing, found.notes)
     if as_csv:
         click.echo(view.csv(), nl=False)
     else:

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 
-class Tape(Protocol):
+class HintRecording(Protocol):
     """What stands between the author's hints and those that are tried."""
 
     def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -23,28 +23,28 @@ class Tape(Protocol):
         ...
 
 
-_tape: ContextVar[Tape | None] = ContextVar("_tape", default=None)
+_hint_recording: ContextVar[HintRecording | None] = ContextVar("_hint_recording", default=None)
 
 
 @contextmanager
-def listening_to(tape: Tape | None) -> Iterator[None]:
+def listening_to(hint_recording: HintRecording | None) -> Iterator[None]:
     """Use a tape for all comparisons; None for the author's hints as they are."""
-    before = _tape.set(tape)
+    before = _hint_recording.set(hint_recording)
     try:
         yield
     finally:
-        _tape.reset(before)
+        _hint_recording.reset(before)
 
 
 def hints_of_answer(hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """The hints that are tried for one answer; called once in each comparison, whether it has hints or not."""
-    tape = _tape.get()
-    return hints if tape is None else tape.of_answer(hints)
+    hint_recording = _hint_recording.get()
+    return hints if hint_recording is None else hint_recording.of_answer(hints)
 
 
 def hints_of_function(
     hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
 ) -> Mapping[str, Callable[..., Any]] | None:
     """The same for two functions that are compared on some examples."""
-    tape = _tape.get()
-    return hints if tape is None else tape.of_function(hints, examples)
+    hint_recording = _hint_recording.get()
+    return hints if hint_recording is None else hint_recording.of_function(hints, examples)

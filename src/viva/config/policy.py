@@ -44,7 +44,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Which of a student's deliveries makes the mark."""
+    """Which of a student's submissions makes the mark."""
 
     count: int | None = None
     """Only so many count, from the first; None for all."""

@@ -8,7 +8,7 @@ from viva.examiner.catalog import TestFunction
 from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry
 from viva.replay.call_log import Recording, Replaying
-from viva.replay.key_recording import Book
+from viva.replay.key_recording import KeyRecording
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Asking:
     """Called with a line whenever a test that trains says how far it is, or one waits for a GPU."""
     checkpoints: Checkpoints | None
     """Where trainings are kept for a later run; None where nothing is."""
-    book: Book | None
+    key_recording: KeyRecording | None
     """Where to write down what the key is asked and answers; None where nobody wants to know."""
-    transcript: Recording | Replaying | None
+    call_log: Recording | Replaying | None
     """Writes down what the boxes are asked and reply, or stands in their place; None for neither."""
     on_loaded: Callable[[LoadReport], None]
     """Called in the end with what the first load did, if anything was loaded."""

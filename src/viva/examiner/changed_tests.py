@@ -7,7 +7,7 @@ from viva.replay.call_log import Replaying
 
 
 def changed_tests(functions: Sequence[TestFunction], replaying: Replaying) -> list[str]:
-    """The ids of tests that a transcript could not answer, or not wholly, and of those that depend on such a test."""
+    """The ids of tests that a call log could not answer, or not wholly, and of those that depend on such a test."""
     cases = {case.partition("[")[0] for case in replaying.changed}
     changed: list[str] = []
     for function in functions:

@@ -13,7 +13,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 import viva
-from viva.compare.hint_recording import Tape, listening_to
+from viva.compare.hint_recording import HintRecording, listening_to
 from viva.config import Assignment
 from viva.examiner.asking import Asking
 from viva.examiner.boxes.box_session import BoxSession
@@ -32,9 +32,9 @@ from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
 from viva.replay.key_recording import (
-    Book,
     HintReader,
     HintWriter,
+    KeyRecording,
     RecordedSeeds,
     RecordingKey,
     RecordingSeeds,
@@ -87,16 +87,16 @@ class Grader:
             The score, and by test what was asked and answered, as texts (empty unless `asking.record`).
         """
         started = time.monotonic()
-        transcript, checkpoints = asking.transcript, asking.checkpoints
+        call_log, checkpoints = asking.call_log, asking.checkpoints
         assignment = self.assignment if asking.call_s is None else _in_a_hurry(self.assignment, asking.call_s)
         loader = self.loader(submission, assignment, self.inside)
         on_gpu = OnGpu(self.gpu_source, asking.on_progress) if self.gpu_source is not None else None
-        source = self.source if transcript is None else transcript.over(self.source)
+        source = self.source if call_log is None else call_log.over(self.source)
         session = BoxSession(source, loader, assignment.limits, on_gpu)
-        if transcript is not None:
-            transcript.place = lambda: session.place
+        if call_log is not None:
+            call_log.place = lambda: session.place
         session.recording = asking.record
-        key, seeds, tape = self._asked(asking.book)
+        key, seeds, hint_recording = self._asked(asking.key_recording)
         context = Context(submission, session, key, seeds)
         self.config.stash[CONTEXT] = context
         listener = Listener(asking.on_progress)
@@ -109,7 +109,7 @@ class Grader:
         try:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
-            with listening_to(tape):
+            with listening_to(hint_recording):
                 for function in chosen:
                     entry = run.entry(function, following)
                     asking.on_entry(entry)
@@ -127,13 +127,19 @@ class Grader:
             del self.config.stash[CONTEXT]
         return score, run.questions
 
-    def _asked(self, book: Book | None) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds, Tape | None]:
+    def _asked(
+        self, key_recording: KeyRecording | None
+    ) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds, HintRecording | None]:
         """What answers for the course; with a book, it is written down there."""
         if isinstance(self.key, ReplayedKey):
             return self.key, self.seeds, HintReader(self.key.record)
-        if book is None or not isinstance(self.seeds, Seeds):
+        if key_recording is None or not isinstance(self.seeds, Seeds):
             return self.key, self.seeds, None
-        return RecordingKey(self.key, book), RecordingSeeds(self.seeds, book), HintWriter(book)
+        return (
+            RecordingKey(self.key, key_recording),
+            RecordingSeeds(self.seeds, key_recording),
+            HintWriter(key_recording),
+        )
 
     def _with_prerequisites(self, wanted: list[TestFunction]) -> list[TestFunction]:
         needed = list(wanted)
@@ -158,10 +164,15 @@ class Grader:
         return {**shared, "submission": submission.content_hash, "content": content_of(self.assignment)}
 
     def _score(self, submission: Submission, session: BoxSession, run: "_Run", wall_s: float) -> Score:
-        hello = session.isolation
+        ready_message = session.isolation
         isolation = (
-            Isolation(str(hello.tier), dict(hello.layers), dict(hello.probes), tuple(hello.missing))
-            if hello is not None
+            Isolation(
+                str(ready_message.tier),
+                dict(ready_message.layers),
+                dict(ready_message.probes),
+                tuple(ready_message.missing),
+            )
+            if ready_message is not None
             else Isolation("none")
         )
         return Score(
@@ -177,7 +188,7 @@ class Grader:
                 *run.listener.notes,
             ),
             isolation=isolation,
-            signature=signature(self.assignment, self.seeds, hello),
+            signature=signature(self.assignment, self.seeds, ready_message),
             leaderboard=tuple(run.leaders),
             environment=session.environment,
             wall_s=wall_s,
@@ -193,7 +204,7 @@ def _not_loaded_on(on_gpu: OnGpu | None) -> tuple[str, ...]:
     return (f"In a box with a GPU your submission could not be loaded (tried twice): {on_gpu.failure}",)
 
 
-def signature(assignment: Assignment, seeds: Seeds | RecordedSeeds, hello: Any) -> dict[str, str]:
+def signature(assignment: Assignment, seeds: Seeds | RecordedSeeds, ready_message: Any) -> dict[str, str]:
     """What the score was made with: enough to make it again."""
     made_with = {
         "assignment": f"{assignment.name}@{assignment.version}",
@@ -202,9 +213,9 @@ def signature(assignment: Assignment, seeds: Seeds | RecordedSeeds, hello: Any) 
         "python": platform.python_version(),
         "numpy": np.__version__,
     }
-    if hello is not None:
-        made_with |= {f"box.{name}": str(version) for name, version in dict(hello.versions).items()}
-        made_with["tier"] = str(hello.tier)
+    if ready_message is not None:
+        made_with |= {f"box.{name}": str(version) for name, version in dict(ready_message.versions).items()}
+        made_with["tier"] = str(ready_message.tier)
     return made_with
 
 

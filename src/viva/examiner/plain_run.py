@@ -17,7 +17,7 @@ from viva.grading.signals import NeedsReview
 from viva.model import Status, Tier
 from viva.model.errors import CourseError, UsageError, VivaError
 from viva.sandbox.host.box_pool import Pool
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.submissions import open_submission
 
@@ -27,7 +27,7 @@ class PlainRun:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._zygote: Zygote | None = None
+        self._fork_server: ForkServer | None = None
         self._pool: Pool | None = None
         self._session: BoxSession | None = None
         self._functions: dict[pytest.Item, TestFunction] = {}
@@ -50,8 +50,8 @@ class PlainRun:
         assignment = _assignment_of(course, test_file)
         tier = _tier(self._config.getoption("--tier"))
         # Started before the key is read; pytest's main thread lives as long as the run.
-        self._zygote = Zygote.start(tier, preload=assignment.preload, hidden=[assignment.graders.parent])
-        self._pool = Pool(self._zygote, assignment.limits, ready=1)
+        self._fork_server = ForkServer.start(tier, preload=assignment.preload, hidden=[assignment.graders.parent])
+        self._pool = Pool(self._fork_server, assignment.limits, ready=1)
         path = Path(self._config.getoption("--submission"))
         submission = open_submission(path, str(path))
         loader = Loader(submission, assignment, helpers_of(assignment))
@@ -98,13 +98,13 @@ class PlainRun:
                 terminalreporter.write_line(f"note: {note}")
 
     def pytest_unconfigure(self) -> None:
-        """End the boxes and the zygote."""
+        """End the boxes and the fork server."""
         if self._session is not None:
             self._session.close()
         if self._pool is not None:
             self._pool.close()
-        if self._zygote is not None:
-            self._zygote.close()
+        if self._fork_server is not None:
+            self._fork_server.close()
 
 
 def _cut_at_test(error: Exception, test_file: Path) -> None:

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from viva.formats import escaping
 from viva.formats.terminal_table import print_view
-from viva.model.attempt import Delivery, Student
+from viva.model.attempt import Attempt, Student
 
-HEADER: Final = ("state", "delivery", "student_id", "name", "email", "section", "team", "submitted_at", "late",
+HEADER: Final = ("state", "submission", "student_id", "name", "email", "section", "team", "submitted_at", "late",
                  "attempt", "source", "reason")  # fmt: skip
 _YES_NO: Final = {True: "yes", False: "no", None: ""}
 _LISTED: Final = 200
@@ -21,18 +21,18 @@ _LISTED: Final = 200
 
 
 class ClassView:
-    """What was recognised, the deliveries, and below them what needs a person's eye."""
+    """What was recognised, the submissions, and below them what needs a person's eye."""
 
     def __init__(
         self,
         source: str,
-        deliveries: Sequence[Delivery],
+        attempts: Sequence[Attempt],
         unmatched: Sequence[tuple[str, str]],
         missing: Sequence[Student],
         notes: Sequence[str] = (),
     ) -> None:
         self._source = source
-        self._deliveries = deliveries
+        self._attempts = attempts
         self._unmatched = unmatched
         self._missing = missing
         self._notes = notes
@@ -42,7 +42,7 @@ class ClassView:
         print_view(self, file, width)
 
     def csv(self) -> str:
-        """One row for each person and delivery, for each person who is missing, and for each entry without a match.
+        """One row for each person and submission, for each person who is missing, and for each entry without a match.
 
         For people: cells that a spreadsheet would take for a formula are marked as text.
         """
@@ -55,34 +55,34 @@ class ClassView:
     def lay_out(self, width: int) -> RenderableType:
         """The table and the lists below it."""
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        with_teams = any(d.team for d in self._deliveries)
-        headings = ["delivery", "students", *(["team"] if with_teams else []), "submitted", "late", "attempt"]
+        with_teams = any(d.team for d in self._attempts)
+        headings = ["submission", "students", *(["team"] if with_teams else []), "submitted", "late", "attempt"]
         for heading in headings:
             table.add_column(heading, overflow="fold")
-        for each in self._deliveries:
+        for each in self._attempts:
             people = "\n".join(escaping.line(_person(s)) for s in each.students) or "?"
             time = each.submitted_at.strftime("%Y-%m-%d %H:%M %z") if each.submitted_at is not None else ""
             late = "late" if each.late else ""
             cells = [escaping.line(each.name), people, *([escaping.line(each.team)] if with_teams else []), time, late]
-            table.add_row(*map(Text, [*cells, str(each.attempt)]))
+            table.add_row(*map(Text, [*cells, str(each.number)]))
         return Group(
             Text(self._summary(), style="bold"),
-            *([table] if self._deliveries else []),
+            *([table] if self._attempts else []),
             *_listed("Not matched:", (f"{name} {reason}" for name, reason in self._unmatched)),
             *_listed("Handed in nothing:", map(_person, self._missing)),
             *_listed("Look at these:", self._notes),
         )
 
     def _summary(self) -> str:
-        students = {s.id for d in self._deliveries for s in d.students}
-        teams = sum(len(d.students) > 1 or bool(d.team) for d in self._deliveries)
+        students = {s.id for d in self._attempts for s in d.students}
+        teams = sum(len(d.students) > 1 or bool(d.team) for d in self._attempts)
         told = [
-            _count(len(self._deliveries), "delivery", "deliveries"),
+            _count(len(self._attempts), "submission", "submissions"),
             _count(len(students), "student", "students"),
             _count(teams, "from a team", "from teams") if teams else "",
-            f"{late} late" if (late := sum(d.late is True for d in self._deliveries)) else "",
+            f"{late} late" if (late := sum(d.late is True for d in self._attempts)) else "",
             _count(again, "later attempt", "later attempts")
-            if (again := sum(d.attempt > 1 for d in self._deliveries))
+            if (again := sum(d.number > 1 for d in self._attempts))
             else "",
             f"{len(self._unmatched)} not matched" if self._unmatched else "",
             f"{len(self._missing)} missing" if self._missing else "",
@@ -90,11 +90,11 @@ class ClassView:
         return f"{self._source}: {', '.join(part for part in told if part)}"
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
-        for d in self._deliveries:
+        for d in self._attempts:
             time = d.submitted_at.isoformat() if d.submitted_at is not None else ""
             for s in d.students or (Student(""),):
-                told = (d.team, time, _YES_NO[d.late], str(d.attempt), d.source, "")
-                yield ("delivered", d.name, s.id, s.name, s.email, s.section, *told)
+                told = (d.team, time, _YES_NO[d.late], str(d.number), d.source, "")
+                yield ("submitted", d.name, s.id, s.name, s.email, s.section, *told)
         for s in self._missing:
             yield ("missing", "", s.id, s.name, s.email, s.section, "", "", "", "", self._source, "")
         for name, reason in self._unmatched:

@@ -1,4 +1,4 @@
-"""Time between a deadline and a delivery: exact instants, days as clocks show them, and words for both."""
+"""Time between a deadline and a submission: exact instants, days as clocks show them, and words for both."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which of a student's deliveries counts."""
+"""Which of a student's submissions counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from viva.model import Marked
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A delivery with what it is worth to one student."""
+    """A submission with what it is worth to one student."""
 
     marked: Marked
     late: Lateness
@@ -41,7 +41,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The delivery that counts, and what is to say about the others."""
+    """The submission that counts, and what is to say about the others."""
 
     counted: Outcome
     reasons: tuple[str, ...]
@@ -50,15 +50,15 @@ class Choice:
 
 
 def outcome(marked: Marked, due: datetime | None, policy: Policy) -> Outcome:
-    """What a delivery is worth by a deadline; where tests were not asked, their points are open."""
+    """What a submission is worth by a deadline; where tests were not asked, their points are open."""
     score = marked.score
     maximum = score.points if policy.maximum is None else policy.maximum
     not_asked = max(Fraction(0), maximum - score.points)
-    return Outcome(marked, lateness(marked.delivery, due, policy), score.earned, score.still_open + not_asked, maximum)
+    return Outcome(marked, lateness(marked.attempt, due, policy), score.earned, score.still_open + not_asked, maximum)
 
 
 def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
-    """The one of at least one delivery that counts.
+    """The one of at least one submission that counts.
 
     Those that came too late never stand before one that came in time enough.
     """
@@ -78,21 +78,21 @@ def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
     if len(eligible) > 1:
         reasons.append(f"the best of {len(eligible)} that were handed in")
     reasons += [
-        f"{each.marked.delivery.name} has {show(each.still_open)} points still open and may yet be better"
+        f"{each.marked.attempt.name} has {show(each.still_open)} points still open and may yet be better"
         for each in rivals
     ]
     return Choice(counted, tuple(reasons), rival=bool(rivals))
 
 
 def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """From the first to the last: by time where every delivery has one, else as the source counts them."""
-    deliveries = [each.marked.delivery for each in outcomes]
-    timed = all(delivery.submitted_at is not None for delivery in deliveries)
+    """From the first to the last: by time where every submission has one, else as the source counts them."""
+    attempts = [each.marked.attempt for each in outcomes]
+    timed = all(attempt.submitted_at is not None for attempt in attempts)
 
     def place(each: Outcome) -> tuple[datetime, int, str]:
-        delivery = each.marked.delivery
-        when = delivery.submitted_at if timed else None
+        attempt = each.marked.attempt
+        when = attempt.submitted_at if timed else None
         start = datetime.min.replace(tzinfo=UTC)
-        return (instant(when, delivery.name) if when else start, delivery.attempt, delivery.name)
+        return (instant(when, attempt.name) if when else start, attempt.number, attempt.name)
 
     return sorted(outcomes, key=place)

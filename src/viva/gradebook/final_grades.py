@@ -1,4 +1,4 @@
-"""One mark for each student: the delivery that counts, what lateness costs, what persons decided."""
+"""One mark for each student: the submission that counts, what lateness costs, what persons decided."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,17 +25,17 @@ def final_grades(
     """One mark for everybody on the class list, and for everybody else who handed something in.
 
     Args:
-        marked: every delivery with its score; each member of a team gets a mark of her own, by her own deadline.
+        marked: every submission with its score; each member of a team gets a mark of her own, by her own deadline.
         roster: the class list; marks come in its order, others behind it by id. May be empty.
         now: who has handed in nothing is missing once the deadline has passed; None if it has.
 
     Raises:
-        UsageError: the time of a delivery has no zone.
+        UsageError: the time of a submission has no zone.
     """
     exceptions = exceptions or Exceptions()
     of_student: dict[str, list[Marked]] = {}
     for each in marked:
-        for student in {student.id: student for student in each.delivery.students}.values():
+        for student in {student.id: student for student in each.attempt.students}.values():
             of_student.setdefault(student.id, []).append(each)
     maximum = policy.maximum
     if maximum is None:
@@ -49,7 +49,7 @@ def everybody(marked: Iterable[Marked], roster: Iterable[Student]) -> list[Stude
     listed = {student.id: student for student in roster}
     handed: dict[str, Student] = {}
     for each in marked:
-        for student in each.delivery.students:
+        for student in each.attempt.students:
             known = handed.get(student.id) or listed.get(student.id)
             handed[student.id] = _joined(known, student) if known else student
     others = sorted(handed.keys() - listed.keys())
@@ -57,8 +57,8 @@ def everybody(marked: Iterable[Marked], roster: Iterable[Student]) -> list[Stude
 
 
 def unclaimed(marked: Iterable[Marked]) -> list[str]:
-    """Names of deliveries that nobody is known to have handed in, so that nobody gets a mark for them."""
-    return sorted(each.delivery.name for each in marked if not each.delivery.students)
+    """Names of submissions that nobody is known to have handed in, so that nobody gets a mark for them."""
+    return sorted(each.attempt.name for each in marked if not each.attempt.students)
 
 
 def strangers(exceptions: Exceptions, marks: Iterable[Mark]) -> list[str]:
@@ -100,7 +100,7 @@ class _Class:
             penalty=counted.loss,
             adjusted=adjusted,
             still_open=counted.still_open,
-            delivery=counted.marked.delivery,
+            attempt=counted.marked.attempt,
             reasons=(*reasons, *said),
         )
 
@@ -112,7 +112,7 @@ class _Class:
         own = choose([outcome(each, due, self.policy) for each in marked], self.policy.attempts)
         if own.counted.points >= common.counted.points:
             return own, []
-        return common, ["by the extension a later and worse delivery would count, so it is not applied"]
+        return common, ["by the extension a later and worse submission would count, so it is not applied"]
 
     def _deadline(self, student: Student) -> tuple[datetime | None, list[str]]:
         """The later one of the common deadline and the student's own, and what there is to say about it."""
@@ -139,7 +139,7 @@ class _Class:
     def _excused(self, student: Student, marked: Sequence[Marked], decision: Decision) -> Mark:
         said = [f"excused {_decided(decision)}"]
         if marked:
-            names = ", ".join(sorted(each.delivery.name for each in marked))
+            names = ", ".join(sorted(each.attempt.name for each in marked))
             said.append(f"what was handed in does not count: {names}")
         return self._without(student, State.EXCUSED, None, _NONE, said)
 
@@ -156,7 +156,7 @@ class _Class:
     def _without(
         self, student: Student, state: State, points: Fraction | None, adjusted: Fraction, reasons: Sequence[str]
     ) -> Mark:
-        """A mark that no delivery stands behind."""
+        """A mark that no submission stands behind."""
         return Mark(student, state, points, self.maximum, _NONE, _NONE, adjusted, _NONE, None, tuple(reasons))
 
 

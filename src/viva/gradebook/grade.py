@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from fractions import Fraction
 
-from viva.model import Delivery, Student
+from viva.model import Attempt, Student
 
 
 @unique
@@ -28,14 +28,14 @@ class Mark:
     """After penalties and adjustments, never below zero; None where there is no mark."""
     maximum: Fraction
     earned: Fraction
-    """By the delivery that counts, before anything was taken off."""
+    """By the submission that counts, before anything was taken off."""
     penalty: Fraction
     """Taken off for lateness."""
     adjusted: Fraction
     """Given by staff; negative where points were taken."""
     still_open: Fraction
-    """Points of the delivery that counts which nobody has decided yet."""
-    delivery: Delivery | None
+    """Points of the submission that counts which nobody has decided yet."""
+    attempt: Attempt | None
     """The one that counts."""
     reasons: tuple[str, ...]
     """Why, in sentences for the student."""

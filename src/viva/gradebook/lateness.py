@@ -1,4 +1,4 @@
-"""Whether a delivery is late, whether it counts, and what is taken off."""
+"""Whether a submission is late, whether it counts, and what is taken off."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,14 +8,14 @@ from typing import Final
 from viva.config.policy import Amount, Policy, Rate, Span
 from viva.formats.decimal_points import show
 from viva.gradebook.clock import after, begun, instant, length, shown
-from viva.model import Delivery
+from viva.model import Attempt
 
 _NOTHING: Final = Amount()
 
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """What the time of a delivery does to its points."""
+    """What the time of a submission does to its points."""
 
     said: str = ""
     """In words, without what it costs: `2 h 10 min late`; empty where it came in time."""
@@ -42,16 +42,16 @@ class Lateness:
         return f"{self.said}: {rate}{exact}"
 
 
-def lateness(delivery: Delivery, due: datetime | None, policy: Policy) -> Lateness:
-    """Judge a delivery by a student's deadline; one without a time is not late, and that is said.
+def lateness(attempt: Attempt, due: datetime | None, policy: Policy) -> Lateness:
+    """Judge a submission by a student's deadline; one without a time is not late, and that is said.
 
     Raises:
         UsageError: its time has no zone.
     """
-    if delivery.submitted_at is None:
-        source = ", though its source calls it late" if delivery.late else ""
-        return Lateness(f"when {delivery.name} was handed in is not known{source}" if due is not None or source else "")
-    when = instant(delivery.submitted_at, delivery.name)
+    if attempt.submitted_at is None:
+        source = ", though its source calls it late" if attempt.late else ""
+        return Lateness(f"when {attempt.name} was handed in is not known{source}" if due is not None or source else "")
+    when = instant(attempt.submitted_at, attempt.name)
     if due is None or when <= (deadline := instant(due, "The deadline")):
         return Lateness()
     said = f"{length(when - deadline)} late"

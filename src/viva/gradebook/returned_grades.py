@@ -30,7 +30,7 @@ def _grade(mark: Mark, rounding: Rounding, with_open: bool) -> Grade:
         penalty=mark.penalty,
         adjusted=mark.adjusted,
         still_open=mark.still_open,
-        delivery=mark.delivery.name if mark.delivery else "",
-        submitted_at=mark.delivery.submitted_at if mark.delivery else None,
+        attempt=mark.attempt.name if mark.attempt else "",
+        submitted_at=mark.attempt.submitted_at if mark.attempt else None,
         why="\n".join(f"{reason[:1].upper()}{reason[1:]}." for reason in mark.reasons),
     )

@@ -1,6 +1,6 @@
 """Values that every room shares: statuses, scores, limits, tiers, submissions, errors; nothing touches the world."""
 
-from viva.model.attempt import Delivery, Marked, Student
+from viva.model.attempt import Attempt, Marked, Student
 from viva.model.limits import Limits
 from viva.model.score import Case, Entry, Isolation, Score
 from viva.model.status import Status
@@ -8,8 +8,8 @@ from viva.model.submission import File, Submission
 from viva.model.tier import Tier
 
 __all__ = [
+    "Attempt",
     "Case",
-    "Delivery",
     "Entry",
     "File",
     "Isolation",

@@ -1,4 +1,4 @@
-"""What a class handed in: who, when, and where it lies; and the score that each delivery has."""
+"""What a class handed in: who, when, and where it lies; and the score that each submission has."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Student:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class Attempt:
     """Something that was handed in, once."""
 
     name: str
@@ -36,7 +36,7 @@ class Delivery:
     """With a time zone; None where the source does not say."""
     late: bool | None = None
     """What the source says; None where it does not. Whether it counts as late is the policy's business."""
-    attempt: int = 1
+    number: int = 1
     """From 1, for each student or team."""
     team: str = ""
     source: str = "folder"
@@ -52,7 +52,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A delivery and the score that it has now."""
+    """A submission and the score that it has now."""
 
-    delivery: Delivery
+    attempt: Attempt
     score: Score

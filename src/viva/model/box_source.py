@@ -7,7 +7,7 @@ class AnyBox(Protocol):
     """What is asked: a box of viva.sandbox.host, or a student's live kernel."""
 
     @property
-    def hello(self) -> Any:
+    def ready_message(self) -> Any:
         """What it said of itself before it was asked anything: a Hello."""
         ...
 

@@ -20,9 +20,9 @@ class Wanted:
     training: bool = True
     """Whether tests that train are asked; otherwise they are deferred."""
     key_record: bool = False
-    """Bring back what the key was asked and answered (`Graded.book`)."""
-    transcript: bool = False
-    """Bring back what the boxes were asked and what they replied (`Graded.transcript`)."""
+    """Bring back what the key was asked and answered (`Graded.key_recording`)."""
+    call_log: bool = False
+    """Bring back what the boxes were asked and what they replied (`Graded.call_log`)."""
     notebook: bool = False
     """Bring back the notebook that was run, with its outputs (`Graded.notebook`)."""
 
@@ -41,15 +41,15 @@ class Graded:
     questions: list[Any]
     trained: dict[str, bool] = field(default_factory=dict)
     """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
-    book: bytes = b""
-    """What the key was asked, if that was wanted: `Book.from_plain` reads it."""
-    transcript: bytes = b""
-    """What the boxes were asked and replied, if that was wanted and not too large: `Transcript.from_bytes` reads it."""
+    key_recording: bytes = b""
+    """What the key was asked, if that was wanted: `KeyRecording.from_plain` reads it."""
+    call_log: bytes = b""
+    """What the boxes were asked and replied, if that was wanted and not too large: `CallLog.from_bytes` reads it."""
     notebook: bytes = b""
     """The executed notebook, if that was wanted and one was run: an .ipynb of nbformat 4.5. What its cells have put out
     are claims of the student's program, made before any test had asked it anything."""
     changed: list[str] = field(default_factory=list)
-    """Tests that ask something else than in the transcript that was to answer: their entries say nothing."""
+    """Tests that ask something else than in the call log that was to answer: their entries say nothing."""
     remarks: list[str] = field(default_factory=list)
     """For staff: which trainings could not be kept or continued, and why; that it was graded a second time."""
     finished: bool = True

@@ -239,7 +239,7 @@ class _Run:
             gpu=gpu,
             notebooks=plan.notebooks,
             waiting=tuple({each.assignment.name for lane in self._lanes for each in lane.waiting}),
-            transcript=job.transcript(),
+            call_log=job.call_log(),
         )
 
     def _outcome(self, sent: _Sent) -> Graded | Exception | None:

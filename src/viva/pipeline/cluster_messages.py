@@ -41,7 +41,7 @@ class Task:
     """Whether this or other submissions of the class may hold notebooks."""
     waiting: tuple[str, ...]
     """Assignments of which more is to come: the worker need not keep examiners of others."""
-    transcript: bytes = b""
+    call_log: bytes = b""
     """What answers in the place of the student's program, where it is given."""
 
     def to_bytes(self) -> bytes:

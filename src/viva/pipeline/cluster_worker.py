@@ -111,7 +111,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         def attempt() -> Graded:
             examiner.open()
             examiner.find(wanted)
-            return examiner.grade(task.submission, wanted, transcript=task.transcript)
+            return examiner.grade(task.submission, wanted, call_log=task.call_log)
 
         try:
             graded = at_most_twice(attempt, lambda: self._closed)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from viva.config import Assignment, Course
-from viva.model import Delivery, Entry, Submission, Tier
+from viva.model import Attempt, Entry, Submission, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import Gpus
 from viva.model.grade_request import Graded, Wanted
@@ -38,9 +38,9 @@ class Job:
     """Whether notebooks may be in it, where its bytes are not at hand: their shell is then loaded for all."""
     content_hash: str = ""
     """Of its bytes, where they were read when the class was listed."""
-    delivery: Delivery | None = None
+    attempt: Attempt | None = None
     """Who handed it in and when, where that is known."""
-    transcript: Callable[[], bytes] = bytes
+    call_log: Callable[[], bytes] = bytes
     """Fetches what answers in the place of the student's program, where nothing of it is to be run."""
 
 
@@ -67,7 +67,7 @@ class Batch:
     checkpoints: Callable[[Job], Path | None] = lambda job: None
     """The folder in which a submission's trainings are kept and from which they go on; None for neither."""
     boxes: bool = True
-    """False where every job has a transcript that is to answer."""
+    """False where every job has a call log that is to answer."""
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
         """Grade the jobs, in any order; each comes back exactly once.
@@ -164,7 +164,7 @@ class Batch:
             note,
             lambda text: self.on_progress(job, text),
             self.checkpoints(job),
-            job.transcript(),
+            job.call_log(),
         )
 
 

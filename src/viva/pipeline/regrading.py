@@ -1,4 +1,4 @@
-"""A class marked again after tests, points or the key have changed: from transcripts, and where these do not answer,
+"""A class marked again after tests, points or the key have changed: from call logs, and where these do not answer,
 by asking the students' programs just the tests that changed."""
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded, Wanted
 from viva.pipeline.local_pool import Batch, Job
 from viva.records import Kept, Records
-from viva.replay.call_log import Transcript
+from viva.replay.call_log import CallLog
 from viva.submissions import open_submission
 
 OTHER_BYTES: Final = "what lies there now is not what was graded"
@@ -23,16 +23,16 @@ class Regraded:
     """What a regrade found."""
 
     found: list[tuple[Kept, Score, bytes]] = field(default_factory=list)
-    """The score that counts, the one that there would be, and its transcript."""
+    """The score that counts, the one that there would be, and its call log."""
     left: list[tuple[Kept, str]] = field(default_factory=list)
-    """Deliveries that could not be marked again, and why."""
+    """Submissions that could not be marked again, and why."""
     asked: int = 0
     """How many programs had to be run again."""
 
 
 @dataclass(slots=True)
 class _Case:
-    """One delivery on its way."""
+    """One submission on its way."""
 
     kept: Kept
     job: Job
@@ -41,7 +41,7 @@ class _Case:
 
 
 class Regrade:
-    """Marks the deliveries of one assignment again."""
+    """Marks the submissions of one assignment again."""
 
     def __init__(self, course: Course, assignment: Assignment, records: Records, batch: Batch) -> None:
         """Prepare.
@@ -49,7 +49,7 @@ class Regrade:
         Args:
             course: the assignment's course.
             assignment: whose tests are asked, as they are now.
-            records: where scores and transcripts are kept.
+            records: where scores and call logs are kept.
             batch: how programs are run that have to be asked again; what it wants of all is wanted of each.
         """
         self._course, self._assignment, self._records, self._batch = course, assignment, records, batch
@@ -59,7 +59,7 @@ class Regrade:
 
         Args:
             kept: the scores that count now.
-            on_done: called after each delivery.
+            on_done: called after each submission.
 
         Raises:
             UsageError: the course is wrong.
@@ -73,35 +73,35 @@ class Regrade:
                 result.found.append((case.kept, case.score, b""))
                 on_done()
         self._ask_again(cases, result, on_done)
-        result.found = [(kept, _called_as(score, kept), transcript) for kept, score, transcript in result.found]
+        result.found = [(kept, _called_as(score, kept), call_log) for kept, score, call_log in result.found]
         return result
 
     def _case(self, kept: Kept, result: Regraded) -> _Case | None:
-        """One delivery, if its bytes are still those that were graded; they are read again when their turn comes."""
-        delivery, graded = kept.marked.delivery, kept.marked.score
+        """One submission, if its bytes are still those that were graded; they are read again when their turn comes."""
+        attempt, graded = kept.marked.attempt, kept.marked.score
         try:
-            submission = open_submission(delivery.path, graded.submission, withheld=self._course.withheld)
+            submission = open_submission(attempt.path, graded.submission, withheld=self._course.withheld)
         except VivaError as error:
-            result.left.append((kept, f"{delivery.path}: {str(error).rstrip('.')}"))
+            result.left.append((kept, f"{attempt.path}: {str(error).rstrip('.')}"))
             return None
         if submission.content_hash != graded.content_hash:
-            result.left.append((kept, f"{delivery.path}: {OTHER_BYTES}"))
+            result.left.append((kept, f"{attempt.path}: {OTHER_BYTES}"))
             return None
         job = Job(
-            delivery.path,
-            f"{delivery.name} ({kept.id})",  # attempts may share the first part
+            attempt.path,
+            f"{attempt.name} ({kept.id})",  # attempts may share the first part
             self._assignment,
             may_hold_notebook=submission.may_hold_notebook,
-            transcript=partial(self._records.transcript, kept.transcript_id),
+            call_log=partial(self._records.call_log, kept.call_log_id),
         )
         return _Case(kept, job)
 
     def _replay(self, cases: dict[str, _Case]) -> None:
-        """What the transcripts say; cases of which there is none, or that they cannot answer, are still to be asked."""
-        with_transcript = [case.job for case in cases.values() if case.kept.transcript_id is not None]
+        """What the call logs say; cases of which there is none, or that they cannot answer, are still to be asked."""
+        with_call_log = [case.job for case in cases.values() if case.kept.call_log_id is not None]
         quiet = Wanted(training=True)
         replaying = replace(self._batch, wanted=quiet, boxes=False)
-        for job, graded in replaying.run(with_transcript) if self._assignment.suite is None else ():
+        for job, graded in replaying.run(with_call_log) if self._assignment.suite is None else ():
             case = cases[job.name]
             if isinstance(graded, UsageError):
                 raise graded
@@ -113,8 +113,8 @@ class Regrade:
         for case in cases.values():
             if case.score is None or case.changed:
                 only = case.changed if case.score is not None else None
-                wanted = replace(self._batch.wanted, only=only, transcript=True)
-                jobs.append(replace(case.job, wanted=wanted, transcript=bytes))
+                wanted = replace(self._batch.wanted, only=only, call_log=True)
+                jobs.append(replace(case.job, wanted=wanted, call_log=bytes))
         result.asked = len(jobs)
         for job, graded in self._batch.run(jobs):
             case = cases[job.name]
@@ -125,7 +125,7 @@ class Regrade:
             elif graded.score.has_grader_error or not graded.finished:
                 result.left.append((case.kept, "something went wrong on the grader's side"))
             else:
-                result.found.append((case.kept, self._joined(case, graded.score), self._transcript(case, graded)))
+                result.found.append((case.kept, self._joined(case, graded.score), self._call_log(case, graded)))
             on_done()
 
     def _joined(self, case: _Case, asked: Score) -> Score:
@@ -138,11 +138,11 @@ class Regrade:
         curves = [curve for curve in case.score.curves if curve.test_id not in case.changed]
         return replace(case.score, entries=entries, curves=(*curves, *asked.curves), gpu=asked.gpu or case.score.gpu)
 
-    def _transcript(self, case: _Case, graded: Graded) -> bytes:
-        if case.score is None or not graded.transcript:
-            return graded.transcript
-        before = Transcript.from_bytes(case.job.transcript())
-        return before.updated(Transcript.from_bytes(graded.transcript), case.changed).to_bytes()
+    def _call_log(self, case: _Case, graded: Graded) -> bytes:
+        if case.score is None or not graded.call_log:
+            return graded.call_log
+        before = CallLog.from_bytes(case.job.call_log())
+        return before.updated(CallLog.from_bytes(graded.call_log), case.changed).to_bytes()
 
 
 def differs(before: Score, after: Score) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from viva.config import Assignment
-from viva.model import Delivery, Score, Status, Student
+from viva.model import Attempt, Score, Status, Student
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded, Wanted
 from viva.pipeline.local_pool import Job
@@ -26,7 +26,7 @@ class Sorted:
     """Graded before, by other tests or another engine: a regrade would show what that changes."""
 
 
-class Keeper:
+class ScoreCache:
     """Knows which submissions of a class have scores, and keeps those that are graded now."""
 
     def __init__(
@@ -57,8 +57,8 @@ class Keeper:
         """
         for assignment in {job.assignment.name: job.assignment for job in jobs}.values():
             theirs = [job for job in jobs if job.assignment.name == assignment.name]
-            numbers = self._records.add_deliveries(
-                assignment.name, [(delivery_of(job), job.content_hash) for job in theirs]
+            numbers = self._records.add_attempts(
+                assignment.name, [(attempt_of(job), job.content_hash) for job in theirs]
             )
             self._numbers |= {job.name: number for job, number in zip(theirs, numbers, strict=True)}
         self._identities = {job.name: self._identity(job) for job in jobs}
@@ -85,7 +85,7 @@ class Keeper:
         scores = []
         for job, kept in (*found.kept, *found.earlier):
             people = by_hand[job.assignment.name]
-            score = _decided(people, job, kept.delivery_id, kept.marked.score, held[job.assignment.name])
+            score = _decided(people, job, kept.attempt_id, kept.marked.score, held[job.assignment.name])
             scores.append((job, score, kept.kind != GRADED or people.touches(kept)))
         return scores
 
@@ -93,13 +93,13 @@ class Keeper:
         """Keep a score; one that is open through a fault of ours is graded once more next time.
 
         Returns:
-            The score with what people decided before it was graded: about this delivery, or about the same bytes.
+            The score with what people decided before it was graded: about this submission, or about the same bytes.
 
         Raises:
             UsageError: it cannot be written; the sentence says whose score it is.
         """
         whole = graded.finished and not graded.score.has_grader_error
-        number, assignment, name = self._numbers[job.name], job.assignment.name, delivery_of(job).name
+        number, assignment, name = self._numbers[job.name], job.assignment.name, attempt_of(job).name
         try:
             self._records.add_score(
                 number,
@@ -107,7 +107,7 @@ class Keeper:
                 made_with=self._made_with(job.assignment),
                 identity=self._identities[job.name] if whole and not again else None,
                 reason=self._reason,
-                transcript=graded.transcript,
+                call_log=graded.call_log,
             )
         except UsageError as error:
             raise UsageError(f"{job.name} was graded and not kept: {error}") from error
@@ -136,14 +136,14 @@ class Keeper:
 def _decided(
     people: ByHand, job: Job, number: int, score: Score, held: Mapping[int, Mapping[str, Override]]
 ) -> Decided:
-    name = delivery_of(job).name
-    by_hand = held[number] if number in held else people.held(name)  # else another delivery has taken its place
+    name = attempt_of(job).name
+    by_hand = held[number] if number in held else people.held(name)  # else another submission has taken its place
     return Decided(overridden(score, by_hand), people.marks.get(score.content_hash, {}))
 
 
-def delivery_of(job: Job) -> Delivery:
+def attempt_of(job: Job) -> Attempt:
     """What the class list says of it; without one, the name of its folder or file is the student's."""
-    if job.delivery is not None:
-        return job.delivery
+    if job.attempt is not None:
+        return job.attempt
     name = job.path.name if job.path.name not in ("", ".", "..") else job.path.resolve().name
-    return Delivery(name, job.path.absolute(), (Student(Path(name).stem if job.path.is_file() else name),))
+    return Attempt(name, job.path.absolute(), (Student(Path(name).stem if job.path.is_file() else name),))

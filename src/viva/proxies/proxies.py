@@ -14,14 +14,14 @@ from viva.model.errors import StudentRaised
 from viva.sandbox.guest.transport.wire import Ref
 
 # What a handle itself is made of: one that was refused in the making has none of it, and must not ask the box for it.
-_OWN = frozenset({"_door", "_label", "_generation", "_ref"})
+_OWN = frozenset({"_connection", "_label", "_generation", "_ref"})
 # Probes that pytest, numpy, IPython and debuggers try on any object; they must never cross the door.
 _PROBES = frozenset(
     {"_pytestfixturefunction", "pytestmark", "_fixture_function", "_fixture_function_marker", "shape", "dtype"}
 )
 
 
-class Door(Protocol):
+class BoxConnection(Protocol):
     """What handles need from the session that owns the box."""
 
     @property
@@ -58,19 +58,19 @@ class Call:
 class Caller:
     """Shared by `Remote` and `Handle`: the three ways to call."""
 
-    __slots__ = ("_door", "_label")
+    __slots__ = ("_connection", "_label")
 
-    def __init__(self, door: Door, label: str) -> None:
-        self._door = door
+    def __init__(self, connection: BoxConnection, label: str) -> None:
+        self._connection = connection
         self._label = label
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and return plain data; objects that have no plain form come back as handles."""
-        return from_box(self._door, self._ask_call(args, kwargs), self._label)
+        return from_box(self._connection, self._ask_call(args, kwargs), self._label)
 
     def keep(self, *args: Any, **kwargs: Any) -> "Handle":
         """Call and keep the result in the box, whatever it is."""
-        return Handle(self._door, self._ask_call(args, kwargs, keep=True), f"the result of `{self._label}`")
+        return Handle(self._connection, self._ask_call(args, kwargs, keep=True), f"the result of `{self._label}`")
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
         """Call and return everything the call did; an exception of the student's is in `.raised`."""
@@ -78,16 +78,16 @@ class Caller:
         raised = full.get("raised")
         after = full.get("args_after") or [[], {}]
         return Call(
-            value=from_box(self._door, full.get("value"), self._label),
-            args_after=tuple(from_box(self._door, a, self._label) for a in after[0]),
-            kwargs_after={str(k): from_box(self._door, v, self._label) for k, v in dict(after[1]).items()},
+            value=from_box(self._connection, full.get("value"), self._label),
+            args_after=tuple(from_box(self._connection, a, self._label) for a in after[0]),
+            kwargs_after={str(k): from_box(self._connection, v, self._label) for k, v in dict(after[1]).items()},
             printed=str(full.get("printed", "")),
             raised=StudentRaised.from_wire(raised) if raised else None,
             wall_s=float(full.get("wall_s", 0.0)),
         )
 
     def _ask_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **how: bool) -> Any:
-        return self._door.ask(
+        return self._connection.ask(
             "call",
             subject=self._label,
             **self._target(),
@@ -151,8 +151,8 @@ class Remote(Caller):
 
     __slots__ = ("_handle", "_name", "_space")
 
-    def __init__(self, door: Door, space: str, name: str) -> None:
-        super().__init__(door, name)
+    def __init__(self, connection: BoxConnection, space: str, name: str) -> None:
+        super().__init__(connection, name)
         self._space = space
         self._name = name
         self._handle: Handle | None = None
@@ -163,17 +163,19 @@ class Remote(Caller):
 
     def __getattr__(self, name: str) -> "Remote":
         refuse_probe(self, name)
-        return Remote(self._door, self._space, f"{self._name}.{name}")
+        return Remote(self._connection, self._space, f"{self._name}.{name}")
 
     def value(self) -> Any:
         """The object as plain data."""
-        return from_box(self._door, self._door.ask("get", subject=self._name, **self._target()), self._name)
+        return from_box(self._connection, self._connection.ask("get", subject=self._name, **self._target()), self._name)
 
     def handle(self) -> "Handle":
         """The object itself as a handle, to be passed to another call."""
         if self._handle is None or not self._handle.alive:
             self._handle = Handle(
-                self._door, self._door.ask("get", subject=self._name, **self._target(), keep=True), self._name
+                self._connection,
+                self._connection.ask("get", subject=self._name, **self._target(), keep=True),
+                self._name,
             )
         return self._handle
 
@@ -189,17 +191,17 @@ class Handle(Caller):
 
     __slots__ = ("_generation", "_ref")
 
-    def __init__(self, door: Door, ref: Any, label: str) -> None:
-        super().__init__(door, label)
+    def __init__(self, connection: BoxConnection, ref: Any, label: str) -> None:
+        super().__init__(connection, label)
         if type(ref) is not Ref:
             raise TypeError(f"the box was asked to keep `{label}` and sent {type(ref).__name__}")
         self._ref = ref
-        self._generation = door.generation
+        self._generation = connection.generation
 
     @property
     def alive(self) -> bool:
         """False when the box that held the object has been replaced."""
-        return self._generation == self._door.generation
+        return self._generation == self._connection.generation
 
     @property
     def type_name(self) -> str:
@@ -213,29 +215,31 @@ class Handle(Caller):
 
     def value(self) -> Any:
         """The object as plain data."""
-        return from_box(self._door, self._door.ask("get", subject=self._label, **self._target()), self._label)
+        return from_box(
+            self._connection, self._connection.ask("get", subject=self._label, **self._target()), self._label
+        )
 
     def __getattr__(self, name: str) -> Any:
         refuse_probe(self, name)
-        reply = self._door.ask("attribute", subject=self._label, **self._target(), name=name)
-        return from_box(self._door, reply, f"{self._label}.{name}")
+        reply = self._connection.ask("attribute", subject=self._label, **self._target(), name=name)
+        return from_box(self._connection, reply, f"{self._label}.{name}")
 
     def __getitem__(self, key: Any) -> Any:
-        reply = self._door.ask("item", subject=self._label, **self._target(), key=to_box(key))
-        return from_box(self._door, reply, f"{self._label}[{key!r}]")
+        reply = self._connection.ask("item", subject=self._label, **self._target(), key=to_box(key))
+        return from_box(self._connection, reply, f"{self._label}[{key!r}]")
 
     def __next__(self) -> Any:
-        reply = self._door.ask("next", subject=self._label, **self._target())
+        reply = self._connection.ask("next", subject=self._label, **self._target())
         if reply is STOP:
             raise StopIteration
-        return from_box(self._door, reply, f"the next item of {self._label}")
+        return from_box(self._connection, reply, f"the next item of {self._label}")
 
     def __enter__(self) -> Any:
-        entered = self._door.ask("enter", subject=self._label, **self._target(), keep=True)
-        return Handle(self._door, entered, self._label)
+        entered = self._connection.ask("enter", subject=self._label, **self._target(), keep=True)
+        return Handle(self._connection, entered, self._label)
 
     def __exit__(self, *_exception: object) -> None:
-        self._door.ask("exit", subject=self._label, **self._target())
+        self._connection.ask("exit", subject=self._label, **self._target())
 
     def _target(self) -> dict[str, Any]:
         return {"ref": self._ref.id, "generation": self._generation}
@@ -246,7 +250,7 @@ class Handle(Caller):
     def __del__(self) -> None:
         # A half-made handle (refused in __init__) has nothing to release.
         if hasattr(self, "_generation"):
-            self._door.release(self._generation, self._ref.id)
+            self._connection.release(self._generation, self._ref.id)
 
 
 class Stop:
@@ -286,15 +290,15 @@ def _lost(handle: Handle) -> NoReturn:
     raise BoxDied(f"the box that held {handle!r} had ended")
 
 
-def from_box(door: Door, value: Any, label: str) -> Any:
+def from_box(connection: BoxConnection, value: Any, label: str) -> Any:
     """A reply as the test sees it: plain data, with handles where an object has no plain form."""
     kind = type(value)
     if kind is Ref:
-        return Handle(door, value, label)
+        return Handle(connection, value, label)
     if kind is list or kind is tuple:
-        return kind(from_box(door, v, label) for v in value) if _holds_ref(value) else value
+        return kind(from_box(connection, v, label) for v in value) if _holds_ref(value) else value
     if kind is dict:
-        return {k: from_box(door, v, label) for k, v in value.items()} if _holds_ref(value) else value
+        return {k: from_box(connection, v, label) for k, v in value.items()} if _holds_ref(value) else value
     return value
 
 

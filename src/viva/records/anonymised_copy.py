@@ -1,6 +1,6 @@
 """A copy of the records for research: the same rows, and in the place of everybody a pseudonym.
 
-Names, identifiers, addresses, paths and names of deliveries go, also where a text holds them as words of their own.
+Names, identifiers, addresses, paths and names of submissions go, also where a text holds them as words of their own.
 What is not found: nicknames, names without their accents, and names inside identifiers of programs (`adas_model`).
 """
 
@@ -17,13 +17,13 @@ from sqlalchemy.engine import URL
 
 import viva.sandbox.guest.transport.wire as wire
 from viva.gradebook.pseudonyms import Anonymiser
-from viva.model import Delivery, Entry, Student
+from viva.model import Attempt, Entry, Student
 from viva.model.errors import UsageError
 from viva.records.database import writing
-from viva.records.database_tables import METADATA, deliveries
-from viva.records.row_packing import delivery_from, delivery_to, pack_score, unpack_score
+from viva.records.database_tables import METADATA, attempts
+from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpack_score
 from viva.records.store import Records
-from viva.replay.call_log import DIGEST, Exchange, Transcript
+from viva.replay.call_log import DIGEST, CallLog, Exchange
 from viva.submissions.classes.people import forms
 
 _PURPOSE: Final = b"viva: pseudonym in a copy of the records\0"
@@ -72,9 +72,9 @@ class _Copying:
     """Turns rows into rows without names."""
 
     def __init__(self, source: Connection, secret: bytes) -> None:
-        columns = [column for column in deliveries.c if column.name not in ("at", "digest")]
-        handed_in = [delivery_from(row) for row in source.execute(select(*columns))]
-        people = [student for delivery in handed_in for student in delivery.students]
+        columns = [column for column in attempts.c if column.name not in ("at", "digest")]
+        handed_in = [attempt_from(row) for row in source.execute(select(*columns))]
+        people = [student for attempt in handed_in for student in attempt.students]
         self.number = len({student.id for student in people})
         self._secret = secret
         self._people = Anonymiser([*map(_every_form, people), *_called(handed_in)], secret)
@@ -86,16 +86,16 @@ class _Copying:
 
     def _changed(self, table: str, row: Row[Any]) -> dict[str, Any]:
         match table:
-            case "deliveries":
-                return self._delivery(row)
+            case "attempts":
+                return self._attempt(row)
             case "scores":
                 return {"identity": None, "score": self._score(row.score), **self._decided(row)}
             case "proposed":
                 return {"score": self._score(row.score)}
-            case "transcripts":
-                return {"data": self._transcript(bytes(row.data))}
+            case "call_logs":
+                return {"data": self._call_log(bytes(row.data))}
             case "overrides":
-                return {"name": self._mark("delivery", row.name), **self._decided(row)}
+                return {"name": self._mark("attempt", row.name), **self._decided(row)}
             case "reviews":
                 return self._review(row)
         return self._decided(row)
@@ -113,19 +113,19 @@ class _Copying:
             **self._decided(row),
         }
 
-    def _delivery(self, row: Row[Any]) -> dict[str, Any]:
-        delivery = delivery_from(row)
-        name = self._mark("delivery", delivery.name)
+    def _attempt(self, row: Row[Any]) -> dict[str, Any]:
+        attempt = attempt_from(row)
+        name = self._mark("attempt", attempt.name)
         told = replace(
-            delivery,
+            attempt,
             name=name,
             path=Path(name),
-            students=tuple(self._people.student(student) for student in delivery.students),
-            team=self._mark("team", delivery.team) if delivery.team else "",
+            students=tuple(self._people.student(student) for student in attempt.students),
+            team=self._mark("team", attempt.team) if attempt.team else "",
             also={},
         )
         digest = hmac.new(self._secret, _PURPOSE + row.digest.encode(), hashlib.sha256).hexdigest()
-        return {**delivery_to(told), "content_hash": self._hash(row.content_hash), "digest": digest}
+        return {**attempt_to(told), "content_hash": self._hash(row.content_hash), "digest": digest}
 
     def _score(self, data: bytes) -> bytes:
         """Words of students and of graders about them are changed; what the assignment calls its tests is not."""
@@ -133,7 +133,7 @@ class _Copying:
         leaders = (replace(x, value=text(x.value)) if isinstance(x.value, str) else x for x in score.leaderboard)
         told = replace(
             score,
-            submission=self._mark("delivery", score.submission),
+            submission=self._mark("attempt", score.submission),
             content_hash=self._hash(score.content_hash),
             entries=tuple(map(self._entry, score.entries)),
             notes=tuple(map(text, score.notes)),
@@ -147,9 +147,9 @@ class _Copying:
         cases = (replace(c, message=text(c.message), staff_message=text(c.staff_message)) for c in entry.cases)
         return replace(entry, written=text(entry.written), cases=tuple(cases))
 
-    def _transcript(self, data: bytes) -> bytes:
-        old = Transcript.from_bytes(data)
-        new = Transcript(old.hello, seeds=old.seeds)
+    def _call_log(self, data: bytes) -> bytes:
+        old = CallLog.from_bytes(data)
+        new = CallLog(old.ready_message, seeds=old.seeds)
         new.loads = [[self._exchange(exchange) for exchange in load] for load in old.loads]
         new.cases = {case: [self._exchange(exchange) for exchange in said] for case, said in old.cases.items()}
         return new.to_bytes()
@@ -202,8 +202,8 @@ def _every_form(student: Student) -> Student:
     return replace(student, also={**student.also, **{f"form {n}": form for n, form in enumerate(forms(student.name))}})
 
 
-def _called(handed_in: Iterable[Delivery]) -> list[Student]:
-    """Names of deliveries and teams, and folders on the way to them, as what is to be replaced."""
+def _called(handed_in: Iterable[Attempt]) -> list[Student]:
+    """Names of submissions and teams, and folders on the way to them, as what is to be replaced."""
     words = {word for each in handed_in for word in (each.name, each.team, str(each.path), *each.also.values())}
     words |= {part for each in handed_in for part in each.name.split("/")}
     return [Student(word) for word in sorted(words) if len(word) >= _SHORTEST and not word.isdecimal()]

@@ -12,11 +12,11 @@ _UNKNOWN: Final = datetime.min.replace(tzinfo=UTC)
 def standing(rows: Iterable[Any]) -> list[int]:
     """The scores that count: of each name every attempt, in order; names in theirs.
 
-    Two deliveries of one name are the same attempt if they have the same number and nothing says that they were
+    Two submissions of one name are the same attempt if they have the same number and nothing says that they were
     handed in at two times: a folder that was changed, or an export that lies elsewhere now. The later score counts.
 
     Args:
-        rows: `id`, `name`, `attempt`, `submitted_at` of the latest score of each delivery, from the first score on.
+        rows: `id`, `name`, `number`, `submitted_at` of the latest score of each submission, from the first score on.
     """
     of_name: dict[str, list[Any]] = {}
     for row in rows:
@@ -26,11 +26,11 @@ def standing(rows: Iterable[Any]) -> list[int]:
 
 
 def _is_same(one: Any, two: Any) -> bool:
-    return one.attempt == two.attempt and len({_instant(row) for row in (one, two)} - {_UNKNOWN}) < 2
+    return one.number == two.number and len({_instant(row) for row in (one, two)} - {_UNKNOWN}) < 2
 
 
 def _in_order(rows: Iterable[Any]) -> list[Any]:
-    return sorted(rows, key=lambda row: (row.attempt, _instant(row), row.id))
+    return sorted(rows, key=lambda row: (row.number, _instant(row), row.id))
 
 
 def _instant(row: Any) -> datetime:

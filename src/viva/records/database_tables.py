@@ -9,8 +9,8 @@ from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, Large
 
 METADATA: Final = MetaData()
 
-deliveries: Final = Table(
-    "deliveries",
+attempts: Final = Table(
+    "attempts",
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("assignment", Text, nullable=False),
@@ -21,16 +21,16 @@ deliveries: Final = Table(
     Column("students", Text, nullable=False),  # JSON
     Column("submitted_at", Text),
     Column("late", Boolean),
-    Column("attempt", Integer, nullable=False),
+    Column("number", Integer, nullable=False),
     Column("team", Text, nullable=False),
     Column("source", Text, nullable=False),
     Column("also", Text, nullable=False),  # JSON
     Column("at", Text, nullable=False),
-    Index("deliveries_by_name", "assignment", "name"),
+    Index("attempts_by_name", "assignment", "name"),
 )
 
-transcripts: Final = Table(
-    "transcripts",
+call_logs: Final = Table(
+    "call_logs",
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("data", LargeBinary, nullable=False),
@@ -40,7 +40,7 @@ scores: Final = Table(
     "scores",
     METADATA,
     Column("id", Integer, primary_key=True),
-    Column("delivery_id", Integer, ForeignKey("deliveries.id"), nullable=False, index=True),
+    Column("attempt_id", Integer, ForeignKey("attempts.id"), nullable=False, index=True),
     Column("identity", Text, unique=True),  # what makes two gradings the same one; none for what a person decided
     Column("kind", Text, nullable=False),  # graded, regraded
     Column("version", Integer, nullable=False),
@@ -52,7 +52,7 @@ scores: Final = Table(
     Column("still_open", Text, nullable=False),
     Column("wall_s", Float, nullable=False),
     Column("score", LargeBinary, nullable=False),  # the whole of it, packed
-    Column("transcript_id", Integer, ForeignKey("transcripts.id")),
+    Column("call_log_id", Integer, ForeignKey("call_logs.id")),
     Column("by", Text, nullable=False),
     Column("why", Text, nullable=False),
     Column("at", Text, nullable=False),
@@ -63,7 +63,7 @@ overrides: Final = Table(
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("assignment", Text, nullable=False),
-    Column("name", Text, nullable=False),  # of the delivery
+    Column("name", Text, nullable=False),  # of the submission
     Column("test_id", Text, nullable=False),
     Column("earned", Text),  # none: the override before this one is taken back
     Column("by", Text, nullable=False),
@@ -88,10 +88,10 @@ proposed: Final = Table(
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("proposal_id", Integer, ForeignKey("proposals.id"), nullable=False, index=True),
-    Column("delivery_id", Integer, ForeignKey("deliveries.id"), nullable=False),
+    Column("attempt_id", Integer, ForeignKey("attempts.id"), nullable=False),
     Column("old_score_id", Integer, ForeignKey("scores.id"), nullable=False),
     Column("score", LargeBinary, nullable=False),
-    Column("transcript_id", Integer, ForeignKey("transcripts.id")),
+    Column("call_log_id", Integer, ForeignKey("call_logs.id")),
 )
 
 decisions: Final = Table(

@@ -8,10 +8,10 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from viva.formats import escaping
-from viva.model import Delivery, Student
+from viva.model import Attempt, Student
 from viva.model.errors import UsageError
-from viva.records.database_tables import deliveries
-from viva.records.row_packing import delivery_from
+from viva.records.database_tables import attempts
+from viva.records.row_packing import attempt_from
 
 _SAME: Final = ("canvas", "login")
 """Names elsewhere that one person has for all of a course; numbers of Moodle are others in each assignment."""
@@ -19,11 +19,11 @@ _SAME: Final = ("canvas", "login")
 
 @dataclass(frozen=True, slots=True)
 class Theirs:
-    """A delivery of the person."""
+    """A submission of the person."""
 
     id: int
     assignment: str
-    delivery: Delivery
+    attempt: Attempt
     content_hash: str
     at: str
     others: tuple[Student, ...]
@@ -37,8 +37,8 @@ class Person:
     name: str
     """As it was asked for."""
     students: tuple[Student, ...]
-    """As each source names her; none for a delivery of which nobody knows who handed it in."""
-    deliveries: tuple[Theirs, ...]
+    """As each source names her; none for a submission of which nobody knows who handed it in."""
+    attempts: tuple[Theirs, ...]
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -48,12 +48,12 @@ class Person:
     @property
     def alone(self) -> tuple[Theirs, ...]:
         """What nobody else handed in."""
-        return tuple(each for each in self.deliveries if not each.others)
+        return tuple(each for each in self.attempts if not each.others)
 
     @property
     def shared(self) -> tuple[Theirs, ...]:
         """What others handed in as well."""
-        return tuple(each for each in self.deliveries if each.others)
+        return tuple(each for each in self.attempts if each.others)
 
 
 def find_person(connection: Connection, name: str) -> Person:
@@ -64,27 +64,29 @@ def find_person(connection: Connection, name: str) -> Person:
     Raises:
         UsageError: nobody is, or several people are.
     """
-    rows = connection.execute(select(*(c for c in deliveries.c if c.name != "digest")).order_by(deliveries.c.id)).all()
-    read = [(row, delivery_from(row)) for row in rows]
+    rows = connection.execute(select(*(c for c in attempts.c if c.name != "digest")).order_by(attempts.c.id)).all()
+    read = [(row, attempt_from(row)) for row in rows]
     everybody = list(dict.fromkeys(map(_key, (s for _, d in read for s in d.students))))
     ids = _ids(name, everybody)
     if not ids:
-        ids = _of_delivery(name, [delivery for _, delivery in read])
+        ids = _of_attempt(name, [attempt for _, attempt in read])
     theirs = tuple(
         Theirs(
             row.id,
             row.assignment,
-            delivery,
+            attempt,
             row.content_hash,
             row.at,
-            tuple(student for student in delivery.students if student.id not in ids),
+            tuple(student for student in attempt.students if student.id not in ids),
         )
-        for row, delivery in read
-        if any(s.id in ids for s in delivery.students) or (not delivery.students and not ids and delivery.name == name)
+        for row, attempt in read
+        if any(s.id in ids for s in attempt.students) or (not attempt.students and not ids and attempt.name == name)
     )
     if not theirs:
-        raise UsageError(f"The records hold nothing of {name!r}; give an id, an email, a name, or that of a delivery.")
-    students = [s for each in theirs for s in each.delivery.students if s.id in ids]
+        raise UsageError(
+            f"The records hold nothing of {name!r}; give an id, an email, a name, or that of a submission."
+        )
+    students = [s for each in theirs for s in each.attempt.students if s.id in ids]
     return Person(name, tuple({_key(student): student for student in students}.values()), theirs)
 
 
@@ -122,9 +124,9 @@ def _marks(person: _Key) -> list[tuple[str, str]]:
     return [(kind, _folded(text)) for kind, text in told if text]
 
 
-def _of_delivery(name: str, handed_in: Iterable[Delivery]) -> set[str]:
-    found = [delivery for delivery in handed_in if delivery.name == name]
-    ids = {student.id for delivery in found for student in delivery.students}
+def _of_attempt(name: str, handed_in: Iterable[Attempt]) -> set[str]:
+    found = [attempt for attempt in handed_in if attempt.name == name]
+    ids = {student.id for attempt in found for student in attempt.students}
     if len(ids) > 1:
         raise UsageError(f"{len(ids)} people handed in {name!r}; give an id of: {_listed(ids)}.")
     return ids

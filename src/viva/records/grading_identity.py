@@ -35,7 +35,7 @@ def made_with(assignment: Assignment, root: Path) -> str:
 
 
 def identity_of(
-    delivery_id: int,
+    attempt_id: int,
     content_hash: str,
     made: str,
     secret: bytes,
@@ -47,7 +47,7 @@ def identity_of(
     """The same for two gradings whose marks must be the same, another one otherwise.
 
     Args:
-        delivery_id: its number in the records.
+        attempt_id: its number in the records.
         content_hash: of the bytes that are graded.
         made: what `made_with` says.
         secret: the course's secret.
@@ -58,7 +58,7 @@ def identity_of(
     seed = Seeds(secret, assignment.name, assignment.version).id
     asked = [wanted.only, wanted.visible_only, wanted.training]
     with_gpu = f"{made} {'gpu' if gpu else ''}"
-    return _digest([delivery_id, content_hash, with_gpu, viva.__version__, seed, asked])
+    return _digest([attempt_id, content_hash, with_gpu, viva.__version__, seed, asked])
 
 
 def _digest(plain: object) -> str:

@@ -22,10 +22,10 @@ from viva.records.store import Kept, Reason, Records, now
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """The points of one test of one delivery, as a person decided."""
+    """The points of one test of one submission, as a person decided."""
 
     name: str
-    """Of the delivery."""
+    """Of the submission."""
     test_id: str
     earned: Fraction | None
     """None: the override before this one was taken back."""
@@ -39,7 +39,7 @@ class ByHand:
     """What people decided about an assignment, read once."""
 
     overrides: Mapping[str, tuple[Override, ...]]
-    """Every one that was ever made, by the delivery's name, from the first to the last."""
+    """Every one that was ever made, by the submission's name, from the first to the last."""
     marks: Mapping[str, Mapping[str, Standing]]
     """What counts of prose about which anything was ever said, by content and question."""
 
@@ -56,7 +56,7 @@ class ByHand:
 
     @classmethod
     def about(cls, records: Records, assignment: str, name: str, content_hash: str) -> Self:
-        """As the records hold it now of one delivery, and of its bytes by whoever they were handed in."""
+        """As the records hold it now of one submission, and of its bytes by whoever they were handed in."""
         mine = tuple(all_overrides(records, assignment, name))
         said = current_decisions(said_of(records, assignment, [content_hash]))
         marks = {question: mark for (_, question), mark in said.items()}
@@ -64,10 +64,10 @@ class ByHand:
 
     def touches(self, kept: Kept) -> bool:
         """Whether anybody ever decided anything about it."""
-        return kept.marked.delivery.name in self.overrides or kept.marked.score.content_hash in self.marks
+        return kept.marked.attempt.name in self.overrides or kept.marked.score.content_hash in self.marks
 
     def held(self, name: str, before: str | None = None) -> dict[str, Override]:
-        """Overrides of a delivery that hold, by test; with a moment those that held then."""
+        """Overrides of a submission that hold, by test; with a moment those that held then."""
         held: dict[str, Override] = {}
         for each in self.overrides.get(name, ()):
             if before is not None and each.at >= before:
@@ -84,7 +84,7 @@ class ByHand:
 
     def score(self, kept: Kept, before: str | None = None) -> Score:
         """Its score with all that was decided; with a moment, overrides count that were made before it."""
-        return overridden(self.marked(kept.marked.score), self.held(kept.marked.delivery.name, before))
+        return overridden(self.marked(kept.marked.score), self.held(kept.marked.attempt.name, before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
 
     Args:
         records: where it is kept.
-        score: the delivery's score, which has the test.
-        name: of the delivery.
+        score: the submission's score, which has the test.
+        name: of the submission.
         test: the test's number, function or id.
         earned: its points; None takes the override back.
         reason: who decided, and why; both are asked for.
@@ -156,16 +156,16 @@ def decided(records: Records, assignment: str, by_hand: ByHand | None = None) ->
 def held_now(
     records: Records, assignment: str, by_hand: ByHand, name: str | None = None
 ) -> dict[int, dict[str, Override]]:
-    """The overrides that hold of each attempt that counts, as for `decided`: by the delivery's number, then by test.
+    """The overrides that hold of each attempt that counts, as for `decided`: by the submission's number, then by test.
 
     Args:
         records: what is read.
         assignment: its name.
         by_hand: what people decided.
-        name: of a delivery; None for all.
+        name: of a submission; None for all.
     """
     found = _until(records, assignment, name)
-    return {kept.delivery_id: by_hand.held(kept.marked.delivery.name, ends) for kept, ends in found}
+    return {kept.attempt_id: by_hand.held(kept.marked.attempt.name, ends) for kept, ends in found}
 
 
 def _until(records: Records, assignment: str, name: str | None = None) -> list[tuple[Kept, str | None]]:
@@ -175,8 +175,8 @@ def _until(records: Records, assignment: str, name: str | None = None) -> list[t
     return [
         (
             kept,
-            first[after.delivery_id]
-            if after is not None and after.marked.delivery.name == kept.marked.delivery.name
+            first[after.attempt_id]
+            if after is not None and after.marked.attempt.name == kept.marked.attempt.name
             else None,
         )
         for kept, after in zip_longest(current, current[1:])
@@ -184,7 +184,7 @@ def _until(records: Records, assignment: str, name: str | None = None) -> list[t
 
 
 def all_overrides(records: Records, assignment: str, name: str | None = None) -> list[Override]:
-    """Every one that was ever made, from the first to the last; with a name those of that delivery."""
+    """Every one that was ever made, from the first to the last; with a name those of that submission."""
     query = select(overrides).where(overrides.c.assignment == assignment).order_by(overrides.c.id)
     if name is not None:
         query = query.where(overrides.c.name == name)

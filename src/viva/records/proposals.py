@@ -11,7 +11,7 @@ from viva.model import Score
 from viva.records.database import writing
 from viva.records.database_tables import decisions, proposals, proposed
 from viva.records.row_packing import pack_score, unpack_score
-from viva.records.store import REGRADED, Kept, Reason, Records, add_score, add_transcript, current_numbers, now
+from viva.records.store import REGRADED, Kept, Reason, Records, add_call_log, add_score, current_numbers, now
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class TestChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One delivery that a regrade would mark otherwise."""
+    """One submission that a regrade would mark otherwise."""
 
     id: int
     kept: Kept
     """The score that it has."""
     score: Score
     """The score that it would have."""
-    transcript_id: int | None
+    call_log_id: int | None
 
     @property
     def tests(self) -> list[TestChange]:
@@ -88,7 +88,7 @@ def propose(
         records: where it is kept.
         assignment: its name.
         made_with: digest of the tests, the key and the data as they are now.
-        found: the score that there is, the one that there would be, and its transcript.
+        found: the score that there is, the one that there would be, and its call log.
         reason: who regraded, and why.
         same: as `found`, of which nothing changes: kept as graded by the tests as they are, unless another score
             counts by now.
@@ -101,19 +101,19 @@ def propose(
     with writing(records.engine) as connection:
         key = connection.execute(insert(proposals).values(**row)).inserted_primary_key
         assert key is not None  # a row was added
-        for kept, score, transcript in found:
+        for kept, score, call_log in found:
             values = {
                 "proposal_id": key[0],
-                "delivery_id": kept.delivery_id,
+                "attempt_id": kept.attempt_id,
                 "old_score_id": kept.id,
                 "score": pack_score(score),
-                "transcript_id": add_transcript(connection, transcript) or kept.transcript_id,
+                "call_log_id": add_call_log(connection, call_log) or kept.call_log_id,
             }
             connection.execute(insert(proposed).values(**values))
         current = set(current_numbers(connection, assignment))
-        for kept, score, transcript in same:
+        for kept, score, call_log in same:
             if kept.id in current:
-                number = add_transcript(connection, transcript) or kept.transcript_id
+                number = add_call_log(connection, call_log) or kept.call_log_id
                 _regraded(connection, kept, score, number, made_with, identity(kept), reason)
     return int(key[0])
 
@@ -170,7 +170,7 @@ def decide(
             decided.append(change)
             if applied:
                 why = Reason(reason.by, reason.why or proposal.why)
-                number, name = change.transcript_id, identity(change.kept)
+                number, name = change.call_log_id, identity(change.kept)
                 _regraded(connection, change.kept, change.score, number, proposal.made_with, name, why)
     return decided
 
@@ -179,7 +179,7 @@ def _regraded(
     connection: Connection,
     kept: Kept,
     score: Score,
-    transcript_id: int | None,
+    call_log_id: int | None,
     made_with: str,
     identity: str | None,
     reason: Reason,
@@ -188,18 +188,18 @@ def _regraded(
     for name in (identity, None):
         added = add_score(
             connection,
-            kept.delivery_id,
+            kept.attempt_id,
             pack_score(score),
             score,
             made_with=made_with,
             identity=name,
             reason=reason,
             kind=REGRADED,
-            transcript_id=transcript_id,
+            call_log_id=call_log_id,
         )
         if added is not None:
             return
 
 
 def _change(row: Row[Any], kept: Kept) -> Change:
-    return Change(row.id, kept, unpack_score(row.score), row.transcript_id)
+    return Change(row.id, kept, unpack_score(row.score), row.call_log_id)

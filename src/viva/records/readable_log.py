@@ -1,4 +1,4 @@
-"""A transcript as lines that a person reads."""
+"""A call log as lines that a person reads."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -6,10 +6,10 @@ from typing import Any, Final
 import viva.sandbox.guest.transport.wire as wire
 from viva.formats import escaping
 from viva.model.errors import UsageError
-from viva.replay.call_log import DIGEST, Exchange, Transcript
+from viva.replay.call_log import DIGEST, CallLog, Exchange
 
 MOST_BYTES: Final = 256 << 10
-"""Of a transcript as it is kept; a larger one is left out, and that is said."""
+"""Of a call log as it is kept; a larger one is left out, and that is said."""
 _SHOWN: Final = 1000
 """Characters of a question, and of an answer."""
 
@@ -18,23 +18,23 @@ def readable(data: bytes, *, leave_out: Collection[str] = ()) -> list[str]:
     """What was asked and what was answered, a line for each question.
 
     Args:
-        data: as `Transcript.to_bytes` makes it; may be empty.
+        data: as `CallLog.to_bytes` makes it; may be empty.
         leave_out: ids of tests whose questions are not to be read.
     """
     if not data:
         return []
     if len(data) > MOST_BYTES:
-        return [f"left out: a transcript of {len(data):,} bytes"]
+        return [f"left out: a call log of {len(data):,} bytes"]
     try:
-        transcript = Transcript.from_bytes(data)
+        call_log = CallLog.from_bytes(data)
     except UsageError as error:
         return [str(error)]
     lines = [
         f"loading, box {number}: {_line(exchange)}"
-        for number, load in enumerate(transcript.loads, 1)
+        for number, load in enumerate(call_log.loads, 1)
         for exchange in load
     ]
-    for case, exchanges in transcript.cases.items():
+    for case, exchanges in call_log.cases.items():
         if case.partition("[")[0] not in leave_out:
             lines += [f"{escaping.line(case)}: {_line(exchange)}" for exchange in exchanges]
     return lines

@@ -1,4 +1,4 @@
-"""Scores and deliveries as rows: plain data, packed."""
+"""Scores and submissions as rows: plain data, packed."""
 
 import json
 import zlib
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgpack
 
-from viva.model import Delivery, Score, Student
+from viva.model import Attempt, Score, Student
 from viva.model.plain import score_from_plain, score_to_plain
 
 _SURROGATES = "surrogatepass"
@@ -32,31 +32,31 @@ def unpack_plain(data: bytes) -> dict[str, Any]:
     return plain
 
 
-def delivery_to(delivery: Delivery) -> dict[str, Any]:
-    """The columns of a delivery."""
-    moment = delivery.submitted_at
+def attempt_to(attempt: Attempt) -> dict[str, Any]:
+    """The columns of a submission."""
+    moment = attempt.submitted_at
     return {
-        "name": delivery.name,
-        "path": str(delivery.path),
-        "students": json.dumps([{**asdict(s), "also": dict(s.also)} for s in delivery.students]),
+        "name": attempt.name,
+        "path": str(attempt.path),
+        "students": json.dumps([{**asdict(s), "also": dict(s.also)} for s in attempt.students]),
         "submitted_at": None if moment is None else moment.isoformat(),
-        "late": delivery.late,
-        "attempt": delivery.attempt,
-        "team": delivery.team,
-        "source": delivery.source,
-        "also": json.dumps(dict(delivery.also), sort_keys=True),
+        "late": attempt.late,
+        "number": attempt.number,
+        "team": attempt.team,
+        "source": attempt.source,
+        "also": json.dumps(dict(attempt.also), sort_keys=True),
     }
 
 
-def delivery_from(row: Any) -> Delivery:
-    """The inverse of `delivery_to`, of a row that has its columns."""
-    return Delivery(
+def attempt_from(row: Any) -> Attempt:
+    """The inverse of `attempt_to`, of a row that has its columns."""
+    return Attempt(
         name=row.name,
         path=Path(row.path),
         students=tuple(Student(**student) for student in json.loads(row.students)),
         submitted_at=moment_from(row.submitted_at),
         late=None if row.late is None else bool(row.late),
-        attempt=row.attempt,
+        number=row.number,
         team=row.team,
         source=row.source,
         also=json.loads(row.also),

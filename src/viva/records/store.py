@@ -12,11 +12,11 @@ from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, tr
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
-from viva.model import Delivery, Marked, Score
+from viva.model import Attempt, Marked, Score
 from viva.records.attempt_rows import standing
 from viva.records.database import open_database, parts, writing
-from viva.records.database_tables import deliveries, scores, transcripts
-from viva.records.row_packing import delivery_from, delivery_to, pack_score, unpack_score
+from viva.records.database_tables import attempts, call_logs, scores
+from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpack_score
 
 GRADED: Final = "graded"
 REGRADED: Final = "regraded"
@@ -35,7 +35,7 @@ class Kept:
     """A score as it is in the records."""
 
     id: int
-    delivery_id: int
+    attempt_id: int
     marked: Marked
     kind: str
     """"graded", or "regraded"."""
@@ -44,7 +44,7 @@ class Kept:
     by: str
     why: str
     at: datetime
-    transcript_id: int | None
+    call_log_id: int | None
     """What was asked and answered; None where nothing was kept."""
 
 
@@ -71,17 +71,17 @@ class Records:
 
     # --- adding
 
-    def add_deliveries(self, assignment: str, handed_in: Iterable[tuple[Delivery, str]]) -> list[int]:
+    def add_attempts(self, assignment: str, handed_in: Iterable[tuple[Attempt, str]]) -> list[int]:
         """Keep what was handed in, each once, and return their numbers; the bytes themselves are not kept.
 
         Args:
             assignment: its name.
-            handed_in: each delivery, and the hash of its content.
+            handed_in: each submission, and the hash of its content.
         """
         rows = {}
         order = []
-        for delivery, content_hash in handed_in:
-            row = {"assignment": assignment, "content_hash": content_hash, **delivery_to(delivery)}
+        for attempt, content_hash in handed_in:
+            row = {"assignment": assignment, "content_hash": content_hash, **attempt_to(attempt)}
             digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()
             order.append(digest)
             rows[digest] = {**row, "digest": digest, "at": now()}
@@ -89,31 +89,31 @@ class Records:
             known = _numbers(connection, order)
         if missing := [rows[digest] for digest in rows if digest not in known]:
             with writing(self.engine) as connection:
-                statement = _insert(connection)(deliveries).on_conflict_do_nothing(index_elements=["digest"])
+                statement = _insert(connection)(attempts).on_conflict_do_nothing(index_elements=["digest"])
                 connection.execute(statement, missing)
                 known = _numbers(connection, order)
         return [known[digest] for digest in order]
 
     def add_score(
         self,
-        delivery_id: int,
+        attempt_id: int,
         score: Score,
         *,
         made_with: str,
         identity: str | None,
         reason: Reason,
         kind: str = GRADED,
-        transcript: bytes = b"",
+        call_log: bytes = b"",
     ) -> int | None:
-        """Keep a score and its transcript.
+        """Keep a score and its call log.
 
         Args:
-            delivery_id: as `add_delivery` returned it.
+            attempt_id: as `add_attempt` returned it.
             made_with: digest of tests, key and data.
             identity: the same for two gradings that must be the same; the second is not kept.
             reason: who had it graded, and why.
             kind: how it came about.
-            transcript: what was asked and answered.
+            call log: what was asked and answered.
 
         Returns:
             Its number; None if somebody else has kept this very grading meanwhile.
@@ -121,14 +121,14 @@ class Records:
         with writing(self.engine) as connection:
             return add_score(
                 connection,
-                delivery_id,
+                attempt_id,
                 pack_score(score),
                 score,
                 made_with=made_with,
                 identity=identity,
                 reason=reason,
                 kind=kind,
-                transcript_id=add_transcript(connection, transcript),
+                call_log_id=add_call_log(connection, call_log),
             )
 
     # --- reading
@@ -149,12 +149,12 @@ class Records:
 
         Args:
             assignment: its name.
-            name: of a delivery, where no others are asked for.
+            name: of a submission, where no others are asked for.
         """
         return [kept_of(row) for row in self.current_rows(assignment, name)]
 
     def current_rows(self, assignment: str, name: str | None = None) -> list[Row[Any]]:
-        """The same as rows, whose scores are packed: columns of `scores` and of `deliveries`."""
+        """The same as rows, whose scores are packed: columns of `scores` and of `attempts`."""
         with self.engine.connect() as connection:
             chosen = current_numbers(connection, assignment, name)
             found: dict[int, Row[Any]] = {}
@@ -168,62 +168,60 @@ class Records:
             return unpack_score(connection.execute(select(scores.c.score).where(scores.c.id == number)).scalar_one())
 
     def first_scored(self, assignment: str) -> dict[int, str]:
-        """When each delivery of an assignment got its first score, as times are kept."""
+        """When each submission of an assignment got its first score, as times are kept."""
         first = (
-            select(scores.c.delivery_id, func.min(scores.c.at))
-            .join(deliveries, scores.c.delivery_id == deliveries.c.id)
-            .where(deliveries.c.assignment == assignment)
-            .group_by(scores.c.delivery_id)
+            select(scores.c.attempt_id, func.min(scores.c.at))
+            .join(attempts, scores.c.attempt_id == attempts.c.id)
+            .where(attempts.c.assignment == assignment)
+            .group_by(scores.c.attempt_id)
         )
         with self.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(first)}
 
-    def latest(self, delivery_ids: Iterable[int]) -> dict[int, Kept]:
-        """The latest score of each of these deliveries that has one."""
+    def latest(self, attempt_ids: Iterable[int]) -> dict[int, Kept]:
+        """The latest score of each of these submissions that has one."""
         found = {}
         with self.engine.connect() as connection:
-            for part in parts(list(delivery_ids)):
-                last = (
-                    select(func.max(scores.c.id)).where(scores.c.delivery_id.in_(part)).group_by(scores.c.delivery_id)
-                )
+            for part in parts(list(attempt_ids)):
+                last = select(func.max(scores.c.id)).where(scores.c.attempt_id.in_(part)).group_by(scores.c.attempt_id)
                 for row in connection.execute(_rows().where(scores.c.id.in_(last))):
-                    found[row.delivery_id] = kept_of(row)
+                    found[row.attempt_id] = kept_of(row)
         return found
 
     def history(self, student: str) -> list[Kept]:
-        """Every score of whoever is called so, by id, name, email or delivery; from the first to the last."""
-        columns = [column for column in deliveries.c if column.name not in ("at", "digest")]
+        """Every score of whoever is called so, by id, name, email or submission; from the first to the last."""
+        columns = [column for column in attempts.c if column.name not in ("at", "digest")]
         with self.engine.connect() as connection:
             all_of_them = connection.execute(select(*columns))
-            theirs = [row.id for row in all_of_them if delivery_from(row).is_called(student)]
-            rows = connection.execute(_rows().where(scores.c.delivery_id.in_(theirs)).order_by(scores.c.id))
+            theirs = [row.id for row in all_of_them if attempt_from(row).is_called(student)]
+            rows = connection.execute(_rows().where(scores.c.attempt_id.in_(theirs)).order_by(scores.c.id))
             return [kept_of(row) for row in rows]
 
-    def transcript(self, transcript_id: int | None) -> bytes:
-        """A transcript by its number; empty where there is none."""
-        if transcript_id is None:
+    def call_log(self, call_log_id: int | None) -> bytes:
+        """A call log by its number; empty where there is none."""
+        if call_log_id is None:
             return b""
         with self.engine.connect() as connection:
-            found = connection.execute(select(transcripts.c.data).where(transcripts.c.id == transcript_id)).scalar()
+            found = connection.execute(select(call_logs.c.data).where(call_logs.c.id == call_log_id)).scalar()
         return bytes(found or b"")
 
     def assignments(self) -> list[str]:
         """Names of those that have records."""
         with self.engine.connect() as connection:
-            return list(connection.execute(select(deliveries.c.assignment).distinct().order_by("assignment")).scalars())
+            return list(connection.execute(select(attempts.c.assignment).distinct().order_by("assignment")).scalars())
 
 
 def current_numbers(connection: Connection, assignment: str, name: str | None = None) -> list[int]:
     """The numbers of the scores that `Records.current` reads, in its order."""
     last = (
         select(func.max(scores.c.id))
-        .join(deliveries, scores.c.delivery_id == deliveries.c.id)
-        .where(deliveries.c.assignment == assignment, deliveries.c.name == name if name is not None else true())
-        .group_by(scores.c.delivery_id)
+        .join(attempts, scores.c.attempt_id == attempts.c.id)
+        .where(attempts.c.assignment == assignment, attempts.c.name == name if name is not None else true())
+        .group_by(scores.c.attempt_id)
     )
     light = (
-        select(scores.c.id, deliveries.c.name, deliveries.c.attempt, deliveries.c.submitted_at)
-        .join(deliveries, scores.c.delivery_id == deliveries.c.id)
+        select(scores.c.id, attempts.c.name, attempts.c.number, attempts.c.submitted_at)
+        .join(attempts, scores.c.attempt_id == attempts.c.id)
         .where(scores.c.id.in_(last))
         .order_by(scores.c.id)
     )
@@ -232,7 +230,7 @@ def current_numbers(connection: Connection, assignment: str, name: str | None = 
 
 def add_score(
     connection: Connection,
-    delivery_id: int,
+    attempt_id: int,
     packed: bytes,
     score: Score,
     *,
@@ -240,11 +238,11 @@ def add_score(
     identity: str | None,
     reason: Reason,
     kind: str,
-    transcript_id: int | None,
+    call_log_id: int | None,
 ) -> int | None:
     """A row of `scores` in a transaction that is open; see `Records.add_score`."""
     statement = _insert(connection)(scores).values(
-        delivery_id=delivery_id,
+        attempt_id=attempt_id,
         identity=identity,
         kind=kind,
         version=score.version,
@@ -256,7 +254,7 @@ def add_score(
         still_open=str(score.still_open),
         wall_s=score.wall_s,
         score=packed,
-        transcript_id=transcript_id,
+        call_log_id=call_log_id,
         by=reason.by,
         why=reason.why,
         at=now(),
@@ -266,11 +264,11 @@ def add_score(
     return None if number is None else int(number)
 
 
-def add_transcript(connection: Connection, data: bytes) -> int | None:
-    """A row of `transcripts`; None where there is nothing to keep."""
+def add_call_log(connection: Connection, data: bytes) -> int | None:
+    """A row of `call_logs`; None where there is nothing to keep."""
     if not data:
         return None
-    key = connection.execute(insert(transcripts).values(data=data)).inserted_primary_key
+    key = connection.execute(insert(call_logs).values(data=data)).inserted_primary_key
     return None if key is None else int(key[0])
 
 
@@ -283,20 +281,20 @@ def kept_of(row: Row[Any]) -> Kept:
     """A row of `_rows` as a value."""
     return Kept(
         id=row.id,
-        delivery_id=row.delivery_id,
-        marked=Marked(delivery_from(row), unpack_score(row.score)),
+        attempt_id=row.attempt_id,
+        marked=Marked(attempt_from(row), unpack_score(row.score)),
         kind=row.kind,
         made_with=row.made_with,
         by=row.by,
         why=row.why,
         at=datetime.fromisoformat(row.at),
-        transcript_id=row.transcript_id,
+        call_log_id=row.call_log_id,
     )
 
 
 def _rows() -> Select[Any]:
-    others = [column for column in deliveries.c if column.name not in ("id", "at", "digest")]
-    return select(scores, *others).join(deliveries, scores.c.delivery_id == deliveries.c.id)
+    others = [column for column in attempts.c if column.name not in ("id", "at", "digest")]
+    return select(scores, *others).join(attempts, scores.c.attempt_id == attempts.c.id)
 
 
 def _insert(connection: Connection) -> Any:
@@ -305,9 +303,9 @@ def _insert(connection: Connection) -> Any:
 
 
 def _numbers(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
-    """The deliveries that are there already, by digest."""
+    """The submissions that are there already, by digest."""
     found: dict[str, int] = {}
     for part in parts(digests):
-        query = select(deliveries.c.digest, deliveries.c.id).where(deliveries.c.digest.in_(part))
+        query = select(attempts.c.digest, attempts.c.id).where(attempts.c.digest.in_(part))
         found.update((row.digest, row.id) for row in connection.execute(query))
     return found

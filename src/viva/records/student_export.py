@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from viva.gradebook.pseudonyms import Anonymiser
-from viva.model import Case, Delivery, Entry, Score, Student
+from viva.model import Attempt, Case, Entry, Score, Student
 from viva.model.hand_grading import APPEAL, Review
 from viva.model.plain import score_to_plain
-from viva.records.database_tables import decisions, deliveries, overrides, proposals, proposed, scores, transcripts
+from viva.records.database_tables import attempts, call_logs, decisions, overrides, proposals, proposed, scores
 from viva.records.find_person import Person, Theirs, find_person
 from viva.records.hand_grading import of_contents
 from viva.records.readable_log import readable
-from viva.records.row_packing import delivery_from, delivery_to, unpack_score
+from viva.records.row_packing import attempt_from, attempt_to, unpack_score
 from viva.records.store import Records
 
 _HIDDEN = "a hidden test"
@@ -36,18 +36,18 @@ def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str,
     """
     with records.engine.connect() as connection:
         person = find_person(connection, name)
-        found = [_delivery(connection, person, each, hidden) for each in person.deliveries]
-    return {"students": [asdict(student) for student in person.students], "deliveries": found}
+        found = [_attempt(connection, person, each, hidden) for each in person.attempts]
+    return {"students": [asdict(student) for student in person.students], "attempts": found}
 
 
-def _delivery(connection: Connection, person: Person, each: Theirs, hidden: bool) -> dict[str, Any]:
-    told = delivery_to(replace(each.delivery, students=()))
+def _attempt(connection: Connection, person: Person, each: Theirs, hidden: bool) -> dict[str, Any]:
+    told = attempt_to(replace(each.attempt, students=()))
     unseen: set[str] = set()
     history = [_scored(connection, row, hidden, unseen) for row in connection.execute(_scores_of(each))]
     plain = {
         "assignment": each.assignment,
         **{key: value for key, value in told.items() if key not in ("students", "also")},
-        "also": dict(each.delivery.also),
+        "also": dict(each.attempt.also),
         "content_hash": each.content_hash,
         "kept_at": each.at,
         "others_in_team": len(each.others),
@@ -68,7 +68,7 @@ def _scored(connection: Connection, row: Row[Any], hidden: bool, unseen: set[str
     score = unpack_score(row.score)
     tests = {e.test_id for e in score.entries if e.visibility != "visible"}
     unseen |= tests | {e.rubric for e in score.entries if e.visibility != "visible" and e.rubric}
-    data = connection.execute(select(transcripts.c.data).where(transcripts.c.id == row.transcript_id)).scalar()
+    data = connection.execute(select(call_logs.c.data).where(call_logs.c.id == row.call_log_id)).scalar()
     return {
         "at": row.at,
         "by": row.by,
@@ -78,7 +78,7 @@ def _scored(connection: Connection, row: Row[Any], hidden: bool, unseen: set[str
         "points": row.points,
         "still_open": row.still_open,
         "score": score_to_plain(score if hidden else _told(score)),
-        "transcript": readable(bytes(data or b""), leave_out=frozenset() if hidden else tests),
+        "call_log": readable(bytes(data or b""), leave_out=frozenset() if hidden else tests),
     }
 
 
@@ -102,7 +102,7 @@ def _plain(row: Row[Any], unseen: set[str], hidden: bool) -> dict[str, Any]:
 
 
 def _reviews(
-    connection: Connection, each: Theirs, same_bytes: Sequence[Delivery], unseen: Collection[str]
+    connection: Connection, each: Theirs, same_bytes: Sequence[Attempt], unseen: Collection[str]
 ) -> list[dict[str, Any]]:
     """What markers said; where others handed in the same, without requests that may be theirs, and without names."""
     rows = of_contents(connection, each.assignment, [each.content_hash])
@@ -137,21 +137,21 @@ def _silent(entry: Entry) -> Entry:
 
 
 def _scores_of(each: Theirs) -> Any:
-    return select(scores).where(scores.c.delivery_id == each.id).order_by(scores.c.id)
+    return select(scores).where(scores.c.attempt_id == each.id).order_by(scores.c.id)
 
 
 def _overrides_of(each: Theirs) -> Any:
-    named = (overrides.c.assignment == each.assignment, overrides.c.name == each.delivery.name)
+    named = (overrides.c.assignment == each.assignment, overrides.c.name == each.attempt.name)
     return select(overrides).where(*named).order_by(overrides.c.id)
 
 
-def _same_bytes(connection: Connection, person: Person, each: Theirs) -> list[Delivery]:
+def _same_bytes(connection: Connection, person: Person, each: Theirs) -> list[Attempt]:
     """What others handed in who have no part in this, and is the same."""
-    same = (deliveries.c.assignment == each.assignment, deliveries.c.content_hash == each.content_hash)
-    columns = [column for column in deliveries.c if column.name not in ("at", "digest")]
-    rows = connection.execute(select(*columns).where(*same).order_by(deliveries.c.id))
-    theirs = {delivery.id for delivery in person.deliveries}
-    return [delivery_from(row) for row in rows if row.id not in theirs]
+    same = (attempts.c.assignment == each.assignment, attempts.c.content_hash == each.content_hash)
+    columns = [column for column in attempts.c if column.name not in ("at", "digest")]
+    rows = connection.execute(select(*columns).where(*same).order_by(attempts.c.id))
+    theirs = {attempt.id for attempt in person.attempts}
+    return [attempt_from(row) for row in rows if row.id not in theirs]
 
 
 def _regrades_of(each: Theirs) -> Any:
@@ -165,7 +165,7 @@ def _regrades_of(each: Theirs) -> Any:
     return (
         select(proposed.c.score, proposals.c.at, proposals.c.by, proposals.c.why, *decided)
         .select_from(joined.outerjoin(decisions, decisions.c.proposed_id == proposed.c.id))
-        .where(proposed.c.delivery_id == each.id)
+        .where(proposed.c.attempt_id == each.id)
         .order_by(proposed.c.id)
     )
 

@@ -13,18 +13,18 @@ from viva.model import Student
 from viva.model.errors import UsageError
 from viva.records.database import parts, wipe, writing
 from viva.records.database_tables import (
+    attempts,
+    call_logs,
     decisions,
-    deliveries,
     overrides,
     proposals,
     proposed,
     removals,
     reviews,
     scores,
-    transcripts,
 )
 from viva.records.find_person import Person, find_person
-from viva.records.row_packing import delivery_to
+from viva.records.row_packing import attempt_to
 from viva.records.store import Reason, Records, now
 
 
@@ -32,15 +32,15 @@ from viva.records.store import Reason, Records, now
 class Extent:
     """How many rows of each table go."""
 
-    deliveries: int
+    attempts: int
     scores: int
-    transcripts: int
+    call_logs: int
     overrides: int
     reviews: int
     proposed: int
     decisions: int
     shared: int
-    """Deliveries that others handed in as well: they stay, without the student."""
+    """Submissions that others handed in as well: they stay, without the student."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    deliveries: Sequence[int]
+    attempts: Sequence[int]
     scores: Sequence[int]
-    transcripts: Sequence[int]
+    call_logs: Sequence[int]
     overrides: Sequence[int]
     reviews: Sequence[int]
     proposed: Sequence[int]
@@ -95,10 +95,10 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
             (decisions, rows.decisions),
             (proposed, rows.proposed),
             (scores, rows.scores),
-            (transcripts, rows.transcripts),
+            (call_logs, rows.call_logs),
             (overrides, rows.overrides),
             (reviews, rows.reviews),
-            (deliveries, rows.deliveries),
+            (attempts, rows.attempts),
         ):
             for part in parts(numbers):
                 connection.execute(delete(table).where(table.c.id.in_(part)))
@@ -113,27 +113,27 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
 def _rows(connection: Connection, person: Person) -> _Rows:
     """The rows of the person alone."""
     theirs = [each.id for each in person.alone]
-    scored = _ids(connection, scores, scores.c.delivery_id.in_, theirs)
-    waiting = _ids(connection, proposed, proposed.c.delivery_id.in_, theirs)
+    scored = _ids(connection, scores, scores.c.attempt_id.in_, theirs)
+    waiting = _ids(connection, proposed, proposed.c.attempt_id.in_, theirs)
     said = [
         number
         for table, numbers in ((scores, scored), (proposed, waiting))
-        for number in _ids(connection, table, table.c.id.in_, numbers, table.c.transcript_id)
+        for number in _ids(connection, table, table.c.id.in_, numbers, table.c.call_log_id)
         if number is not None
     ]
     of_others = {
         number
         for table, gone in ((scores, set(scored)), (proposed, set(waiting)))
-        for row in _select(connection, table, table.c.transcript_id.in_, said, table.c.id, table.c.transcript_id)
+        for row in _select(connection, table, table.c.call_log_id.in_, said, table.c.id, table.c.call_log_id)
         if row.id not in gone
-        for number in [row.transcript_id]
+        for number in [row.call_log_id]
     }
     return _Rows(
         theirs,
         scored,
         sorted(set(said) - of_others),
-        _of_theirs_alone(connection, person, overrides, deliveries.c.name, overrides.c.name),
-        _of_theirs_alone(connection, person, reviews, deliveries.c.content_hash, reviews.c.content_hash),
+        _of_theirs_alone(connection, person, overrides, attempts.c.name, overrides.c.name),
+        _of_theirs_alone(connection, person, reviews, attempts.c.content_hash, reviews.c.content_hash),
         waiting,
         _ids(connection, decisions, decisions.c.proposed_id.in_, waiting),
     )
@@ -142,12 +142,12 @@ def _rows(connection: Connection, person: Person) -> _Rows:
 def _of_theirs_alone(
     connection: Connection, person: Person, table: Table, column: "Column[str]", same: "Column[str]"
 ) -> list[int]:
-    """Rows about deliveries that share a column, a name or the content, with nothing that others handed in."""
+    """Rows about submissions that share a column, a name or the content, with nothing that others handed in."""
     gone = {each.id for each in person.alone}
-    theirs = select(deliveries.c.assignment, column).where(deliveries.c.id.in_(gone)).distinct()
+    theirs = select(attempts.c.assignment, column).where(attempts.c.id.in_(gone)).distinct()
     found: list[int] = []
     for assignment, value in sorted(map(tuple, connection.execute(theirs))):
-        alike = select(deliveries.c.id).where(deliveries.c.assignment == assignment, column == value)
+        alike = select(attempts.c.id).where(attempts.c.assignment == assignment, column == value)
         if set(connection.execute(alike).scalars()) <= gone:
             found += connection.execute(
                 select(table.c.id).where(table.c.assignment == assignment, same == value)
@@ -158,17 +158,17 @@ def _of_theirs_alone(
 def _leave_teams(connection: Connection, person: Person) -> None:
     """Others keep what they handed in together with the student; its digest would tell who it was."""
     for each in person.shared:
-        row = delivery_to(replace(each.delivery, students=each.others))
+        row = attempt_to(replace(each.attempt, students=each.others))
         plain = json.dumps([each.id, each.assignment, each.content_hash, row], sort_keys=True)
         digest = hashlib.sha256(plain.encode()).hexdigest()
         values = {"students": row["students"], "digest": digest}
-        connection.execute(update(deliveries).where(deliveries.c.id == each.id).values(**values))
+        connection.execute(update(attempts).where(attempts.c.id == each.id).values(**values))
 
 
 def _mentions(connection: Connection, named: Anonymiser) -> Iterable[str]:
     """Columns of rows that stay and in which the student is still called by a name that is known."""
     for table, columns in (
-        (deliveries, ("name", "path", "students", "team", "also")),
+        (attempts, ("name", "path", "students", "team", "also")),
         (overrides, ("name", "by", "why")),
         (reviews, ("comment", "told", "by", "why")),
         (scores, ("by", "why")),
@@ -187,15 +187,15 @@ def _mentions(connection: Connection, named: Anonymiser) -> Iterable[str]:
 def _whole_names_of(person: Person) -> Anonymiser:
     """What finds the person in rows of others: whole names, because others may share a part of one."""
     words = {word for s in person.students for word in (s.id, s.name, s.email, *s.also.values())}
-    words |= {each.delivery.name for each in person.alone}
+    words |= {each.attempt.name for each in person.alone}
     return Anonymiser([Student(word) for word in words if word and not word.isdecimal()], b"")
 
 
 def _extent(rows: _Rows, person: Person) -> Extent:
     return Extent(
-        len(rows.deliveries),
+        len(rows.attempts),
         len(rows.scores),
-        len(rows.transcripts),
+        len(rows.call_logs),
         len(rows.overrides),
         len(rows.reviews),
         len(rows.proposed),

@@ -9,7 +9,7 @@ from viva.model import Entry, Tier
 from viva.model.errors import CourseError, GraderError
 from viva.model.grade_request import Wanted
 from viva.pipeline.process.examiner_process import ExaminerProcess
-from viva.replay.key_recording import Book, Record
+from viva.replay.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import packed
 from viva.verify.expected_verdicts import Known
 
@@ -41,9 +41,9 @@ def record(
     unfit = _problems(books[0]) | _differences(*books)
     starter = next((k for k in known if k.name == "starter"), None)
     if starter is not None:
-        book, _ = asked(course, assignment, tier, secret, starter, wanted)
-        books.append(book)
-        for case_id, questions in book.asked.items():
+        key_recording, _ = asked(course, assignment, tier, secret, starter, wanted)
+        books.append(key_recording)
+        for case_id, questions in key_recording.asked.items():
             if not questions <= books[0].asked.get(case_id, set()):
                 unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
     made = books[0]
@@ -72,7 +72,7 @@ def right_submissions(assignment: Assignment, known: Sequence[Known]) -> list[Kn
 
 def asked(
     course: Course, assignment: Assignment, tier: Tier, secret: bytes, known: Known, wanted: Wanted
-) -> tuple[Book, tuple[Entry, ...]]:
+) -> tuple[KeyRecording, tuple[Entry, ...]]:
     """What one submission makes the tests ask the key, and these tests.
 
     The examiner is a fresh one, which remembers no answer of an earlier submission.
@@ -83,29 +83,29 @@ def asked(
     """
     with ExaminerProcess(course, assignment, tier, secret, ready=1) as examiner:
         graded = examiner.grade(known.submission, wanted)
-    if not graded.book:
+    if not graded.key_recording:
         raise GraderError(f"{assignment.name}: grading {known.name} was interrupted, so that nothing was recorded.")
     for entry in graded.score.entries:
         if known.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
             what = f"{entry.test_id} gives {known.name}, which is right, {entry.earned} of {entry.points} points"
             raise CourseError(f"{assignment.name}: {what}; `viva verify` says more.")
-    return Book.from_plain(graded.book), graded.score.entries
+    return KeyRecording.from_plain(graded.key_recording), graded.score.entries
 
 
-def _problems(book: Book) -> dict[str, str]:
-    return {test_of(case_id): reasons[0] for case_id, reasons in book.problems.items()}
+def _problems(key_recording: KeyRecording) -> dict[str, str]:
+    return {test_of(case_id): reasons[0] for case_id, reasons in key_recording.problems.items()}
 
 
-def _differences(first: Book, second: Book) -> dict[str, str]:
+def _differences(first: KeyRecording, second: KeyRecording) -> dict[str, str]:
     cases = first.asked.keys() | second.asked.keys()
     return {test_of(case): _ABOUT_THE_STUDENT for case in cases if first.asked.get(case) != second.asked.get(case)}
 
 
-def _same_hints(first: Book, *others: Book) -> dict[str, dict[str, Any]]:
+def _same_hints(first: KeyRecording, *others: KeyRecording) -> dict[str, dict[str, Any]]:
     """Hints whose value does not depend on what a student returned."""
 
     def same(at: str, name: str, value: Any) -> bool:
-        given = [book.hints[at][name] for book in others if name in book.hints.get(at, {})]
+        given = [key_recording.hints[at][name] for key_recording in others if name in key_recording.hints.get(at, {})]
         return all(packed(other) == packed(value) for other in given)
 
     kept = {at: {name: v for name, v in hints.items() if same(at, name, v)} for at, hints in first.hints.items()}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from viva.replay.key_recording import RECORD, Book
+from viva.replay.key_recording import RECORD, KeyRecording
 from viva.replay.key_recording.key_recording import record_from
 
 _TELLING_TEXT: Final = 20
@@ -48,7 +48,7 @@ class Secrets:
             for constant in (c for c in _constants(source) - known if c not in public):
                 self.texts[constant] = f"a constant of a hidden test in {name}"
 
-    def add_hidden(self, hidden: Book, public: Book) -> None:
+    def add_hidden(self, hidden: KeyRecording, public: KeyRecording) -> None:
         """What hidden tests ask the key and draw from."""
         known = set().union(*public.asked.values()) if public.asked else set()
         self.questions |= {

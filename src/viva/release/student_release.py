@@ -18,7 +18,7 @@ from viva.release.key_answers import asked, record, right_submissions, test_of
 from viva.release.leak_search import Secrets
 from viva.release.release_files import files_beside, starter_files
 from viva.release.released_folder import Released, course_files
-from viva.replay.key_recording import RECORD, Book, Record
+from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
 from viva.verify.expected_verdicts import Known, known_submissions
 from viva.verify.verify_course import verify
@@ -104,7 +104,7 @@ class Release:
             if wrong := [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]:
                 raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
 
-    def _chosen(self, everything: Book, entries: Sequence[Entry]) -> Told:
+    def _chosen(self, everything: KeyRecording, entries: Sequence[Entry]) -> Told:
         """Which tests are released, and why the others are not."""
         settings, told = self.assignment.release, Told()
         by_hand = {test_of(case) for case in everything.looked_up} if not settings.answers else set()
@@ -142,7 +142,7 @@ class Release:
             advice = "\n`release: {withhold: [test_…]}` in assignment.yaml keeps a test that needs the key."
             raise CourseError(f"{self.assignment.name}: what would be released does not hold.\n{_list(wrong)}{advice}")
 
-    def _search(self, files: dict[str, bytes], everything: Book, recorded: Record, tests: set[str]) -> None:
+    def _search(self, files: dict[str, bytes], everything: KeyRecording, recorded: Record, tests: set[str]) -> None:
         """Refuse files in which something is found that only graders may know."""
         graders = self.assignment.graders
         code = {path: data.decode() for path, data in files.items() if path.endswith(".py")}
@@ -159,11 +159,11 @@ class Release:
         secrets.add_constants(sources, list(code.values()), shown)
         mine = {case for case in everything.asked if test_of(case) in tests}
         secrets.add_hidden(
-            Book(
+            KeyRecording(
                 seeds={n: s for n, s in everything.seeds.items() if test_of(n.partition(" ")[2]) not in tests},
                 asked={case: everything.asked[case] for case in everything.asked.keys() - mine},
             ),
-            Book(seeds=recorded.seeds, asked={case: everything.asked[case] for case in mine}),
+            KeyRecording(seeds=recorded.seeds, asked={case: everything.asked[case] for case in mine}),
         )
         if found := secrets.found_in(files):
             what = "what would be released tells what only graders may know"

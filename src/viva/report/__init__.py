@@ -1,4 +1,4 @@
 """What a class did, for those who teach it, and what each student may read: pages, a table, pairs that look alike.
 
-The room knows no database: it is given deliveries with their scores, and returns bytes.
+The room knows no database: it is given submissions with their scores, and returns bytes.
 """

@@ -29,7 +29,7 @@ class Written:
     pages: int
     """Feedback pages."""
     unread: tuple[str, ...]
-    """Deliveries whose code could not be compared."""
+    """Submissions whose code could not be compared."""
 
 
 def write_report(
@@ -46,18 +46,18 @@ def write_report(
     """Write report.html and report.csv, and what else is asked for.
 
     Args:
-        feedback: a page for each delivery as well.
+        feedback: a page for each submission as well.
         pairs: the page of pairs that look alike as well.
         withheld: as for `open_submission`.
         missing: who of the class has handed in nothing, where that is known.
-        executed: notebooks that the course has run, by the name of the delivery; for others the source is shown.
+        executed: notebooks that the course has run, by the name of the submission; for others the source is shown.
 
     Raises:
-        UsageError: two deliveries have one name, something cannot be written, or jinja2 or nh3 is not installed.
+        UsageError: two submissions have one name, something cannot be written, or jinja2 or nh3 is not installed.
     """
-    counts = Counter(one.delivery.name for one in marked)
+    counts = Counter(one.attempt.name for one in marked)
     if feedback and (twice := [name for name, n in counts.items() if n > 1]):
-        raise UsageError(f"Two deliveries are called {twice[0]!r}, and each needs a page of its own; rename one.")
+        raise UsageError(f"Two submissions are called {twice[0]!r}, and each needs a page of its own; rename one.")
     html, csv = folder / "report.html", folder / "report.csv"
     write_atomically(csv, class_csv.table(marked))
     write_atomically(html, class_page.page(marked, assignment, missing, feedback=feedback, similarity=pairs))
@@ -75,7 +75,7 @@ def write_report(
 def similarity_page(
     marked: Sequence[Marked], assignment: Assignment, withheld: Withheld = frozenset
 ) -> tuple[bytes, list[str]]:
-    """The page of pairs to look at, and the deliveries that could not be compared.
+    """The page of pairs to look at, and the submissions that could not be compared.
 
     Raises:
         UsageError: jinja2 is not installed.
@@ -87,10 +87,10 @@ def similarity_page(
         submission, _ = graded_files(one, withheld)
         code = code_of(submission) if submission else []
         if code:
-            who = frozenset(student.id for student in one.delivery.students)
-            prints.append(similar_pairs.prints_of(one.delivery.name, who, code, starter))
+            who = frozenset(student.id for student in one.attempt.students)
+            prints.append(similar_pairs.prints_of(one.attempt.name, who, code, starter))
         else:
-            unread.append(one.delivery.name)
+            unread.append(one.attempt.name)
     data = render(
         "similarity.html.j2",
         assignment=assignment,
@@ -114,8 +114,8 @@ def _starter(assignment: Assignment) -> list[Source]:
 def _write_feedback(
     one: Marked, assignment: Assignment, folder: Path, withheld: Withheld, executed: Mapping[str, bytes]
 ) -> None:
-    path = folder / pages.path_of(one.delivery)
-    if ran := executed.get(one.delivery.name):
+    path = folder / pages.path_of(one.attempt)
+    if ran := executed.get(one.attempt.name):
         notebook = pages.Notebook("notebook.ipynb", ran, executed=True)
         write_atomically(path, pages.page(one, assignment, notebook), durable=False)
         return

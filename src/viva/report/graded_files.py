@@ -26,7 +26,7 @@ def graded_files(
         withheld: as for `open_submission`.
     """
     try:
-        submission = open_submission(one.delivery.path, one.score.submission, withheld=withheld)
+        submission = open_submission(one.attempt.path, one.score.submission, withheld=withheld)
     except UsageError:
         return None, GONE
     if submission.content_hash != one.score.content_hash:

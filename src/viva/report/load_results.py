@@ -1,4 +1,4 @@
-"""A folder of results becomes the deliveries and scores that a report is about."""
+"""A folder of results becomes the submissions and scores that a report is about."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -10,7 +10,7 @@ from viva.formats.ci.public_view import messages_of_cases
 from viva.formats.folders import results_below
 from viva.formats.results_json import NOT_FINISHED, Results, TestResult, load_results
 from viva.model import Case, Entry, Isolation, Score, Status
-from viva.model.attempt import Delivery, Marked
+from viva.model.attempt import Attempt, Marked
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve, Leader
@@ -19,10 +19,10 @@ _MOST: Final = 10**9
 """Points and seconds; floats would end there somewhere."""
 
 
-def deliveries_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
+def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
     """Every result below a folder with the folder in which it lies, in the order of the paths.
 
-    A folder of results does not know who handed in what: each delivery stands for one student.
+    A folder of results does not know who handed in what: each submission stands for one student.
 
     Args:
         folder: what `viva grade -o` wrote.
@@ -38,7 +38,7 @@ def deliveries_below(folder: Path, submissions: Path = Path()) -> list[tuple[Mar
         name = file.parent.as_posix()
         if name == ".":
             name = PurePosixPath(score.submission).name or "submission"
-        found.append(Marked(Delivery(name, submissions / score.submission, ()), score))
+        found.append(Marked(Attempt(name, submissions / score.submission, ()), score))
     return list(zip(_without_common_folder(found), [folder / file.parent for file in files], strict=True))
 
 
@@ -119,13 +119,13 @@ def _entry(test: TestResult, of_all: str) -> Entry:
 
 def _without_common_folder(found: list[Marked]) -> list[Marked]:
     """Names without the folders that all of them share, as long as each keeps one of its own."""
-    parts = [PurePosixPath(one.delivery.name).parts for one in found]
+    parts = [PurePosixPath(one.attempt.name).parts for one in found]
     if len(found) < 2:
         return found
     common = 0
     while all(len(p) > common + 1 for p in parts) and len({p[common] for p in parts}) == 1:
         common += 1
     return [
-        replace(one, delivery=replace(one.delivery, name="/".join(p[common:])))
+        replace(one, attempt=replace(one.attempt, name="/".join(p[common:])))
         for one, p in zip(found, parts, strict=True)
     ]

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from viva.config import Assignment
-from viva.model import Delivery, Entry, Marked, Score, Status
+from viva.model import Attempt, Entry, Marked, Score, Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import Standing, noticed
 from viva.records import Records
-from viva.records.row_packing import delivery_from, unpack_plain
+from viva.records.row_packing import attempt_from, unpack_plain
 from viva.review.written_answers import HandedIn, Written
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ class KeptClass:
 
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
         """As `Source.read`; of several attempts the last one, unless the best one counts."""
-        rows = [(delivery_from(row), row) for row in self._records.current_rows(self._assignment.name)]
+        rows = [(attempt_from(row), row) for row in self._records.current_rows(self._assignment.name)]
         if self._assignment.policy().attempts.which == "last":
-            rows = list({_who(delivery): (delivery, row) for delivery, row in rows}.values())
-        for delivery, row in rows:
+            rows = list({_who(attempt): (attempt, row) for attempt, row in rows}.values())
+        for attempt, row in rows:
             plain = unpack_plain(row.score)
             written = [_written(entry) for entry in plain["entries"] if entry["rubric"] and entry["status"] == _OPEN]
-            yield HandedIn(delivery, plain["content_hash"], row.id), written
+            yield HandedIn(attempt, plain["content_hash"], row.id), written
 
     def score(self, handed_in: HandedIn) -> Score:
         """As `Source.score`."""
@@ -66,7 +66,7 @@ class KeptClass:
 
     def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
         """As `Source.notebook`: the file that was handed in, if it is still there and the same."""
-        return _handed_in_notebook(Marked(handed_in.delivery, self.score(handed_in)), self._assignment, self._withheld)
+        return _handed_in_notebook(Marked(handed_in.attempt, self.score(handed_in)), self._assignment, self._withheld)
 
     def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
         """Nothing is written: the records hold the marks."""
@@ -99,9 +99,9 @@ class FolderClass:
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
         """As `Source.read`."""
         from viva.report.feedback.executed_notebooks import ExecutedNotebooks
-        from viva.report.load_results import deliveries_below
+        from viva.report.load_results import attempts_below
 
-        found = deliveries_below(self._folder, self._submissions)
+        found = attempts_below(self._folder, self._submissions)
         names = list(dict.fromkeys(one.score.assignment for one, _ in found))
         if self._alone and len(names) > 1:
             raise UsageError(f"{self._folder} holds results of several assignments ({', '.join(names)}): say one: -a.")
@@ -109,7 +109,7 @@ class FolderClass:
         self._executed = ExecutedNotebooks(results)
         for one, place in results:
             written = [_of_entry(entry) for entry in self._as_graded(one.score, place).entries if entry.rubric]
-            yield HandedIn(one.delivery, one.score.content_hash, place), written
+            yield HandedIn(one.attempt, one.score.content_hash, place), written
 
     def score(self, handed_in: HandedIn) -> Score:
         """As `Source.score`."""
@@ -126,10 +126,10 @@ class FolderClass:
         """As `Source.notebook`: executed, where that is kept beside the result."""
         from viva.report.feedback.feedback_page import Notebook
 
-        executed = self._executed.get(handed_in.delivery.name)
+        executed = self._executed.get(handed_in.attempt.name)
         if executed is not None:
             return Notebook("", executed, executed=True), ""
-        return _handed_in_notebook(Marked(handed_in.delivery, self.score(handed_in)), self._assignment, self._withheld)
+        return _handed_in_notebook(Marked(handed_in.attempt, self.score(handed_in)), self._assignment, self._withheld)
 
     def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
         """Write the marks into its results.json."""
@@ -152,8 +152,8 @@ def _file(handed_in: HandedIn) -> Path:
     return handed_in.score / _RESULTS
 
 
-def _who(delivery: Delivery) -> Sequence[str]:
-    return tuple(sorted(student.id for student in delivery.students)) or (delivery.name,)
+def _who(attempt: Attempt) -> Sequence[str]:
+    return tuple(sorted(student.id for student in attempt.students)) or (attempt.name,)
 
 
 def _written(plain: Mapping[str, Any]) -> Written:

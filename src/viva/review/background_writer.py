@@ -18,7 +18,7 @@ class Behind:
         self._source = source
         self._thread = ThreadPoolExecutor(1, "viva-review")
         self.untold: Mapping[str, str] = {}
-        """Deliveries whose results could not be brought up to date, and why; replaced and never changed, since pages
+        """Submissions whose results could not be brought up to date, and why; replaced and never changed, since pages
         read it meanwhile."""
 
     def tell(self, whose: Iterable[HandedIn], marks: Marks) -> None:
@@ -31,7 +31,7 @@ class Behind:
 
     def _tell(self, whose: Iterable[HandedIn], marks: Marks) -> None:
         for handed_in in whose:
-            name = handed_in.delivery.name
+            name = handed_in.attempt.name
             try:
                 self._source.tell(handed_in, marks())
             except Exception as error:  # nobody waits for it: it is said on the page and at the end; the mark is kept

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from viva.model import Delivery
+from viva.model import Attempt
 
 Key = tuple[str, str]
 """Content hash of a submission, and number of a question."""
@@ -18,7 +18,7 @@ _ORDER: Final = "viva: order of written answers"
 class HandedIn:
     """A submission under one of the names by which it was handed in."""
 
-    delivery: Delivery
+    attempt: Attempt
     content_hash: str
     score: int | Path
     """Where its score is: its number in the records, or the folder of its results.json."""

@@ -14,7 +14,7 @@ _LATE_S: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class LiveHello:
+class LiveReadyMessage:
     """What a kernel says of itself: there are no walls."""
 
     versions: Mapping[str, str]
@@ -32,9 +32,9 @@ class KernelBox:
         self._over = ""
 
     @property
-    def hello(self) -> Any:
+    def ready_message(self) -> Any:
         """What the kernel said of itself."""
-        return self._source.hello
+        return self._source.ready_message
 
     @property
     def alive(self) -> bool:
@@ -70,13 +70,13 @@ class KernelBox:
 class KernelSource:
     """Lends the one kernel at the other end of a connection."""
 
-    def __init__(self, sock: socket.socket, hello: Any) -> None:
+    def __init__(self, sock: socket.socket, ready_message: Any) -> None:
         """Args:
         sock: the connection; its other end answers as a box's worker does.
         hello: what is known of the kernel.
         """
         self._sock = sock
-        self.hello = hello
+        self.ready_message = ready_message
         self._late = False
         """Whether an answer is still to come that nobody waits for."""
 

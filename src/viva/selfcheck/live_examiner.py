@@ -17,7 +17,7 @@ from viva.model.gpu import Gpus
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.request_loop import serve_requests, telling_what_fails
 from viva.selfcheck.channels import connect
-from viva.selfcheck.kernel_box import KernelSource, LiveHello
+from viva.selfcheck.kernel_box import KernelSource, LiveReadyMessage
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 NO_GPU: Final = "Not marked yet: this test needs a GPU, and such tests are not run in a live notebook."
@@ -72,7 +72,7 @@ def _serve(control: socket.socket, questions: socket.socket, start: dict[str, An
             f"{assignment.title} is marked by a unittest suite, which cannot question a live notebook: save "
             "it, and run `viva check` on the file."
         )
-    source = KernelSource(questions, LiveHello(start["versions"]))
+    source = KernelSource(questions, LiveReadyMessage(start["versions"]))
 
     def no_gpu() -> NoReturn:
         raise CourseError("a live notebook offers no GPU")

@@ -155,14 +155,14 @@ def test_nobody_gets_it_who_does_not_want_it(course: _Course) -> None:
     assert without_times(plain.score) == without_times(wanted.score)
 
 
-def test_a_transcript_is_the_same_with_and_without_it_and_gives_it_again(course: _Course) -> None:
+def test_a_call_log_is_the_same_with_and_without_it_and_gives_it_again(course: _Course) -> None:
     files = {"a.ipynb": notebook("def double(x): return 2 * x\nprint('put out')", "def leave(): raise ValueError")}
-    one = course.graded(files, Wanted(transcript=True))
-    two = course.graded(files, Wanted(transcript=True, notebook=True))
+    one = course.graded(files, Wanted(call_log=True))
+    two = course.graded(files, Wanted(call_log=True, notebook=True))
     loaded = load_course(course.root)
     with ExaminerProcess(loaded, loaded.assignment(NAME), Tier.T3, SECRET, boxes=False) as examiner:
-        for kept in (one.transcript, two.transcript):
-            again = examiner.grade(handed_in(files), Wanted(notebook=True), transcript=kept)
+        for kept in (one.call_log, two.call_log):
+            again = examiner.grade(handed_in(files), Wanted(notebook=True), call_log=kept)
             assert again.changed == [] and again.notebook == two.notebook != b""
             assert without_times(again.score) == without_times(two.score)
 

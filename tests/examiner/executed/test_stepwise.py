@@ -61,16 +61,16 @@ def test_a_cell_that_cannot_be_interrupted_ends_it_too(examiner: ExaminerProcess
     assert told(graded.notebook)[3:] == [("died", HUNG), ("skipped", None)]
 
 
-def test_a_transcript_knows_nothing_of_it_and_gives_the_same_score(examiner: ExaminerProcess) -> None:
+def test_a_call_log_knows_nothing_of_it_and_gives_the_same_score(examiner: ExaminerProcess) -> None:
     work = handed_in(notebook(*BEFORE, "import os\nos._exit(3)"))
-    plain = examiner.grade(work, Wanted(transcript=True))
-    wanted = examiner.grade(work, Wanted(transcript=True, notebook=True))
+    plain = examiner.grade(work, Wanted(call_log=True))
+    wanted = examiner.grade(work, Wanted(call_log=True, notebook=True))
     assert without_times(plain.score) == without_times(wanted.score)
     course = load_course(Path(examiner.assignment.folder).parents[1])
     with ExaminerProcess(course, course.assignment(NAME), Tier.T3, SECRET, boxes=False) as without:
-        again = without.grade(work, Wanted(notebook=True), transcript=wanted.transcript)
+        again = without.grade(work, Wanted(notebook=True), call_log=wanted.call_log)
     assert again.changed == [] and without_times(again.score) == without_times(wanted.score)
-    assert again.notebook == b"", "a transcript holds no more than what was said"
+    assert again.notebook == b"", "a call log holds no more than what was said"
 
 
 def test_the_next_submission_is_graded_as_ever(examiner: ExaminerProcess) -> None:

@@ -18,7 +18,7 @@ from viva.model.errors import UsageError
 WHEN = datetime(2026, 12, 2, 1, 0, tzinfo=timezone(timedelta(hours=1)))
 EVIL = Student('=HYPERLINK("http://x")', "@SUM(1)", "-1+1", "+A")
 GRADES = [
-    grade(ADA, "63", earned=Fraction(70), penalty=Fraction(7), delivery="ada/1", submitted_at=WHEN, why="Late.\nVery."),
+    grade(ADA, "63", earned=Fraction(70), penalty=Fraction(7), attempt="ada/1", submitted_at=WHEN, why="Late.\nVery."),
     EXCUSED,
     grade(EVIL, "0", "missing"),
 ]

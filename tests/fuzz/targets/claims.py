@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.target import Target, expect, expect_sentence
-from tests.fuzz.targets import wire as door
+from tests.fuzz.targets import wire as connection
 from tests.fuzz.targets.answers import ASKED
 from viva.adapters.unittests.suite_outcome import of_fixture, of_test
 from viva.examiner.catalog import TestFunction
@@ -30,7 +30,7 @@ UP_TO = ((), ("polarity",), ("sign", "order"), ("spaces",))
 
 def check(data: bytes) -> None:
     """The first byte chooses what is expected of the value in the rest."""
-    value = door.unframed(data[1:])
+    value = connection.unframed(data[1:])
     if isinstance(value, wire.WireError):
         return
     expect(type(untrusted.text(value)) is str and type(untrusted.number(value)) is int, "a reader returns another kind")
@@ -77,6 +77,6 @@ def seeds() -> Iterator[bytes]:
 
 
 WORDS = (
-    *door.TARGET.words, "events", "success", "failure", "error", "skip", "score", "printed", "frames", "limit",
+    *connection.TARGET.words, "events", "success", "failure", "error", "skip", "score", "printed", "frames", "limit",
 )  # fmt: skip
 TARGET = Target(check, seeds, WORDS)

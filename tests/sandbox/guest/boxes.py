@@ -51,7 +51,7 @@ class Worker:
     def __init__(self, sock: socket.socket, work: Path) -> None:
         self.socket, self.work = sock, work
         try:
-            self.hello = wire.receive(sock, time.monotonic() + 20)
+            self.ready_message = wire.receive(sock, time.monotonic() + 20)
         except BaseException:
             sock.close()
             raise

@@ -31,8 +31,8 @@ def main(folder: str, descriptor: int, preload: list[str]) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             channel.close()
             os.chdir(work)
-            hello = {"pid": os.getpid(), "python": sys.version_info[:2]}
-            worker.serve(socket.socket(fileno=fds[0]), hello, {"work": work.decode(), "seed": 1})
+            ready_message = {"pid": os.getpid(), "python": sys.version_info[:2]}
+            worker.serve(socket.socket(fileno=fds[0]), ready_message, {"work": work.decode(), "seed": 1})
         os.close(fds[0])
 
 

@@ -48,7 +48,7 @@ def test_whatever_a_statement_raises_the_rest_is_run(worker: Worker, statement: 
 
 def test_several_statements_on_a_line(worker: Worker) -> None:
     """Before Python 3.11 what follows on the same line is lost."""
-    if worker.hello["python"] < (3, 11):
+    if worker.ready_message["python"] < (3, 11):
         pytest.skip("this Python does not say in which column a statement raised")
     report = worker.load("a = 1; b = 1 / 0; c = 3; e = 1 / 0\nd = 4")
     assert worker.ask("names") == ["a", "c", "d"] and len(report["errors"]) == 2

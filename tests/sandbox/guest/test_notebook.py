@@ -355,7 +355,7 @@ def preloaded(tmp_path: Path) -> Iterator[Worker]:
 
 def processor_s(worker: Worker) -> float:
     """Processor time of the worker so far."""
-    fields = Path(f"/proc/{worker.hello['pid']}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{worker.ready_message['pid']}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / 100
 
 

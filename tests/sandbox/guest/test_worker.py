@@ -14,7 +14,7 @@ from viva.sandbox.guest.transport import wire
 
 
 def test_the_hello_comes_first(worker: Worker) -> None:
-    assert worker.hello["pid"] > 0
+    assert worker.ready_message["pid"] > 0
 
 
 def test_files_are_put_listed_and_read(worker: Worker) -> None:
@@ -505,7 +505,7 @@ def test_a_value_that_is_too_large_is_said_to_be(worker: Worker) -> None:
 
 def test_the_worker_ends_with_its_examiner(forker: Forker, tmp_path: Path) -> None:
     worker = forker.fork(tmp_path)
-    pid = worker.hello["pid"]
+    pid = worker.ready_message["pid"]
     worker.socket.close()
     deadline = time.monotonic() + 5
     while Path(f"/proc/{pid}").exists():

@@ -10,7 +10,7 @@ import pytest
 from programs import Program
 
 from viva.model import Limits, Tier
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 SMALL = Limits(memory_mib=256, disk_mib=8, output_kib=16, processes=24, submission_s=60.0)
@@ -23,20 +23,20 @@ def offered() -> list[Tier]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests that take `zygote` (or anything made from it) run once in each tier."""
-    if "zygote" in metafunc.fixturenames:
+    """Tests that take `fork_server` (or anything made from it) run once in each tier."""
+    if "fork_server" in metafunc.fixturenames:
         needed = metafunc.definition.get_closest_marker("parametrize")
-        assert needed is None or "zygote" not in needed.args[0]
+        assert needed is None or "fork_server" not in needed.args[0]
         least = getattr(metafunc.function, "least_tier", Tier.T0)
         metafunc.parametrize(
-            "zygote", [tier for tier in offered() if tier >= least], indirect=True, ids=str, scope="session"
+            "fork_server", [tier for tier in offered() if tier >= least], indirect=True, ids=str, scope="session"
         )
 
 
 @pytest.fixture(scope="session")
-def zygote(request: pytest.FixtureRequest) -> Iterator[Zygote]:
+def fork_server(request: pytest.FixtureRequest) -> Iterator[ForkServer]:
     """One fork server for each tier."""
-    with Zygote.start(request.param, preload=["numpy"]) as started:
+    with ForkServer.start(request.param, preload=["numpy"]) as started:
         yield started
 
 
@@ -56,11 +56,11 @@ def limits() -> Limits:
 
 
 @pytest.fixture
-def program(zygote: Zygote, limits: Limits) -> Iterator[Program]:
+def program(fork_server: ForkServer, limits: Limits) -> Iterator[Program]:
     """A box to load student code into; afterwards the next box of the same fork server must work."""
-    with zygote.spawn(limits) as box:
-        yield Program(box, zygote.tier)
-    with zygote.spawn(limits) as following:
-        after = Program(following, zygote.tier)
+    with fork_server.spawn(limits) as box:
+        yield Program(box, fork_server.tier)
+    with fork_server.spawn(limits) as following:
+        after = Program(following, fork_server.tier)
         after.load("def hello(): return 'still here'")
         assert after.call("hello") == "still here"

@@ -12,20 +12,20 @@ from programs import Program
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable
 from viva.sandbox.host.box_pool import Pool
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 
 LIMITS = Limits(memory_mib=256, disk_mib=8, output_kib=16, processes=24, submission_s=60.0)
 
 
 @pytest.fixture(scope="module")
-def starter() -> Iterator[Zygote]:
+def starter() -> Iterator[ForkServer]:
     """Makes boxes one program at a time."""
-    with Zygote.start(Tier.T0, preload=["numpy"], fork_server=False) as started:
+    with ForkServer.start(Tier.T0, preload=["numpy"], with_fork_server=False) as started:
         yield started
 
 
 @pytest.fixture
-def program(starter: Zygote) -> Iterator[Program]:
+def program(starter: ForkServer) -> Iterator[Program]:
     """A box to load student code into; the next one must work."""
     with starter.spawn(LIMITS) as box:
         yield Program(box, Tier.T0)
@@ -36,8 +36,8 @@ def program(starter: Zygote) -> Iterator[Program]:
 def test_it_asks_and_answers(program: Program) -> None:
     program.load("import sys\ndef double(x): return 2 * x, 'numpy' in sys.modules")
     assert list(program.call("double", 21)) == [42, True]
-    assert program.box.hello.tier == "T0" and "numpy" in program.box.hello.versions
-    assert "seccomp" in program.box.hello.missing
+    assert program.box.ready_message.tier == "T0" and "numpy" in program.box.ready_message.versions
+    assert "seccomp" in program.box.ready_message.missing
 
 
 def test_endings_are_said_in_words(program: Program) -> None:
@@ -103,10 +103,10 @@ def test_children_end_with_it(program: Program) -> None:
 def test_it_ends_with_an_examiner_that_is_killed() -> None:
     script = """
 import time
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.model import Limits, Tier
-zygote = Zygote.start(Tier.T0, preload=[], fork_server=False)
-box = zygote.spawn(Limits())
+fork_server = ForkServer.start(Tier.T0, preload=[], with_fork_server=False)
+box = fork_server.spawn(Limits())
 print(box.ask("put", timeout_s=5, path="x", data=b"")["ok"], flush=True)
 time.sleep(100)
 """
@@ -123,7 +123,7 @@ time.sleep(100)
     assert not any(map(_lives, pids))
 
 
-def test_nothing_is_left(starter: Zygote) -> None:
+def test_nothing_is_left(starter: ForkServer) -> None:
     def held() -> int:
         return len(list(Path("/dev/fd").iterdir()))
 
@@ -138,7 +138,7 @@ def test_nothing_is_left(starter: Zygote) -> None:
     assert not Path(room).exists()
 
 
-def test_a_pool_works_with_it(starter: Zygote) -> None:
+def test_a_pool_works_with_it(starter: ForkServer) -> None:
     with Pool(starter, LIMITS, ready=1, data=[("a/b.txt", b"hi")]) as pool, pool.take() as box:
         program = Program(box, Tier.T0)
         program.load("def read(): return open('a/b.txt').read()")
@@ -146,7 +146,7 @@ def test_a_pool_works_with_it(starter: Zygote) -> None:
 
 
 def test_closing_ends_boxes_that_were_forgotten() -> None:
-    own = Zygote.start(Tier.T0, preload=[], fork_server=False)
+    own = ForkServer.start(Tier.T0, preload=[], with_fork_server=False)
     box = own.spawn(LIMITS)
     own.close()
     with pytest.raises(BoxDied):
@@ -165,9 +165,9 @@ def test_closing_ends_boxes_that_were_forgotten() -> None:
     ],
 )
 def test_what_is_wrong_is_said_at_the_start(options: dict[str, object], words: str) -> None:
-    arguments: dict[str, object] = {"tier": Tier.T0, "preload": [], "fork_server": False, **options}
+    arguments: dict[str, object] = {"tier": Tier.T0, "preload": [], "with_fork_server": False, **options}
     with pytest.raises(BoxUnavailable, match=words):
-        Zygote.start(arguments.pop("tier"), **arguments)  # type: ignore[arg-type]
+        ForkServer.start(arguments.pop("tier"), **arguments)  # type: ignore[arg-type]
 
 
 def _lives(pid: int) -> bool:

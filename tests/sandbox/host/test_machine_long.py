@@ -72,11 +72,11 @@ def test_every_promise_holds(case: str) -> None:
 LOOK = """
 import json, os
 from viva.sandbox.host.levels.detect_levels import detect_tiers
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.model import Limits
 found = {str(report.tier): [report.available, report.sentence, list(report.advice)] for report in detect_tiers()}
 best = next(report.tier for report in detect_tiers() if report.available)
-with Zygote.start(best, preload=[]) as zygote, zygote.spawn(Limits()) as box:
+with ForkServer.start(best, preload=[]) as fork_server, fork_server.spawn(Limits()) as box:
     found["box"] = [dict(box.hello.layers), list(box.hello.missing), bool(box.handle.cgroup)]
 print(json.dumps([os.uname().release, found]))
 """

@@ -19,7 +19,7 @@ from viva.sandbox.host.exit_reason import reason_of
 from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
 from viva.sandbox.host.limits.uids import BorrowedUid
-from viva.sandbox.host.ready_message import Hello
+from viva.sandbox.host.ready_message import ReadyMessage
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_endings_have_words(report: bytes, out_of_memory: bool, words: str) -> N
 )
 def test_a_hello_of_another_form_is_refused(message: object) -> None:
     with pytest.raises(ProtocolViolation, match="no hello"):
-        Hello.from_wire(message)
+        ReadyMessage.from_wire(message)
 
 
 def test_output_is_capped_and_counted() -> None:

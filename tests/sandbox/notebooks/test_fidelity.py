@@ -14,7 +14,7 @@ from stock_kernel import outputs_of
 
 from viva.model import Limits
 from viva.sandbox.guest.notebook.notebooks import needs_shell
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 pytestmark = pytest.mark.long
@@ -73,8 +73,10 @@ def in_viva(sources: list[str], *, by_kernel: bool = False) -> list[Outputs]:
     tier = next(report.tier for report in detect_tiers() if report.available)
     cells = [{"number": n, "source": source} for n, source in enumerate(sources, 1)]
     with (
-        Zygote.start(tier, preload=["numpy", "IPython", "matplotlib.pyplot", *(KERNEL if by_kernel else ())]) as zygote,
-        zygote.spawn(Limits()) as box,
+        ForkServer.start(
+            tier, preload=["numpy", "IPython", "matplotlib.pyplot", *(KERNEL if by_kernel else ())]
+        ) as fork_server,
+        fork_server.spawn(Limits()) as box,
     ):
         how = {"op": "load_by_kernel", "kernel": "python", "whole_s": 280.0} if by_kernel else {"op": "load_notebook"}
         reply = box.ask(**how, timeout_s=300.0, mode="run", cell_s=60.0, forbid=[], path="n.ipynb", cells=cells)

@@ -14,7 +14,7 @@ import pytest
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout
 from viva.sandbox.host.box import Box
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 pytestmark = pytest.mark.slow
@@ -33,17 +33,17 @@ def best_tier() -> Tier:
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    with Zygote.start(best_tier(), preload=PRELOAD) as started:
+def fork_server() -> Iterator[ForkServer]:
+    with ForkServer.start(best_tier(), preload=PRELOAD) as started:
         yield started
 
 
 @pytest.fixture
-def box(zygote: Zygote) -> Iterator[Box]:
+def box(fork_server: ForkServer) -> Iterator[Box]:
     """A box; afterwards the next one of the same fork server must work."""
-    with zygote.spawn(Limits(memory_mib=512)) as box:
+    with fork_server.spawn(Limits(memory_mib=512)) as box:
         yield box
-    with zygote.spawn(Limits()) as following:
+    with fork_server.spawn(Limits()) as following:
         assert following.ask("names", timeout_s=5) == {"ok": []}
 
 
@@ -205,7 +205,7 @@ def test_there_is_no_network(box: Box) -> None:
 
 
 def test_ordinary_boxes_know_nothing_of_kernels() -> None:
-    with Zygote.start(best_tier(), preload=["numpy", "IPython"]) as zygote, zygote.spawn(Limits()) as box:
+    with ForkServer.start(best_tier(), preload=["numpy", "IPython"]) as fork_server, fork_server.spawn(Limits()) as box:
         data = b"import sys\nheavy = [m for m in ('ipykernel', 'jupyter_client', 'zmq') if m in sys.modules]\n"
         box.ask("put", timeout_s=5, path="s.py", data=data)
         box.ask("load_module", timeout_s=5, path="s.py", mode="run", forbid=[])
@@ -267,8 +267,8 @@ def shouting(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_kernel_of_another_language_puts_out_its_cells(shouting: str) -> None:
     with (
-        Zygote.start(best_tier(), preload=["numpy", *CLIENT], python=shouting) as zygote,
-        zygote.spawn(Limits()) as box,
+        ForkServer.start(best_tier(), preload=["numpy", *CLIENT], python=shouting) as fork_server,
+        fork_server.spawn(Limits()) as box,
     ):
         cells = run(box, "hello", "?", "...", "again", kernel="shout", cell_s=3.0)
         assert [cell["status"] for cell in cells] == ["ok", "raised", "timeout", "ok"]

@@ -10,7 +10,7 @@ from class_exports import CODE, Read, names
 def test_everybody_is_found_by_canvas_number(read: Read) -> None:
     found = read(exports.CANVAS, roster=exports.CANVAS_GRADEBOOK)
     assert found.source == "canvas"
-    told = {d.name: ([s.id for s in d.students], d.late, d.attempt, names(d.path)) for d in found.deliveries}
+    told = {d.name: ([s.id for s in d.students], d.late, d.number, names(d.path)) for d in found.attempts}
     assert told == {
         "lovelaceada_1001": (["S1"], False, 1, ["notes.txt", "solution.py"]),
         "turingalan_1002": (["S2"], True, 2, ["solution.py"]),
@@ -31,7 +31,7 @@ def test_everybody_is_found_by_canvas_number(read: Read) -> None:
 
 
 def test_the_later_attempt_holds_what_was_handed_in_later(read: Read) -> None:
-    found = {d.name: d for d in read(exports.CANVAS).deliveries}
+    found = {d.name: d for d in read(exports.CANVAS).attempts}
     assert (found["müllerzoë_1003"].path / "solution.py").read_bytes() == CODE
     assert (found["müllerzoë_1003-attempt-2"].path / "solution.py").read_bytes() == CODE + b"# better\n"
 
@@ -65,13 +65,13 @@ def test_the_export_itself_is_left_as_it_was(read: Read, tmp_path: Path) -> None
 )  # fmt: skip
 def test_attempts_and_names(read: Read, files: list[str], expected: dict[str, tuple[int, list[str]]]) -> None:
     found = read(dict.fromkeys(files, CODE))
-    assert {d.name: (d.attempt, names(d.path)) for d in found.deliveries} == expected
+    assert {d.name: (d.number, names(d.path)) for d in found.attempts} == expected
     assert not found.unmatched
 
 
 def test_without_the_numbers_a_list_joins_by_name_and_says_so(read: Read) -> None:
     found = read(exports.CANVAS, roster="id;name\n7;Ada Lovelace\n8;Jo Smith\n9;Zoë Müller\n1002;Bo Else\n")
-    of = {d.name: [s.id for s in d.students] for d in found.deliveries}
+    of = {d.name: [s.id for s in d.students] for d in found.attempts}
     assert of["lovelaceada_1001"] == ["7"] and of["müllerzoë_1003"] == ["9"]
     assert "lovelaceada was taken for Ada Lovelace (7) by the name alone." in found.notes
     reasons = {u.name: u.reason for u in found.unmatched}

@@ -19,7 +19,7 @@ def export(metadata: str) -> dict[str, bytes]:
 def test_groups_times_and_attempts(read: Read) -> None:
     found = read(exports.GRADESCOPE, roster=exports.GRADESCOPE_ROSTER)
     assert found.source == "gradescope"
-    told = {d.name: ([s.id for s in d.students], d.attempt, d.submitted_at) for d in found.deliveries}
+    told = {d.name: ([s.id for s in d.students], d.number, d.submitted_at) for d in found.attempts}
     west, east = timezone(timedelta(hours=-7)), timezone(timedelta(hours=2))
     assert told == {
         "submission_11": (["100", "101"], 3, datetime(2026, 10, 5, 11, 7, 0, 250_000, tzinfo=west)),
@@ -32,7 +32,7 @@ def test_groups_times_and_attempts(read: Read) -> None:
         ("submission_98", "is not in the metadata"),
         ("submission_15", "is in the metadata, but its files are not in the export"),
     }
-    assert found.deliveries[0].also == {"submission": "11", "history": "2"}
+    assert found.attempts[0].also == {"submission": "11", "history": "2"}
 
 
 def test_what_an_autograder_printed_is_no_submission(read: Read) -> None:
@@ -42,13 +42,13 @@ def test_what_an_autograder_printed_is_no_submission(read: Read) -> None:
 def test_pdf_files_of_a_paper_assignment(read: Read) -> None:
     metadata = "submission_1:\n  :submitters:\n  - :name: A\n    :sid: '1'\n"
     found = read({"submission_metadata.yml": metadata.encode(), "1.pdf": b"%PDF"})
-    assert [(d.name, d.path.name, d.submitted_at) for d in found.deliveries] == [("submission_1", "1.pdf", None)]
+    assert [(d.name, d.path.name, d.submitted_at) for d in found.attempts] == [("submission_1", "1.pdf", None)]
 
 
 def test_two_people_of_whom_only_the_name_is_known_stay_two(read: Read) -> None:
     metadata = "".join(f"submission_{n}:\n  :submitters:\n  - :name: Jo Smith\n" for n in (1, 2))
     found = read(export(metadata), roster="id,name\n1,Jo Smith\n")
-    assert len({d.students[0].id for d in found.deliveries}) == 2
+    assert len({d.students[0].id for d in found.attempts}) == 2
     assert [s.id for s in found.missing] == ["1"]
 
 
@@ -59,7 +59,7 @@ def test_two_people_of_whom_only_the_name_is_known_stay_two(read: Read) -> None:
 )  # fmt: skip
 def test_values_of_other_types_are_passed_over(read: Read, told: str) -> None:
     found = read(export(f"submission_1:\n  {told}\nsubmission_2:\n  :submitters:\n  - :name: A\n    :sid: '7'\n"))
-    assert {d.name: [s.id for s in d.students] for d in found.deliveries} == {"submission_1": [], "submission_2": ["7"]}
+    assert {d.name: [s.id for s in d.students] for d in found.attempts} == {"submission_1": [], "submission_2": ["7"]}
     assert ("submission_1", "says of nobody that they handed it in") in {(u.name, u.reason) for u in found.unmatched}
 
 
@@ -87,14 +87,14 @@ MERGES = "submission_1:\n  m0: &m0 {a: 1}\n" + "".join(
 )
 def test_what_no_export_holds_costs_only_itself(read: Read, metadata: str) -> None:
     found = read(export(metadata + "submission_2:\n  :submitters:\n  - :name: A\n    :sid: '7'\n"))
-    assert {d.name: [s.id for s in d.students] for d in found.deliveries} == {"submission_1": [], "submission_2": ["7"]}
+    assert {d.name: [s.id for s in d.students] for d in found.attempts} == {"submission_1": [], "submission_2": ["7"]}
     reasons = {u.name: u.reason for u in found.unmatched if "metadata" in u.reason}
     assert list(reasons) == ["submission_1"] and "has metadata that cannot be read (" in reasons["submission_1"]
 
 
 def test_aliases_of_aliases_cost_nothing(read: Read) -> None:
     """Shared values stay shared: 10^29 values are never built or walked through."""
-    assert [d.name for d in read(export(LAUGHS)).deliveries] == ["submission_1"]
+    assert [d.name for d in read(export(LAUGHS)).attempts] == ["submission_1"]
 
 
 def test_a_file_that_is_too_large_or_has_too_many_values(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,4 +118,4 @@ LINES = st.sampled_from(
 @given(st.lists(LINES | st.text(max_size=20), max_size=12).map("\n".join))
 def test_any_metadata_is_read_or_listed(read: Read, metadata: str) -> None:
     found = read({"submission_metadata.yml": metadata.encode("utf-8", "replace"), "submission_1/x.py": CODE})
-    assert len(found.deliveries) + sum(u.name == "submission_1" for u in found.unmatched) >= 1
+    assert len(found.attempts) + sum(u.name == "submission_1" for u in found.unmatched) >= 1

@@ -58,7 +58,7 @@ def test_one_person(tmp_path: Path) -> None:
                 assert (joined.students["p"].id if "p" in joined.students else joined.reasons["p"]) == found
 
 
-def test_a_name_that_two_deliveries_have_joins_neither(tmp_path: Path) -> None:
+def test_a_name_that_two_attempts_have_joins_neither(tmp_path: Path) -> None:
     joined = Joiner(roster(tmp_path, LIST)).join([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")])
     assert not joined.students
     assert set(joined.reasons.values()) == {"has a name that somebody else in the export has as well"}

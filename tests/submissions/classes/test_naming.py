@@ -1,4 +1,4 @@
-"""Names of deliveries: safe and apart in every file system, whatever students call their files."""
+"""Names of submissions: safe and apart in every file system, whatever students call their files."""
 
 import re
 import unicodedata

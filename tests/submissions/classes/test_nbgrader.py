@@ -10,7 +10,7 @@ from class_exports import CODE, NOTEBOOK, Read
 def test_students_and_times(read: Read) -> None:
     found = read(exports.NBGRADER)
     assert found.source == "nbgrader"
-    assert {d.name: (d.path.name, str(d.submitted_at)) for d in found.deliveries} == {
+    assert {d.name: (d.path.name, str(d.submitted_at)) for d in found.attempts} == {
         "ada": ("ps1", "2026-10-05 11:07:00.250000+02:00"),
         "noa": ("ps1", "2026-10-05 11:07:00+00:00"),
         "王伟": ("ps1", "None"),
@@ -23,13 +23,13 @@ def test_students_and_times(read: Read) -> None:
 def test_the_folder_of_students_itself(read: Read, folder: str) -> None:
     files = {name.removeprefix("submitted/"): data for name, data in exports.NBGRADER.items() if "notes" not in name}
     found = read(files, folder=folder)
-    assert (found.source, len(found.deliveries)) == ("nbgrader", 4)
+    assert (found.source, len(found.attempts)) == ("nbgrader", 4)
 
 
 def test_several_assignments_are_no_attempts(read: Read) -> None:
     files = {f"submitted/ada/ps{n}/x.ipynb": NOTEBOOK for n in (1, 2)}
     found = read(files)
-    assert [(d.name, d.attempt, d.also["assignment"]) for d in found.deliveries] == [
+    assert [(d.name, d.number, d.also["assignment"]) for d in found.attempts] == [
         ("ada_ps1", 1, "ps1"),
         ("ada_ps2", 1, "ps2"),
     ]
@@ -45,4 +45,4 @@ def test_a_timestamp_that_is_a_link_is_not_read(read: Read, tmp_path: Path) -> N
     (tmp_path / "class/submitted/ada/ps1").mkdir(parents=True)
     (tmp_path / "class/submitted/ada/ps1/timestamp.txt").symlink_to(tmp_path / "elsewhere")
     found = read({"submitted/ada/ps1/x.ipynb": NOTEBOOK, "submitted/bo/ps1/timestamp.txt": b"x" * 5000})
-    assert [d.submitted_at for d in found.deliveries] == [None, None]
+    assert [d.submitted_at for d in found.attempts] == [None, None]

@@ -18,14 +18,14 @@ from viva.submissions.classes.submission_names import same_anywhere
 
 def told(found: ClassRead) -> object:
     """Everything but where it lies."""
-    deliveries = [
-        (d.name, d.students, d.submitted_at, d.late, d.attempt, d.team, d.source, d.also) for d in found.deliveries
+    attempts = [
+        (d.name, d.students, d.submitted_at, d.late, d.number, d.team, d.source, d.also) for d in found.attempts
     ]
     contents = [
         [n for n in names(d.path) if ".git" not in n] if d.path.is_dir() else d.path.read_bytes()
-        for d in found.deliveries
+        for d in found.attempts
     ]
-    return deliveries, contents, set(found.unmatched), found.missing, found.source
+    return attempts, contents, set(found.unmatched), found.missing, found.source
 
 
 @pytest.mark.parametrize("name", list(exports.EXPORTS))
@@ -39,20 +39,20 @@ def test_a_zip_a_tar_and_a_folder_are_the_same_class(tmp_path: Path, name: str) 
     ]
     read = [told(read_class(path, roster=None, into=tmp_path / "into")) for path in paths]
     assert read[0] == read[1] == read[2] == read[3]
-    assert read_class(paths[0], roster=None, into=tmp_path / "into").deliveries
+    assert read_class(paths[0], roster=None, into=tmp_path / "into").attempts
 
 
 @pytest.mark.parametrize("name", list(exports.EXPORTS))
-def test_every_delivery_can_be_opened_as_a_submission(tmp_path: Path, name: str) -> None:
+def test_every_attempt_can_be_opened_as_a_submission(tmp_path: Path, name: str) -> None:
     archive = zipped(tmp_path / "class.zip", exports.EXPORTS[name])
-    for delivery in read_class(archive, roster=None, into=tmp_path / "into").deliveries:
-        assert open_submission(delivery.path, delivery.name).files
+    for attempt in read_class(archive, roster=None, into=tmp_path / "into").attempts:
+        assert open_submission(attempt.path, attempt.name).files
 
 
 def test_everybody_of_the_roster_is_there_or_missing(read: Read) -> None:
     for files, roster in ((exports.CANVAS, exports.CANVAS_GRADEBOOK), (exports.MOODLE, exports.MOODLE_WORKSHEET)):
         found = read(files, roster=roster, folder=roster[:6])
-        there = {s.id for d in found.deliveries for s in d.students}
+        there = {s.id for d in found.attempts for s in d.students}
         missing = {s.id for s in found.missing}
         assert {s.id for s in found.roster} == (there & {s.id for s in found.roster}) | missing
         assert not there & missing
@@ -62,7 +62,7 @@ def test_the_roster_may_lie_beside_the_submissions(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "class", exports.FOLDERS)
     found = read_class(folder, roster=folder / "roster.csv", into=tmp_path / "into")
     assert not [u for u in found.unmatched if u.name == "roster.csv"]
-    assert [s.name for d in found.deliveries for s in d.students if s.id == "ada"] == ["Ada Lovelace"]
+    assert [s.name for d in found.attempts for s in d.students if s.id == "ada"] == ["Ada Lovelace"]
 
 
 def test_what_lies_beside_the_folder_in_the_archive_is_listed(read: Read) -> None:
@@ -72,14 +72,14 @@ def test_what_lies_beside_the_folder_in_the_archive_is_listed(read: Read) -> Non
 
 def test_names_that_are_the_same_in_some_file_system_are_told_apart(read: Read) -> None:
     found = read({f"{who}/x.py": CODE for who in ("Ada", "ada", "Zoë", "Zoe\u0308", "con", "a b", "nul.txt")})
-    made = [d.name for d in found.deliveries]
+    made = [d.name for d in found.attempts]
     assert len({same_anywhere(n) for n in made}) == 7 and {"Ada", "ada~2", "_con", "_nul.txt"} <= set(made)
 
 
 def test_refused_members_are_listed_and_the_class_goes_on(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "class.zip", {"ada/x.py": CODE, "bo/x.py": CODE, "../../eve/x.py": CODE})
     found = read_class(archive, roster=None, into=tmp_path / "into")
-    assert [d.name for d in found.deliveries] == ["ada", "bo"]
+    assert [d.name for d in found.attempts] == ["ada", "bo"]
     assert [u.reason for u in found.unmatched] == ["would be written outside the class's folder"]
 
 
@@ -131,14 +131,14 @@ NAMES = (
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.lists(NAMES, min_size=1, max_size=3).map("/".join), st.just(CODE), max_size=6))
 def test_whatever_files_are_called(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
-    """Each class is read or refused in a sentence; every delivery is there, apart from the others, and inside."""
+    """Each class is read or refused in a sentence; every submission is there, apart from the others, and inside."""
     root = tmp_path_factory.mktemp("any")
     archive = zipped(root / "class.zip", files)
     try:
         found = read_class(archive, roster=None, into=root / "into")
     except UsageError:
         return
-    assert len({same_anywhere(d.name) for d in found.deliveries}) == len(found.deliveries)
-    assert all(d.path.exists() and d.path.resolve().is_relative_to(root / "into") for d in found.deliveries)
-    assert len({d.path for d in found.deliveries}) == len(found.deliveries)
+    assert len({same_anywhere(d.name) for d in found.attempts}) == len(found.attempts)
+    assert all(d.path.exists() and d.path.resolve().is_relative_to(root / "into") for d in found.attempts)
+    assert len({d.path for d in found.attempts}) == len(found.attempts)
     assert {p.name for p in root.iterdir()} == {"class.zip", "into"}

@@ -9,7 +9,7 @@ from viva.cli.shared.keeping import open_records
 from viva.config import Course
 from viva.formats.folders import results_below
 from viva.formats.results_json import load_results
-from viva.model import Delivery, Marked, Student
+from viva.model import Attempt, Marked, Student
 from viva.model.errors import UsageError
 from viva.model.submission import ARCHIVES
 
@@ -53,7 +53,7 @@ def marked_in_records(course: Course, assignment: str, url: str | None) -> list[
 
 
 def marked_below(folder: Path) -> list[Marked]:
-    """What a folder of results says: each path below it is a delivery, and its last part the student's id.
+    """What a folder of results says: each path below it is a submission, and its last part the student's id.
 
     Raises:
         UsageError: there is no result, one cannot be read, or two would be the same student's.
@@ -66,11 +66,11 @@ def marked_below(folder: Path) -> list[Marked]:
         student = Student(_without_ending(PurePosixPath(name).name))
         score = score_of(load_results(folder / path))
         there = marked.setdefault(
-            (score.assignment, student.id), Marked(Delivery(name, folder / path.parent, (student,)), score)
+            (score.assignment, student.id), Marked(Attempt(name, folder / path.parent, (student,)), score)
         )
-        if there.delivery.name != name:
+        if there.attempt.name != name:
             raise UsageError(
-                f"{there.delivery.name} and {name} would both be handed in by `{student.id}`, and nothing says which "
+                f"{there.attempt.name} and {name} would both be handed in by `{student.id}`, and nothing says which "
                 "counts; grade folders that are named after students."
             )
     return list(marked.values())
@@ -96,9 +96,9 @@ def with_roster(
         known = read_roster(roster) if roster is not None else Roster(())
     else:
         known = _listed(export, roster, marked)
-    people = rejoined((student for one in marked for student in one.delivery.students), known)
+    people = rejoined((student for one in marked for student in one.attempt.students), known)
     joined = [
-        replace(one, delivery=replace(one.delivery, students=tuple(people[s.id] for s in one.delivery.students)))
+        replace(one, attempt=replace(one.attempt, students=tuple(people[s.id] for s in one.attempt.students)))
         for one in marked
     ]
     return joined, list(known.students)
@@ -106,7 +106,7 @@ def with_roster(
 
 def missing(marked: Iterable[Marked], listed: Iterable[Student]) -> list[Student]:
     """Who is on the list and has handed in nothing."""
-    there = {student.id for one in marked for student in one.delivery.students}
+    there = {student.id for one in marked for student in one.attempt.students}
     return [student for student in listed if student.id not in there]
 
 
@@ -121,19 +121,19 @@ def _listed(export: Path, roster: Path | None, marked: Sequence[Marked]) -> "Ros
 
     with tempfile.TemporaryDirectory(prefix="viva-class-") as room:  # made with mode 0700
         found = read_class(export, roster=roster, into=Path(os.path.realpath(room)))
-    graded = {_what(one.delivery) for one in marked}
-    if new := [delivery.name for delivery in found.deliveries if _what(delivery) not in graded]:
+    graded = {_what(one.attempt) for one in marked}
+    if new := [attempt.name for attempt in found.attempts if _what(attempt) not in graded]:
         more = f" and {len(new) - 5} more" if len(new) > 5 else ""
         raise UsageError(
             f"{export} holds what has no score in the records ({', '.join(new[:5])}{more}): `viva grade` it first."
         )
-    handed_in = {student.id: student for delivery in found.deliveries for student in delivery.students}
+    handed_in = {student.id: student for attempt in found.attempts for student in attempt.students}
     students = tuple({**{student.id: student for student in found.roster}, **handed_in}.values())
     return Roster(students, forms={student.id: forms(student.name) for student in students})
 
 
-def _what(delivery: Delivery) -> tuple[object, ...]:
-    return delivery.name, delivery.attempt, delivery.submitted_at
+def _what(attempt: Attempt) -> tuple[object, ...]:
+    return attempt.name, attempt.number, attempt.submitted_at
 
 
 def _with_own_names(marked: Iterable[Marked]) -> list[Marked]:
@@ -141,12 +141,12 @@ def _with_own_names(marked: Iterable[Marked]) -> list[Marked]:
     taken: set[str] = set()
     found = []
     for one in reversed(list(marked)):
-        name = wished = one.delivery.name
-        number = one.delivery.attempt
+        name = wished = one.attempt.name
+        number = one.attempt.number
         while name in taken:
             name, number = f"{wished}-attempt-{number}", number + 1
         taken.add(name)
-        found.append(replace(one, delivery=replace(one.delivery, name=name)))
+        found.append(replace(one, attempt=replace(one.attempt, name=name)))
     return found[::-1]
 
 

@@ -165,9 +165,9 @@ class Keeping:
         gpu: bool,
         again: bool,
     ) -> None:
-        from viva.pipeline.score_cache import Keeper
+        from viva.pipeline.score_cache import ScoreCache
 
-        self._keeper = Keeper(records, course.root, secret, wanted, reason, gpu=gpu)
+        self._keeper = ScoreCache(records, course.root, secret, wanted, reason, gpu=gpu)
         self._again = again
         self._unchanged = 0
         self._earlier: Counter[str] = Counter()

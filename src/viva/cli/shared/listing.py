@@ -11,7 +11,7 @@ import click
 from viva.cli.shared.options import choose_assignment
 from viva.config import Course, keep_apart
 from viva.formats import escaping
-from viva.model import Delivery
+from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.pipeline.local_pool import Job
 from viva.submissions import discover, open_submission
@@ -71,18 +71,18 @@ def list_jobs(
             raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
         room = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
         found = settled(lambda into: read_class(paths[0], roster=roster, into=into), room)
-        deliveries = [replace(each, path=each.path.absolute()) for each in found.deliveries]  # a regrade looks there
-        handed_in: list[tuple[Path, Delivery | None]] = [(delivery.path, delivery) for delivery in deliveries]
+        attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade looks there
+        handed_in: list[tuple[Path, Attempt | None]] = [(attempt.path, attempt) for attempt in attempts]
     else:
         found = None
         handed_in = [(path, None) for path in discover(paths)]
     keep_apart(course.root, [path for path, _ in handed_in if not path.is_relative_to(place)])
     few = len(handed_in) < KEEP_BYTES_BELOW
-    return Listing([_job(course, assignment, path, delivery, keep=few) for path, delivery in handed_in], found)
+    return Listing([_job(course, assignment, path, attempt, keep=few) for path, attempt in handed_in], found)
 
 
-def _job(course: Course, assignment: str | None, path: Path, delivery: Delivery | None, *, keep: bool) -> Job:
-    name = delivery.name if delivery is not None else str(path)
+def _job(course: Course, assignment: str | None, path: Path, attempt: Attempt | None, *, keep: bool) -> Job:
+    name = attempt.name if attempt is not None else str(path)
     submission = open_submission(path, name, withheld=course.withheld)
     return Job(
         path,
@@ -91,5 +91,5 @@ def _job(course: Course, assignment: str | None, path: Path, delivery: Delivery 
         submission if keep else None,
         may_hold_notebook=submission.may_hold_notebook,
         content_hash=submission.content_hash,
-        delivery=delivery,
+        attempt=attempt,
     )

@@ -263,8 +263,8 @@ class Progress:
 
 
 def _named(job: Job) -> Path:
-    """What its result is called by: the delivery's name in the class, else the path as it was given."""
-    return Path(job.delivery.name) if job.delivery is not None else job.path
+    """What its result is called by: the submission's name in the class, else the path as it was given."""
+    return Path(job.attempt.name) if job.attempt is not None else job.path
 
 
 def target(output: Path, path: Path, count: int) -> Path:

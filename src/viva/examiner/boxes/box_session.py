@@ -37,7 +37,7 @@ MOST_DIFFERENCES: Final = 50
 
 @dataclass(slots=True)
 class Question:
-    """One thing asked and what came of it, for `viva why` and the transcript."""
+    """One thing asked and what came of it, for `viva why` and the call log."""
 
     op: str
     subject: str
@@ -71,7 +71,7 @@ class TestState:
 
 
 class BoxSession:
-    """Implements `Door` for the handles of one submission."""
+    """Implements `BoxConnection` for the handles of one submission."""
 
     def __init__(self, source: BoxSource, loader: Loader, limits: Limits, on_gpu: OnGpu | None = None) -> None:
         self._source = source
@@ -128,7 +128,7 @@ class BoxSession:
             self._box = box = self._take()
             self.generation += 1
             self.tainted = self.test.hidden
-            self.isolation = box.hello
+            self.isolation = box.ready_message
             try:
                 report = self._loader.load(self._raw)
             except (BoxTimeout, BoxDied, ProtocolViolation) as error:
@@ -274,7 +274,7 @@ class BoxSession:
             self._releases.append(ref_id)
 
     def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
-        """Ask the loaded box one question; see `Door.ask`.
+        """Ask the loaded box one question; see `BoxConnection.ask`.
 
         Raises:
             StudentRaised, MissingName: the box's claims about the student's code.

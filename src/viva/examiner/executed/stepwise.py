@@ -1,6 +1,6 @@
 """A notebook that ends its box while it is loaded is run once more, a cell at a time: what came before the end is kept.
 
-Only the executed notebook is made of it. No test asks that box anything, and no transcript knows of it.
+Only the executed notebook is made of it. No test asks that box anything, and no call log knows of it.
 """
 
 import time

@@ -18,7 +18,7 @@ NBGRADER: Final = (
 )
 PLAIN: Final = (
     *("student", "name", "email", "section", "state", "points", "maximum"),
-    *("earned", "penalty", "adjusted", "still_open", "delivery", "submitted_at", "why"),
+    *("earned", "penalty", "adjusted", "still_open", "submission", "submitted_at", "why"),
 )
 
 
@@ -36,7 +36,7 @@ def nbgrader(grades: Sequence[Grade], assignment: str, due: datetime | None) -> 
                 last,
                 first,
                 grade.student.email,
-                in_decimals(grade.earned) if grade.delivery else "",
+                in_decimals(grade.earned) if grade.attempt else "",
                 in_decimals(grade.penalty),
                 "" if grade.points is None else in_decimals(grade.points),
                 in_decimals(grade.maximum),
@@ -82,7 +82,7 @@ def _values(grade: Grade) -> tuple[object, ...]:
     student = grade.student
     return (
         *(student.id, student.name, student.email, student.section, grade.state, grade.points, grade.maximum),
-        *(grade.earned, grade.penalty, grade.adjusted, grade.still_open, grade.delivery),
+        *(grade.earned, grade.penalty, grade.adjusted, grade.still_open, grade.attempt),
         *(grade.submitted_at.astimezone(UTC) if grade.submitted_at else None, grade.why),
     )
 

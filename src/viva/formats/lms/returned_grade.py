@@ -24,7 +24,7 @@ class Grade:
     penalty: Fraction = Fraction(0)
     adjusted: Fraction = Fraction(0)
     still_open: Fraction = Fraction(0)
-    delivery: str = ""
+    attempt: str = ""
     """The name of what counted."""
     submitted_at: datetime | None = None
     why: str = ""

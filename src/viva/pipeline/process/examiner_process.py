@@ -54,7 +54,7 @@ class ExaminerProcess:
             gpus: what is offered to tests that need a GPU; where nothing is, they are deferred.
             core: the processor core that examiner and boxes keep to, where every core has an examiner: libraries use
                 one thread, and a box with a GPU may use all cores. None for any.
-            boxes: False where transcripts alone are to answer: then nothing of a student's is run.
+            boxes: False where call logs alone are to answer: then nothing of a student's is run.
         """
         self._start: dict[str, Any] = {
             "course": str(course.root),
@@ -171,7 +171,7 @@ class ExaminerProcess:
         on_entry: Callable[[Entry], None] = lambda _: None,
         on_progress: Callable[[str], None] = lambda _: None,
         checkpoints: Path | None = None,
-        transcript: bytes = b"",
+        call_log: bytes = b"",
     ) -> Graded:
         """Grade one submission. A crash or a hang of the examiner still gives a score; the rest is marked as open.
 
@@ -179,7 +179,7 @@ class ExaminerProcess:
             on_entry: called with each entry as soon as it is known.
             on_progress: called with a line while a test takes long: how far a training is, or that it waits for a GPU.
             checkpoints: the folder in which trainings are kept and from which they go on; None for neither.
-            transcript: answers in the place of the student's program, where it is given.
+            call log: answers in the place of the student's program, where it is given.
 
         Raises:
             UsageError, GraderError: as `open`; never once the submission has been sent.
@@ -197,7 +197,7 @@ class ExaminerProcess:
             "call_s": wanted.call_s,
             "training": wanted.training,
             "key_record": wanted.key_record,
-            "transcript": transcript or wanted.transcript,
+            "call_log": call_log or wanted.call_log,
             "notebook": wanted.notebook,
             "checkpoints": None if checkpoints is None else str(checkpoints.absolute()),
         }
@@ -227,7 +227,7 @@ class ExaminerProcess:
         return Graded(score, [], finished=False, ended=ended)
 
     def close(self, *, kill: bool = False) -> None:
-        """End the examiner; its zygote and every box die with it."""
+        """End the examiner; its fork server and every box die with it."""
         if self._sock is not None:
             self._sock.close()
             self._sock = None

@@ -1,6 +1,7 @@
 """The examiner process: `python -I -m viva.pipeline.process.main FD`, or `… tcp PORT` where no descriptor is inherited.
 
-It starts the zygote before it reads the key, collects the tests once, and grades the submissions that its parent sends
+It starts the fork server before it reads the key, collects the tests once, and grades the submissions that its parent
+sends
 as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course. It ends
 when its parent closes the connection.
 """
@@ -31,7 +32,7 @@ from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.request_loop import serve_requests, telling_what_fails
 from viva.replay.call_log import NoBoxes
 from viva.sandbox.host.box_pool import Pool
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 
 ALONE_S: Final = 2.0
@@ -43,7 +44,7 @@ _FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
 
 
 class Boxes:
-    """The zygote and its pool, started in a thread of their own; meanwhile the main thread collects the tests."""
+    """The fork server and its pool, started in a thread of their own; meanwhile the main thread collects the tests."""
 
     def __init__(
         self,
@@ -65,13 +66,13 @@ class Boxes:
         elif notebooks and has_shell:
             self._preload.append("IPython")
         self._done = threading.Event()
-        self._zygote: Zygote | None = None
+        self._fork_server: ForkServer | None = None
         self._pool: Pool | None = None
         self._error: Exception | None = None
-        threading.Thread(target=self._live, daemon=True, name="zygote").start()
+        threading.Thread(target=self._live, daemon=True, name="fork_server").start()
 
     def pool(self) -> Pool:
-        """The pool, once the zygote is up.
+        """The pool, once the fork server is up.
 
         Raises:
             BoxUnavailable: this host cannot make boxes of the tier.
@@ -83,7 +84,7 @@ class Boxes:
         return self._pool
 
     def on_gpu(self, gpus: Gpus) -> GpuBoxes:
-        """Boxes that have a GPU, from a zygote of their own; for assignments that ask for one.
+        """Boxes that have a GPU, from a fork server of their own; for assignments that ask for one.
 
         Raises:
             BoxUnavailable: this host cannot make boxes of the tier with a GPU in them.
@@ -105,24 +106,24 @@ class Boxes:
     @property
     def lost(self) -> bool:
         """Whether a fork server ended though nobody here ended it: no box can be made any more."""
-        return any(server is not None and server.lost for server in (self._zygote, self._gpu_boxes))
+        return any(server is not None and server.lost for server in (self._fork_server, self._gpu_boxes))
 
     def close(self) -> None:
-        """End boxes and zygotes and wait for them, so that nothing is left and their cost is accounted."""
+        """End boxes and fork servers and wait for them, so that nothing is left and their cost is accounted."""
         if self._gpu_boxes is not None:
             self._gpu_boxes.close()
         self._done.wait()
         if self._pool is not None:
             self._pool.close()
-        if self._zygote is not None:
-            self._zygote.close()
+        if self._fork_server is not None:
+            self._fork_server.close()
 
     def _live(self) -> None:
         try:
-            self._zygote = Zygote.start(
+            self._fork_server = ForkServer.start(
                 self._tier, preload=self._preload, python=self._python, hidden=[self._assignment.graders.parent]
             )
-            self._pool = Pool(self._zygote, self._assignment.limits, ready=self._ready)
+            self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._ready)
         except Exception as error:  # told to whoever asks for the pool
             self._error = _as_course_error(error, self._assignment)
         self._done.set()
@@ -198,7 +199,7 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
     from viva.examiner.pytest_session import (
         NotStarted,
         Serving,
-    )  # pytest comes with it: after the zygote has been started
+    )  # pytest comes with it: after the fork server has been started
 
     course = load_course(Path(start["course"]))
     written = course.assignment(start["assignment"])

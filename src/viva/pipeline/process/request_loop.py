@@ -19,8 +19,8 @@ from viva.model.errors import BoxUnavailable, GraderError, UsageError
 from viva.model.plain import entry_to_plain, score_to_plain, submission_from_plain
 from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
-from viva.replay.call_log import Recording, Replaying, Transcript
-from viva.replay.key_recording import Book, ReplayedKey
+from viva.replay.call_log import CallLog, Recording, Replaying
+from viva.replay.key_recording import KeyRecording, ReplayedKey
 
 if TYPE_CHECKING:
     from viva.adapters.shared_grader import SharedGrader
@@ -70,8 +70,8 @@ def _grade(
 ) -> None:
     folder = request["checkpoints"]
     checkpoints = Checkpoints(Path(folder), grader.seeds.key("checkpoints")) if folder else None
-    book = Book() if request["key_record"] and isinstance(grader, Grader) else None
-    transcript = _transcript(request["transcript"]) if isinstance(grader, Grader) else None
+    key_recording = KeyRecording() if request["key_record"] and isinstance(grader, Grader) else None
+    call_log = _call_log(request["call_log"]) if isinstance(grader, Grader) else None
     loads: list[LoadReport] = []
 
     def tell(entry: Entry) -> None:
@@ -89,20 +89,20 @@ def _grade(
         training=request["training"],
         on_progress=lambda text: send(sock, {"event": "progress", "text": text}),
         checkpoints=checkpoints,
-        book=book,
-        transcript=transcript,
+        key_recording=key_recording,
+        call_log=call_log,
         on_loaded=loads.append,
     )
     score, questions = grader.grade(submission, asking)
-    kept: dict[str, Any] = {} if book is None else {"book": book.to_plain()}
+    kept: dict[str, Any] = {} if key_recording is None else {"book": key_recording.to_plain()}
     if checkpoints is not None:
         kept |= {"trained": checkpoints.trained, "remarks": checkpoints.notes}
-    if isinstance(transcript, Recording):
-        kept["transcript"] = transcript.transcript.to_bytes()
-    elif transcript is not None:
-        kept["changed"] = changed_tests(grader.functions, transcript)
+    if isinstance(call_log, Recording):
+        kept["call_log"] = call_log.call_log.to_bytes()
+    elif call_log is not None:
+        kept["changed"] = changed_tests(grader.functions, call_log)
     if request["notebook"] and loads and isinstance(grader, Grader):
-        kept["notebook"] = _notebook(grader, submission, loads[0], replayed=isinstance(transcript, Replaying))
+        kept["notebook"] = _notebook(grader, submission, loads[0], replayed=isinstance(call_log, Replaying))
     send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions, "kept": kept})
 
 
@@ -116,10 +116,10 @@ def _notebook(grader: Grader, submission: Submission, loaded: LoadReport, *, rep
     return executed_notebook(loaded, grader.assignment, submission.content_hash)
 
 
-def _transcript(asked: bool | bytes) -> Recording | Replaying | None:
-    """Writes the transcript, or answers from one that was kept."""
+def _call_log(asked: bool | bytes) -> Recording | Replaying | None:
+    """Writes the call log, or answers from one that was kept."""
     if isinstance(asked, bytes):
-        return Replaying(Transcript.from_bytes(asked))
+        return Replaying(CallLog.from_bytes(asked))
     return Recording() if asked else None
 
 

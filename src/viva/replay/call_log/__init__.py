@@ -6,6 +6,6 @@ running the student's code again.
 
 from viva.replay.call_log.box_recorder import Recording
 from viva.replay.call_log.box_replay import NoBoxes, Replaying
-from viva.replay.call_log.call_log import DIGEST, Exchange, Transcript
+from viva.replay.call_log.call_log import DIGEST, CallLog, Exchange
 
-__all__ = ["DIGEST", "Exchange", "NoBoxes", "Recording", "Replaying", "Transcript"]
+__all__ = ["DIGEST", "CallLog", "Exchange", "NoBoxes", "Recording", "Replaying"]

@@ -6,14 +6,14 @@ from typing import Any
 import viva.sandbox.guest.transport.wire as wire
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxError
-from viva.replay.call_log.call_log import LOADING, MOST_BYTES, Exchange, Transcript, ending_of, question_of
+from viva.replay.call_log.call_log import LOADING, MOST_BYTES, CallLog, Exchange, ending_of, question_of
 
 
 class Recording:
     """A source of boxes that writes down what they are asked, and their replies."""
 
     def __init__(self) -> None:
-        self.transcript = Transcript()
+        self.call_log = CallLog()
         self.place: Callable[[], str] = lambda: LOADING
         """Tells the case of the test that is running."""
         self._source: BoxSource | None = None
@@ -28,19 +28,19 @@ class Recording:
         """A ready box; see BoxSource."""
         assert self._source is not None  # `over` comes first
         box = self._source.take()
-        if self.transcript.hello is None:
-            self.transcript.hello = box.hello
-        self.transcript.loads.append([])
+        if self.call_log.ready_message is None:
+            self.call_log.ready_message = box.ready_message
+        self.call_log.loads.append([])
         return _Recorded(box, self)
 
     def write(self, exchange: Exchange) -> None:
         """Add an exchange where it belongs."""
         self._left -= len(exchange.question) + len(exchange.reply)
         if self._left < 0:
-            self.transcript = Transcript(too_large=True, loads=[[]])
+            self.call_log = CallLog(too_large=True, loads=[[]])
             return
         place = self.place()
-        where = self.transcript.loads[-1] if place == LOADING else self.transcript.cases.setdefault(place, [])
+        where = self.call_log.loads[-1] if place == LOADING else self.call_log.cases.setdefault(place, [])
         where.append(exchange)
 
 
@@ -52,8 +52,8 @@ class _Recorded:
         self.kill, self.close = box.kill, box.close
 
     @property
-    def hello(self) -> Any:
-        return self._box.hello
+    def ready_message(self) -> Any:
+        return self._box.ready_message
 
     @property
     def alive(self) -> bool:
@@ -62,7 +62,7 @@ class _Recorded:
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
         question = question_of(op, fields)
         if "seed" in fields:
-            self._recording.transcript.seeds[self._recording.place()] = fields["seed"]
+            self._recording.call_log.seeds[self._recording.place()] = fields["seed"]
         try:
             reply = self._box.ask(op, timeout_s=timeout_s, **fields)
         except BoxError as error:

@@ -1,4 +1,4 @@
-"""The transcript of one submission: exchanges with its boxes, by the case of the test in which they took place."""
+"""The call log of one submission: exchanges with its boxes, by the case of the test in which they took place."""
 
 import hashlib
 import zlib
@@ -12,19 +12,19 @@ import viva.sandbox.guest.transport.wire as wire
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, UsageError
 
 if TYPE_CHECKING:  # what makes boxes comes with it, and a live check makes none
-    from viva.sandbox.host.ready_message import Hello
+    from viva.sandbox.host.ready_message import ReadyMessage
 
 LOADING: Final = ""
 """The place of what is asked while a box is loaded: no case of a test has this name."""
 MOST_BYTES: Final = 64 << 20
-"""Of one transcript before it is packed; of a larger one nothing is kept, and its tests are asked again."""
+"""Of one call log before it is packed; of a larger one nothing is kept, and its tests are asked again."""
 WHOLE: Final = 64 << 10
 """A question of more bytes is kept as its digest: it can be compared, not read."""
 DIGEST: Final = b"sha256:"
 """What a digest begins with that stands in the place of a question."""
 FIND: Final = "find"
 """The operation that asks whether the submission has a name."""
-_FORMAT: Final = "viva transcript 1"
+_FORMAT: Final = "viva call log 1"
 _NOT_ASKED: Final = ("soft_s", "release", "seed")
 """Fields of a request that are no part of the question: how long it may take, what is not needed any more, and the seed
 of the test, which travels with its first question, whichever that is."""
@@ -59,10 +59,10 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Transcript:
+class CallLog:
     """All exchanges with the boxes of one submission that have no GPU."""
 
-    hello: "Hello | None" = None
+    ready_message: "ReadyMessage | None" = None
     """What the first box said of itself; None where none was taken."""
     loads: list[list[Exchange]] = field(default_factory=list)
     """How each box in turn was loaded."""
@@ -76,9 +76,9 @@ class Transcript:
         """As it is kept; empty if it was too large to keep."""
         if self.too_large:
             return b""
-        hello = self.hello
-        said = None if hello is None else [
-            hello.tier, dict(hello.layers), dict(hello.probes), list(hello.missing), dict(hello.versions)
+        ready = self.ready_message
+        said = None if ready is None else [
+            ready.tier, dict(ready.layers), dict(ready.probes), list(ready.missing), dict(ready.versions)
         ]  # fmt: skip
         plain = {
             "format": _FORMAT,
@@ -89,27 +89,29 @@ class Transcript:
         }
         return zlib.compress(msgpack.packb(plain, use_bin_type=True), 1)
 
-    def updated(self, later: "Transcript", tests: Collection[str]) -> "Transcript":
+    def updated(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
         """This, with the exchanges of some tests as they were when these were asked again.
 
         Args:
-            later: the transcript of the run in which they were asked.
+            later: the call log of the run in which they were asked.
             tests: their ids.
         """
         if self.too_large or later.too_large:
-            return Transcript(too_large=True)
+            return CallLog(too_large=True)
         kept = {case: said for case, said in self.cases.items() if case.partition("[")[0] not in tests}
         seeds = {**self.seeds, **later.seeds}
-        return Transcript(self.hello or later.hello, self.loads or later.loads, {**kept, **later.cases}, seeds)
+        return CallLog(
+            self.ready_message or later.ready_message, self.loads or later.loads, {**kept, **later.cases}, seeds
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The inverse of `to_bytes`.
 
         Raises:
-            UsageError: it is no transcript.
+            UsageError: it is no call log.
         """
-        from viva.sandbox.host.ready_message import Hello
+        from viva.sandbox.host.ready_message import ReadyMessage
 
         try:
             unpacker = zlib.decompressobj()
@@ -120,12 +122,12 @@ class Transcript:
             if plain["format"] != _FORMAT:
                 raise ValueError(f"its format is {plain['format']!r}")
             said = plain["hello"]
-            hello = None if said is None else Hello(said[0], said[1], said[2], tuple(said[3]), said[4])
+            ready_message = None if said is None else ReadyMessage(said[0], said[1], said[2], tuple(said[3]), said[4])
             loads = [[Exchange(*e) for e in load] for load in plain["loads"]]
             cases = {case: [Exchange(*e) for e in kept] for case, kept in plain["cases"].items()}
-            return cls(hello, loads, cases, dict(plain["seeds"]))
+            return cls(ready_message, loads, cases, dict(plain["seeds"]))
         except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
-            raise UsageError(f"A transcript cannot be read: {error}.") from None
+            raise UsageError(f"A call log cannot be read: {error}.") from None
 
 
 def question_of(op: str, fields: Mapping[str, Any]) -> bytes:

@@ -58,7 +58,7 @@ class Record:
 
 
 @dataclass(slots=True)
-class Book(Record):
+class KeyRecording(Record):
     """A record in the making: also which case asked what, and what could not be written down."""
 
     asked: dict[str, set[bytes]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Book(Record):
         return packed((self.to_bytes(), self.asked, self.problems, self.looked_up))
 
     @classmethod
-    def from_plain(cls, data: bytes) -> "Book":
+    def from_plain(cls, data: bytes) -> "KeyRecording":
         """From what `to_plain` wrote."""
         record, asked, problems, looked_up = unpacked(data)
         read = record_from(record)

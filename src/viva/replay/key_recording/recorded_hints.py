@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from viva.replay.key_recording.key_recording import Book, Record
+from viva.replay.key_recording.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed
 
 
@@ -26,9 +26,9 @@ class _Counting:
 class HintWriter(_Counting):
     """Computes every hint, also those of right answers, and writes its value down."""
 
-    def __init__(self, book: Book) -> None:
-        super().__init__(book)
-        self._book = book
+    def __init__(self, key_recording: KeyRecording) -> None:
+        super().__init__(key_recording)
+        self._key_recording = key_recording
 
     def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         """The author's hints; their values are in the book."""
@@ -37,7 +37,7 @@ class HintWriter(_Counting):
             with suppress(Exception):  # an author's slip: the hint is left out
                 value = copy.deepcopy(hint() if callable(hint) else hint)
                 packed(value)
-                self._book.hints.setdefault(at, {})[name] = value
+                self._key_recording.hints.setdefault(at, {})[name] = value
         return hints
 
     def of_function(
@@ -52,7 +52,7 @@ class HintWriter(_Counting):
                     value = copy.deepcopy(hint(*copy.deepcopy(arguments)))
                     packed(value)
                     made[digest("", arguments, {})] = value
-            self._book.hints.setdefault(at, {})[name] = made
+            self._key_recording.hints.setdefault(at, {})[name] = made
         return hints
 
 

@@ -6,41 +6,41 @@ from typing import Any
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key, KeyFunction, copied
 from viva.proxies.proxies import Call
-from viva.replay.key_recording.key_recording import Answer, Book
+from viva.replay.key_recording.key_recording import Answer, KeyRecording
 from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed
 
 
 class RecordingKey(Key):
     """Answers as the key does, and notes it in the book."""
 
-    def __init__(self, key: Key, book: Book) -> None:
+    def __init__(self, key: Key, key_recording: KeyRecording) -> None:
         super().__init__(key._module)
-        self._book = book
+        self._key_recording = key_recording
 
     def __getitem__(self, name: str) -> Any:
         found = super().__getitem__(name)
         if isinstance(found, KeyFunction):
-            self._book.functions.add(name)
-            return _Function(found._function, name, self._book)
+            self._key_recording.functions.add(name)
+            return _Function(found._function, name, self._key_recording)
         if isinstance(found, Mapping):
-            return _Table(found, name, self._book)
-        _note(self._book, name, (), {}, Answer(found))
+            return _Table(found, name, self._key_recording)
+        _note(self._key_recording, name, (), {}, Answer(found))
         return found
 
 
 class _Function(KeyFunction):
-    def __init__(self, function: Any, name: str, book: Book) -> None:
+    def __init__(self, function: Any, name: str, key_recording: KeyRecording) -> None:
         super().__init__(function, name)
-        self._book = book
+        self._key_recording = key_recording
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         asked = copied(args, kwargs)
         try:
             value = super().__call__(*args, **kwargs)
         except Exception as error:
-            _note(self._book, self.__name__, *asked, Answer(raised=(type(error).__name__, str(error))))
+            _note(self._key_recording, self.__name__, *asked, Answer(raised=(type(error).__name__, str(error))))
             raise
-        _note(self._book, self.__name__, *asked, Answer(value))
+        _note(self._key_recording, self.__name__, *asked, Answer(value))
         return value
 
     keep = __call__
@@ -50,32 +50,32 @@ class _Function(KeyFunction):
         did = super().call(*args, **kwargs)
         raised = None if did.raised is None else (did.raised.type_name, did.raised.message)
         after = (did.args_after, dict(did.kwargs_after))
-        _note(self._book, f"call {self.__name__}", *asked, Answer(did.value, after, raised))
+        _note(self._key_recording, f"call {self.__name__}", *asked, Answer(did.value, after, raised))
         return did
 
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
         if isinstance(found, KeyFunction):
-            return _Function(found._function, found.__name__, self._book)
-        _note(self._book, f"{self.__name__}.{name}", (), {}, Answer(found))
+            return _Function(found._function, found.__name__, self._key_recording)
+        _note(self._key_recording, f"{self.__name__}.{name}", (), {}, Answer(found))
         return found
 
 
 class _Table(Mapping[Any, Any]):
     """A constant of the key that is looked things up in, such as `answers`: only what was looked up is told."""
 
-    def __init__(self, table: Mapping[Any, Any], name: str, book: Book) -> None:
-        self._table, self._name, self._book = table, name, book
+    def __init__(self, table: Mapping[Any, Any], name: str, key_recording: KeyRecording) -> None:
+        self._table, self._name, self._key_recording = table, name, key_recording
 
     def __getitem__(self, item: Any) -> Any:
         found = self._table[item]
-        self._book.looked_up.add(self._book.case_id)
-        _note(self._book, f"{self._name}[]", (item,), {}, Answer(found))
+        self._key_recording.looked_up.add(self._key_recording.case_id)
+        _note(self._key_recording, f"{self._name}[]", (item,), {}, Answer(found))
         return found
 
     def __contains__(self, item: Any) -> bool:
         there = item in self._table
-        _note(self._book, f"{self._name} has", (item,), {}, Answer(there))
+        _note(self._key_recording, f"{self._name} has", (item,), {}, Answer(there))
         return there
 
     def __iter__(self) -> Iterator[Any]:
@@ -88,19 +88,19 @@ class _Table(Mapping[Any, Any]):
 
     def _whole(self) -> None:
         """Whoever asks for everything is told everything."""
-        self._book.looked_up.add(self._book.case_id)
-        _note(self._book, f"{self._name}[all]", (), {}, Answer(list(self._table)))
+        self._key_recording.looked_up.add(self._key_recording.case_id)
+        _note(self._key_recording, f"{self._name}[all]", (), {}, Answer(list(self._table)))
 
 
 class RecordingSeeds(Seeds):
     """Derives seeds as ever, and notes them in the book: the bundle carries those of public tests alone."""
 
-    __slots__ = ("_book",)
+    __slots__ = ("_key_recording",)
 
-    def __init__(self, seeds: Seeds, book: Book) -> None:
+    def __init__(self, seeds: Seeds, key_recording: KeyRecording) -> None:
         super().__init__(seeds.secret, seeds.assignment, seeds.version)
-        object.__setattr__(self, "_book", book)
-        book.seed_id = seeds.id
+        object.__setattr__(self, "_key_recording", key_recording)
+        key_recording.seed_id = seeds.id
 
     def test(self, test_id: str) -> int:
         """As ever."""
@@ -108,19 +108,21 @@ class RecordingSeeds(Seeds):
 
     def box(self, test_id: str) -> int:
         """As ever; comes first in each case."""
-        book: Book = object.__getattribute__(self, "_book")
-        book.case_id = test_id
+        key_recording: KeyRecording = object.__getattribute__(self, "_key_recording")
+        key_recording.case_id = test_id
         return self._noted("box", test_id, super().box(test_id))
 
     def _noted(self, purpose: str, test_id: str, seed: int) -> int:
-        book: Book = object.__getattribute__(self, "_book")
-        book.seeds[f"{purpose} {test_id}"] = seed
+        key_recording: KeyRecording = object.__getattribute__(self, "_key_recording")
+        key_recording.seeds[f"{purpose} {test_id}"] = seed
         return seed
 
 
-def _note(book: Book, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer) -> None:
+def _note(
+    key_recording: KeyRecording, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer
+) -> None:
     try:
         packed((answer.value, answer.after))
-        book.note(digest(name, args, kwargs), answer)
+        key_recording.note(digest(name, args, kwargs), answer)
     except Unrecordable as error:
-        book.complain(f"`{name}` of the key takes or returns what has no plain form ({error})")
+        key_recording.complain(f"`{name}` of the key takes or returns what has no plain form ({error})")

@@ -17,12 +17,12 @@ class ReplayedKey:
     """The interface of `Key`, without a key."""
 
     def __init__(self, record: Record) -> None:
-        self._book = _Pages(record)
+        self._key_recording = _Pages(record)
 
     @property
     def record(self) -> Record:
         """All that it knows."""
-        return self._book.record
+        return self._key_recording.record
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -30,13 +30,13 @@ class ReplayedKey:
         return self[name]
 
     def __getitem__(self, name: str) -> Any:
-        if name in self._book.record.functions:
-            return ReplayedFunction(name, self._book)
-        known = self._book.look_up(name, (), {})
-        return ReplayedTable(name, self._book) if known is None else copy.deepcopy(known.value)
+        if name in self._key_recording.record.functions:
+            return ReplayedFunction(name, self._key_recording)
+        known = self._key_recording.look_up(name, (), {})
+        return ReplayedTable(name, self._key_recording) if known is None else copy.deepcopy(known.value)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._book.record.functions
+        return name in self._key_recording.record.functions
 
 
 class _Pages:
@@ -62,9 +62,9 @@ class _Pages:
 class ReplayedFunction:
     """A function of the key, from the record; the same three ways to call."""
 
-    def __init__(self, name: str, book: _Pages) -> None:
+    def __init__(self, name: str, key_recording: _Pages) -> None:
         self.__name__ = name
-        self._book = book
+        self._key_recording = key_recording
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The value that the key gave.
@@ -72,7 +72,7 @@ class ReplayedFunction:
         Raises:
             NotRecorded: it was not asked this.
         """
-        answer = self._book.asked(self.__name__, args, kwargs)
+        answer = self._key_recording.asked(self.__name__, args, kwargs)
         if answer.raised is not None:
             kind = getattr(builtins, answer.raised[0], Exception)
             raise kind(answer.raised[1])
@@ -82,7 +82,7 @@ class ReplayedFunction:
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
         """Everything the call did."""
-        answer = copy.deepcopy(self._book.asked(f"call {self.__name__}", args, kwargs))
+        answer = copy.deepcopy(self._key_recording.asked(f"call {self.__name__}", args, kwargs))
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
         args_after, kwargs_after = answer.after or (args, kwargs)
         return Call(answer.value, args_after, kwargs_after, "", raised, 0.0)
@@ -91,27 +91,27 @@ class ReplayedFunction:
         if name.startswith("__"):
             raise AttributeError(name)
         chain = f"{self.__name__}.{name}"
-        known = self._book.look_up(chain, (), {})
-        return ReplayedFunction(chain, self._book) if known is None else copy.deepcopy(known.value)
+        known = self._key_recording.look_up(chain, (), {})
+        return ReplayedFunction(chain, self._key_recording) if known is None else copy.deepcopy(known.value)
 
 
 class ReplayedTable(Mapping[Any, Any]):
     """A table of the key of which only what was looked up is known."""
 
-    def __init__(self, name: str, book: _Pages) -> None:
-        self._name, self._book = name, book
+    def __init__(self, name: str, key_recording: _Pages) -> None:
+        self._name, self._key_recording = name, key_recording
 
     def __getitem__(self, item: Any) -> Any:
-        return copy.deepcopy(self._book.asked(f"{self._name}[]", (item,), {}).value)
+        return copy.deepcopy(self._key_recording.asked(f"{self._name}[]", (item,), {}).value)
 
     def __contains__(self, item: Any) -> bool:
-        return bool(self._book.asked(f"{self._name} has", (item,), {}).value)
+        return bool(self._key_recording.asked(f"{self._name} has", (item,), {}).value)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._book.asked(f"{self._name}[all]", (), {}).value)
+        return iter(self._key_recording.asked(f"{self._name}[all]", (), {}).value)
 
     def __len__(self) -> int:
-        return len(self._book.asked(f"{self._name}[all]", (), {}).value)
+        return len(self._key_recording.asked(f"{self._name}[all]", (), {}).value)
 
 
 class RecordedSeeds:

@@ -1,4 +1,4 @@
-"""`report.csv`: a row for each delivery, a column for each question; for people who open it in a spreadsheet."""
+"""`report.csv`: a row for each submission, a column for each question; for people who open it in a spreadsheet."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from viva.formats.decimal_points import show
 from viva.model.attempt import Marked
 from viva.report.class_page.questions import Question, questions
 
-_HEAD = ("delivery", "students", "submitted", "attempt", "late", "total", "points", "still open", "tier", "seconds")
+_HEAD = ("submission", "students", "submitted", "attempt", "late", "total", "points", "still open", "tier", "seconds")
 
 
 def table(marked: Sequence[Marked]) -> bytes:
@@ -24,15 +24,15 @@ def table(marked: Sequence[Marked]) -> bytes:
 
 
 def _row(one: Marked, asked: Sequence[Question]) -> list[str]:
-    delivery, score = one.delivery, one.score
+    attempt, score = one.attempt, one.score
     decided = {e.test_id: e.earned for e in score.entries if not e.status.is_open}
-    students = ", ".join(student.name or student.id for student in delivery.students)
+    students = ", ".join(student.name or student.id for student in attempt.students)
     return [
-        escaping.csv_cell(escaping.line(delivery.name)),
+        escaping.csv_cell(escaping.line(attempt.name)),
         escaping.csv_cell(escaping.line(students)),
-        delivery.submitted_at.isoformat() if delivery.submitted_at else "",
-        str(delivery.attempt),
-        {None: "", True: "yes", False: "no"}[delivery.late],
+        attempt.submitted_at.isoformat() if attempt.submitted_at else "",
+        str(attempt.number),
+        {None: "", True: "yes", False: "no"}[attempt.late],
         show(score.earned),
         show(score.points),
         show(score.still_open),

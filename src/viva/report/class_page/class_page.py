@@ -11,7 +11,7 @@ from viva.report.class_page.questions import analyse, responses
 from viva.report.class_page.statistics import summary
 from viva.report.rendering import render
 
-LISTED_DELIVERIES = 5000
+LISTED_ATTEMPTS = 5000
 
 
 def page(
@@ -25,9 +25,9 @@ def page(
     """The page.
 
     Args:
-        marked: all deliveries; of a student's several attempts the last one counts.
+        marked: all submissions; of a student's several attempts the last one counts.
         missing: who has handed in nothing.
-        feedback: whether there are pages for the students, to which the list of deliveries links.
+        feedback: whether there are pages for the students, to which the list of submissions links.
         similarity: whether there is a page of pairs that look alike.
 
     Raises:
@@ -60,14 +60,14 @@ def page(
         environments=facts.environments(last),
         opened=opened,
         open_median=float(median(one.score.still_open for one in last)) if last else 0.0,
-        open_deliveries=sum(1 for one in last if one.score.still_open),
+        open_attempts=sum(1 for one in last if one.score.still_open),
         bands=[(band, charts.lines(band)) for band in bands],
         seconds=facts.seconds(last),
         memory=facts.memory_mib(last),
         slowest=facts.slowest_tests(last),
         isolation=facts.isolation(last),
         versions=sorted({one.score.version for one in marked}),
-        listed=LISTED_DELIVERIES,
+        listed=LISTED_ATTEMPTS,
         feedback=feedback,
         similarity=similarity,
         size=(charts.WIDTH, charts.HEIGHT),

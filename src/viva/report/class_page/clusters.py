@@ -36,7 +36,7 @@ class Cluster:
     count: int
     """Students or teams."""
     example: str
-    """A delivery in which it happened."""
+    """A submission in which it happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
             test.students += 1
             for key in set(_keys(entry)):
                 test.counts[key] += 1
-                test.examples.setdefault(key, one.delivery.name)
+                test.examples.setdefault(key, one.attempt.name)
     found = [_wrong(test_id, test) for test_id, test in tests.items()]
     return sorted(found, key=lambda wrong: in_order(wrong.number))
 

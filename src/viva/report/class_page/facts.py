@@ -22,7 +22,7 @@ SLOWEST: Final = 15
 class GraderFault:
     """Something that went wrong on our side."""
 
-    delivery: str
+    attempt: str
     number: str
     name: str
     text: str
@@ -66,7 +66,7 @@ class CurveBand:
 def grader_faults(marked: Sequence[Marked]) -> list[GraderFault]:
     """Every test that is open because of us."""
     return [
-        GraderFault(one.delivery.name, entry.number, entry.name, entry.staff_message or entry.message)
+        GraderFault(one.attempt.name, entry.number, entry.name, entry.staff_message or entry.message)
         for one in marked
         for entry in one.score.entries
         if entry.status is Status.GRADER_ERROR

@@ -1,6 +1,6 @@
 """The class as a table of responses and questions, and what item analysis says of each question.
 
-A response is the last delivery of a student or a team. A question holds the tests of one number; tests that are still
+A response is the last submission of a student or a team. A question holds the tests of one number; tests that are still
 open for more than one response in five are left out of it, because nobody knows yet what they will say.
 """
 
@@ -62,12 +62,12 @@ class Analysis:
 
 
 def responses(marked: Iterable[Marked]) -> list[Marked]:
-    """The last delivery of each student or team, in the order given; one without students speaks for itself."""
+    """The last submission of each student or team, in the order given; one without students speaks for itself."""
     last: dict[object, Marked] = {}
     for one in marked:
-        who: object = frozenset(s.id for s in one.delivery.students) or one.delivery.name
+        who: object = frozenset(s.id for s in one.attempt.students) or one.attempt.name
         before = last.get(who)
-        if before is None or before.delivery.attempt <= one.delivery.attempt:
+        if before is None or before.attempt.number <= one.attempt.number:
             last[who] = one
     return list(last.values())
 

@@ -13,13 +13,13 @@ _MOST: Final = 4 * MOST_BYTES
 
 
 class ExecutedNotebooks(Mapping[str, bytes]):
-    """By the name of the delivery; one that belongs to other bytes than those that were marked is not there."""
+    """By the name of the submission; one that belongs to other bytes than those that were marked is not there."""
 
     def __init__(self, results: Sequence[tuple[Marked, Path]]) -> None:
         """Args:
         results: each with the folder in which its file lies.
         """
-        self._places = {one.delivery.name: (folder / FILE, one.score.content_hash) for one, folder in results}
+        self._places = {one.attempt.name: (folder / FILE, one.score.content_hash) for one, folder in results}
 
     def __getitem__(self, name: str) -> bytes:
         path, content_hash = self._places[name]

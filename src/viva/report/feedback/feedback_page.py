@@ -16,7 +16,7 @@ from viva.formats.decimal_points import show
 from viva.formats.executed_file import about
 from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
-from viva.model.attempt import Delivery, Marked
+from viva.model.attempt import Attempt, Marked
 from viva.model.errors import UsageError
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
 from viva.report.rendering import render
@@ -65,7 +65,7 @@ class Mark:
 
 
 def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = "") -> bytes:
-    """The page of one delivery.
+    """The page of one submission.
 
     Args:
         notebook: what was handed in; None where there is none to show.
@@ -86,8 +86,8 @@ def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, 
     return render(
         "feedback.html.j2",
         assignment=assignment,
-        delivery=one.delivery,
-        students=", ".join(student.name or student.id for student in one.delivery.students),
+        attempt=one.attempt,
+        students=", ".join(student.name or student.id for student in one.attempt.students),
         score=score,
         marks=marks,
         cells=[(cell, beside.get(index, ())) for index, cell in enumerate(cells)],
@@ -140,16 +140,16 @@ def place(marks: Sequence[Mark], cells: Sequence[ShownCell]) -> tuple[dict[int, 
     return beside, nowhere
 
 
-def path_of(delivery: Delivery) -> PurePosixPath:
-    """Where the page of a delivery lies below the folder of all pages.
+def path_of(attempt: Attempt) -> PurePosixPath:
+    """Where the page of a submission lies below the folder of all pages.
 
     Raises:
         UsageError: its name leads out of the folder.
     """
-    path = PurePosixPath(delivery.name)
-    parts = delivery.name.split("/")
-    if path.is_absolute() or any(part in ("", ".", "..") for part in parts) or set(delivery.name) & set("\\\0\n\r"):
-        raise UsageError(f"The delivery {delivery.name!r} cannot give a page its name: a relative path is expected.")
+    path = PurePosixPath(attempt.name)
+    parts = attempt.name.split("/")
+    if path.is_absolute() or any(part in ("", ".", "..") for part in parts) or set(attempt.name) & set("\\\0\n\r"):
+        raise UsageError(f"The submission {attempt.name!r} cannot give a page its name: a relative path is expected.")
     return path.with_name(f"{path.name}.html")
 
 

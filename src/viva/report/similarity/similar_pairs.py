@@ -38,7 +38,7 @@ class Prints:
 
     name: str
     who: frozenset[str]
-    """Students; deliveries of the same ones are no pair."""
+    """Students; submissions of the same ones are no pair."""
     sources: tuple[Source, ...]
     hashes: Hashes
     """Distinct, sorted; those of the starter are not in it."""

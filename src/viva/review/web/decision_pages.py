@@ -76,11 +76,11 @@ def students(asked: Asked, find: str = "") -> Response:
     meant: dict[str, list[HandedIn]] = {}
     for answer in asked.desk.every() if wanted else ():
         if answer.content_hash not in meant:
-            meant[answer.content_hash] = [one for one in answer.handed_in if _is_meant(wanted, one.delivery)]
+            meant[answer.content_hash] = [one for one in answer.handed_in if _is_meant(wanted, one.attempt)]
         for one in meant[answer.content_hash]:
-            if one.delivery.name in found or len(found) < _MOST_FOUND:
+            if one.attempt.name in found or len(found) < _MOST_FOUND:
                 names = page_values.names(replace(answer, handed_in=(one,)))[0]
-                row = found.setdefault(one.delivery.name, {"name": names, "delivery": one.delivery.name, "rows": []})
+                row = found.setdefault(one.attempt.name, {"name": names, "attempt": one.attempt.name, "rows": []})
                 row["rows"].append(_of_student(asked, answer))
     return asked.show(
         "students.html.j2", find=find[:200], found=sorted(found.values(), key=lambda each: str(each["name"]))
@@ -184,8 +184,8 @@ def _float(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _is_meant(wanted: str, delivery: Any) -> bool:
-    texts = (delivery.name, *(text for s in delivery.students for text in (s.id, s.name, s.email)))
+def _is_meant(wanted: str, attempt: Any) -> bool:
+    texts = (attempt.name, *(text for s in attempt.students for text in (s.id, s.name, s.email)))
     return any(wanted in text.casefold() for text in texts)
 
 

@@ -116,8 +116,8 @@ def names(answer: Answer) -> list[str]:
     """Whose it is, by every name under which it was handed in."""
     found = []
     for one in answer.handed_in:
-        students = ", ".join(f"{s.name} ({s.id})" if s.name and s.name != s.id else s.id for s in one.delivery.students)
-        found.append(students or one.delivery.name)
+        students = ", ".join(f"{s.name} ({s.id})" if s.name and s.name != s.id else s.id for s in one.attempt.students)
+        found.append(students or one.attempt.name)
     return list(dict.fromkeys(found))
 
 

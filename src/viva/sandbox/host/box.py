@@ -14,10 +14,10 @@ from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, Pro
 from viva.sandbox.host.box_resources import Handle
 from viva.sandbox.host.captured_output import Output, channel
 from viva.sandbox.host.exit_reason import reason_of
-from viva.sandbox.host.ready_message import Hello
+from viva.sandbox.host.ready_message import ReadyMessage
 
 if TYPE_CHECKING:
-    from viva.sandbox.host.fork_server import Server, Zygote
+    from viva.sandbox.host.fork_server import ForkServer, Server
 
 _HELLO_S: Final = 60.0
 _LAST_WORDS_S: Final = 2.0
@@ -30,14 +30,16 @@ _REPLIES: Final = ("ok", "raised", "missing", "stop")
 class Box:
     """One student's process tree. Use from one thread at a time; different boxes from any threads."""
 
-    def __init__(self, zygote: "Zygote", handle: Handle, sock: socket.socket, output: Output, report: int) -> None:
-        self._zygote, self._handle, self._socket, self._output = zygote, handle, sock, output
+    def __init__(
+        self, fork_server: "ForkServer", handle: Handle, sock: socket.socket, output: Output, report: int
+    ) -> None:
+        self._fork_server, self._handle, self._socket, self._output = fork_server, handle, sock, output
         self._report = report
         self._verdict = ""
         """Why we killed it, when we did."""
         self._closed = False
         self._out_of_memory = False
-        self.hello = Hello("none")
+        self.ready_message = ReadyMessage("none")
         self.polled_peak_mib = 0.0
         """The most the watchdog has seen."""
         self._cgroup_peak_mib = 0.0
@@ -47,14 +49,14 @@ class Box:
     @classmethod
     def born(
         cls,
-        zygote: "Zygote",
+        fork_server: "ForkServer",
         server: "Server",
         handle: Handle,
         limits: Limits,
         seed: int,
         gpu: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Ask the server of the zygote for a box and wait for its hello.
+        """Ask the server of the fork server for a box and wait for its hello.
 
         Args:
             gpu: device files (`devices`) and the UUID for CUDA (`visible`) of the GPU that it is given.
@@ -69,7 +71,7 @@ class Box:
                 handle.cgroup.close_descriptors()
             handle.free()
             raise BoxUnavailable(f"no box could be made: {error.strerror}") from error
-        box = cls(zygote, handle, sock, Output(reading, limits.output_kib, file), report)
+        box = cls(fork_server, handle, sock, Output(reading, limits.output_kib, file), report)
         cgroups = handle.cgroup.descriptors if handle.cgroup else []
         try:
             policy = {**dataclasses.asdict(limits), "seed": seed, **({"gpu": dict(gpu)} if gpu else {})}
@@ -91,8 +93,8 @@ class Box:
                 handle.cgroup.close_descriptors()
         try:
             if box._output.is_pipe:
-                zygote.reactor.watch(box._output, box._drain)
-            zygote.watchdog.guard(box, limits)
+                fork_server.reactor.watch(box._output, box._drain)
+            fork_server.watchdog.guard(box, limits)
             box._greet()
         except BaseException:
             box.close()
@@ -101,16 +103,16 @@ class Box:
 
     def _greet(self) -> None:
         try:
-            self.hello = Hello.from_wire(wire.receive(self._socket, time.monotonic() + _HELLO_S))
+            self.ready_message = ReadyMessage.from_wire(wire.receive(self._socket, time.monotonic() + _HELLO_S))
         except (EOFError, OSError, wire.WireError) as error:
             self._handle.ended.wait(_LAST_WORDS_S)
             said = self.printed().decode(errors="replace").strip().splitlines()
             why = said[-1] if said else str(error) or "it ended without a word"
             raise BoxUnavailable(f"the box did not come up: {why}") from error
-        found = self.hello.open_probes
-        if found and self._zygote.tier > Tier.T0:
+        found = self.ready_message.open_probes
+        if found and self._fork_server.tier > Tier.T0:
             raise BoxUnavailable(
-                f"a box of tier {self._zygote.tier} was destroyed because a wall did not hold: "
+                f"a box of tier {self._fork_server.tier} was destroyed because a wall did not hold: "
                 + "; ".join(f"{name} ({text})" for name, text in found.items())
             )
 
@@ -194,14 +196,14 @@ class Box:
         if self._closed:
             return
         self._handle.kill()
-        self._zygote.watchdog.dismiss(self)
+        self._fork_server.watchdog.dismiss(self)
         if not self._handle.ended.wait(20):
             raise BoxError("a box could not be ended within 20 s; the host is overloaded or a process is stuck")
         self._output.drain()
         _ = self.peak_memory_mib
         self._closed = True
         if self._output.is_pipe:
-            self._zygote.reactor.forget(self._output)
+            self._fork_server.reactor.forget(self._output)
         self._output.close()
         self._socket.close()
         os.close(self._report)
@@ -227,7 +229,7 @@ class Box:
     def _death(self) -> BoxDied | BoxUnavailable:
         if not self._handle.ended.wait(_LAST_WORDS_S if not self._verdict else 0.0):
             self._end("it closed the connection to the examiner")
-        if not self._verdict and self._zygote.lost:
+        if not self._verdict and self._fork_server.lost:
             return BoxUnavailable("the fork server has ended, and with it the box")
         if not self._verdict:
             report = b""

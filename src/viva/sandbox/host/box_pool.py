@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from viva.model import Limits
 from viva.model.errors import BoxError, BoxUnavailable
 from viva.sandbox.host.box import Box
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 
 _PUT_S: Final = 60.0
 _TAKE_S: Final = 120.0
@@ -19,18 +19,24 @@ class Pool:
     """Keeps `ready` locked boxes waiting; a thread of its own makes them as long as the pool lives."""
 
     def __init__(
-        self, zygote: Zygote, limits: Limits, *, ready: int = 2, data: Sequence[tuple[str, bytes]] = (), seed: int = 0
+        self,
+        fork_server: ForkServer,
+        limits: Limits,
+        *,
+        ready: int = 2,
+        data: Sequence[tuple[str, bytes]] = (),
+        seed: int = 0,
     ) -> None:
         """Begin to make boxes.
 
         Args:
-            zygote: the fork server; stays the caller's to close, after the pool.
+            fork server: the fork server; stays the caller's to close, after the pool.
             limits: of every box.
             ready: how many boxes wait; 0 makes each one when it is taken.
             data: files put into the work directory of each box, as (relative path, bytes).
             seed: for the random states of the box before a request carries its own.
         """
-        self._zygote, self._limits, self._data, self._seed = zygote, limits, tuple(data), seed
+        self._fork_server, self._limits, self._data, self._seed = fork_server, limits, tuple(data), seed
         self._wanted = ready
         self._ready: deque[Box] = deque()
         self._failure: BoxError | None = None
@@ -100,7 +106,7 @@ class Pool:
                 self._changed.notify_all()
 
     def _make(self) -> Box:
-        box = self._zygote.spawn(self._limits, seed=self._seed)
+        box = self._fork_server.spawn(self._limits, seed=self._seed)
         try:
             for path, data in self._data:
                 reply = box.ask("put", timeout_s=_PUT_S, path=path, data=data)

@@ -14,7 +14,7 @@ from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.box_resources import Handle
-from viva.sandbox.host.fork_server_connection import ForkServer
+from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
 from viva.sandbox.host.levels.canary import Canary
 from viva.sandbox.host.limits.cgroups import CgroupParent
@@ -47,15 +47,15 @@ class Server(Protocol):
         """End all of it."""
 
 
-class Zygote:
-    """A running fork server; use `Zygote.start`. Safe to use from several threads."""
+class ForkServer:
+    """A running fork server; use `ForkServer.start`. Safe to use from several threads."""
 
-    def __init__(self, tier: Tier, settings: dict[str, Any], python: str, fork_server: bool) -> None:
+    def __init__(self, tier: Tier, settings: dict[str, Any], python: str, with_fork_server: bool) -> None:
         self.tier = tier
         self.reactor = Reactor(f"viva boxes {tier}")
         self.watchdog = Watchdog(self.reactor)
         self._canary = Canary()
-        self._cgroups = CgroupParent.find() if fork_server else None
+        self._cgroups = CgroupParent.find() if with_fork_server else None
         self._numbers = itertools.count(1)
         self._closed = False
         settings["canary"] = self._canary.described()
@@ -63,8 +63,8 @@ class Zygote:
         self.ready: dict[str, Any] = {}
         self._server: Server | None = None
         try:
-            if fork_server:
-                self._server = server = ForkServer(settings, python, self.reactor)
+            if with_fork_server:
+                self._server = server = ForkServerConnection(settings, python, self.reactor)
                 self.ready = server.ready
             else:
                 self._server = FreshInterpreters(settings, python)
@@ -84,7 +84,7 @@ class Zygote:
         devices: Sequence[str] = (),
         cores: Sequence[int] = (),
         fresh: bool = False,
-        fork_server: bool = system.FORKS_SAFELY,
+        with_fork_server: bool = system.FORKS_SAFELY,
     ) -> Self:
         """Make libraries warm and be ready to make boxes.
 
@@ -98,13 +98,13 @@ class Zygote:
             devices: device files of GPUs; a box sees those that `spawn` names, and no other.
             cores: processor cores that boxes may use where who calls keeps to one; none for those of the caller.
             fresh: never fork a warm interpreter.
-            fork_server: False starts every box as a program of its own, in tier T0 alone; the only way on macOS and
-                on Windows.
+            with_fork_server: False starts every box as a program of its own, in tier T0 alone; the only way on macOS
+                and on Windows.
 
         Raises:
             BoxUnavailable: one sentence that says what is missing on this host.
         """
-        if not fork_server and tier != Tier.T0:
+        if not with_fork_server and tier != Tier.T0:
             raise BoxUnavailable(f"no box of tier {tier} without a fork server: that way offers T0 alone")
         settings = {
             "tier": str(tier),
@@ -118,17 +118,17 @@ class Zygote:
             **({"devices": list(devices)} if devices else {}),
             **({"cores": list(cores)} if cores else {}),
         }
-        zygote = cls(tier, settings, python, fork_server)
-        if zygote.ready.get("threads"):
-            zygote.close()
-            zygote = cls(tier, {**settings, "fresh": True}, python, fork_server)
-        if "failed" in zygote.ready:
-            said = zygote._server.said() if zygote._server else ""
-            zygote.close()
-            raise BoxUnavailable(f"no box of tier {tier} on this host: {zygote.ready['failed']}{said}")
-        if not fork_server:
-            zygote._try()
-        return zygote
+        made = cls(tier, settings, python, with_fork_server)
+        if made.ready.get("threads"):
+            made.close()
+            made = cls(tier, {**settings, "fresh": True}, python, with_fork_server)
+        if "failed" in made.ready:
+            said = made._server.said() if made._server else ""
+            made.close()
+            raise BoxUnavailable(f"no box of tier {tier} on this host: {made.ready['failed']}{said}")
+        if not with_fork_server:
+            made._try()
+        return made
 
     @property
     def alive(self) -> bool:
@@ -143,12 +143,12 @@ class Zygote:
     @property
     def pid(self) -> int:
         """The process that keeps the fork server; this one where there is none."""
-        return self._server.pid if isinstance(self._server, ForkServer) else os.getpid()
+        return self._server.pid if isinstance(self._server, ForkServerConnection) else os.getpid()
 
     def spawn(self, limits: Limits, *, seed: int = 0, gpu: Gpu | None = None) -> Box:
         """A locked box that has said hello, with a GPU where one is given; raises BoxUnavailable when none can be made.
 
-        The zygote must have been started with the device files of the GPU.
+        The fork server must have been started with the device files of the GPU.
         """
         if self._closed or self._server is None:
             raise BoxUnavailable("the fork server is closed")

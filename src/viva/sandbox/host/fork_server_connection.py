@@ -28,7 +28,7 @@ _KEPT_KIB: Final = 64
 Answer = tuple[dict[str, Any], list[int]]
 
 
-class ForkServer:
+class ForkServerConnection:
     """One running fork server; see viva/sandbox/guest/process/supervisor.py for its own side."""
 
     def __init__(self, settings: dict[str, Any], python: str, reactor: Reactor) -> None:

@@ -8,7 +8,7 @@ from viva.model.errors import ProtocolViolation
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
+class ReadyMessage:
     """The record of the walls around one box."""
 
     tier: str

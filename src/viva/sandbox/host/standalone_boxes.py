@@ -28,7 +28,7 @@ _PATIENCE_S: Final = 5.0
 
 
 class FreshInterpreters:
-    """Starts a program for each box and waits for it in a thread; does what `ForkServer` does, without one."""
+    """Starts a program for each box and waits for it in a thread; the interface of `ForkServerConnection`."""
 
     def __init__(self, settings: dict[str, Any], python: str) -> None:
         self._settings, self._python = settings, python

@@ -1,4 +1,4 @@
-"""From what was found to deliveries: people become students, attempts are counted, each delivery gets its name."""
+"""From what was found to submissions: people become students, attempts are counted, each submission gets its name."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Final
 
-from viva.model.attempt import Delivery, Student
+from viva.model.attempt import Attempt, Student
 from viva.submissions.classes import times
 from viva.submissions.classes.class_export import ClassRead, Found, Person, Reading, Unmatched
 from viva.submissions.classes.matching import Joined, Joiner
@@ -20,7 +20,7 @@ _NOT_ELSEWHERE: Final = ("id", "email")
 """Identifiers that have a field of their own."""
 
 
-def deliver(source: str, reading: Reading, roster: Roster | None, zone: tzinfo | None) -> ClassRead:
+def class_from(source: str, reading: Reading, roster: Roster | None, zone: tzinfo | None) -> ClassRead:
     """Give everything that was found its students, its attempt and its name.
 
     Args:
@@ -55,12 +55,12 @@ class _Delivering:
             self.joined = self.joiner.join(person for each, _ in found for person in each.people)
         unmatched = [Unmatched(clean(u.name)[:_SHOWN], u.reason) for u in reading.unmatched]
         unmatched += self._unknown(each for each, _ in found)
-        deliveries = self._named([(each, members or self._students(each)) for each, members in found])
-        there = {student.id for delivery in deliveries for student in delivery.students}
+        attempts = self._named([(each, members or self._students(each)) for each, members in found])
+        there = {student.id for attempt in attempts for student in attempt.students}
         listed = self.roster.students if self.roster is not None else ()
         return ClassRead(
             self.source,
-            deliveries,
+            attempts,
             tuple(unmatched),
             tuple(student for student in listed if student.id not in there),
             listed,
@@ -95,7 +95,7 @@ class _Delivering:
         return Student(id_, clean(person.name), person.keys.get("email", ""), also=also)
 
     def _unknown(self, found: Iterable[Found]) -> list[Unmatched]:
-        """Deliveries of people whom the roster does not know."""
+        """Submissions of people whom the roster does not know."""
         unmatched = []
         for each in found:
             if not each.people and not self._is_team(each):
@@ -109,26 +109,26 @@ class _Delivering:
     def _is_team(self, found: Found) -> bool:
         return bool(found.group) and same_name(found.group) in self.groups
 
-    def _named(self, found: list[tuple[Found, tuple[Student, ...]]]) -> tuple[Delivery, ...]:
+    def _named(self, found: list[tuple[Found, tuple[Student, ...]]]) -> tuple[Attempt, ...]:
         of_whom: dict[tuple[frozenset[str], str], list[tuple[Found, tuple[Student, ...]]]] = defaultdict(list)
         for each, students in found:
             who = frozenset(s.id for s in students) or frozenset((f"/{each.label}",))
             of_whom[who, each.also.get("assignment", "")].append((each, students))
-        names, deliveries = Names(), list[Delivery]()
-        for attempts in sorted(of_whom.values(), key=lambda each: min(f.label for f, _ in each)):
+        names, found_attempts = Names(), list[Attempt]()
+        for theirs in sorted(of_whom.values(), key=lambda each: min(f.label for f, _ in each)):
             last, labels = 0, set[str]()
-            for each, students in sorted(attempts, key=lambda a: (a[0].attempt or 0, a[0].order, a[0].label)):
+            for each, students in sorted(theirs, key=lambda a: (a[0].attempt or 0, a[0].order, a[0].label)):
                 last = max(last + 1, each.attempt or 0)
                 addition = f"-attempt-{last}" if each.label in labels else ""
                 labels.add(each.label)
                 name = names.give(each.label, addition=addition)
-                deliveries.append(self._delivery(each, students, name, last))
-        return tuple(sorted(deliveries, key=lambda d: d.name))
+                found_attempts.append(self._attempt(each, students, name, last))
+        return tuple(sorted(found_attempts, key=lambda d: d.name))
 
-    def _delivery(self, found: Found, students: tuple[Student, ...], name: str, attempt: int) -> Delivery:
+    def _attempt(self, found: Found, students: tuple[Student, ...], name: str, number: int) -> Attempt:
         team = clean(found.group) if not found.people and self._is_team(found) else ""
-        return Delivery(
-            name, found.path, students, self._time(found, students), found.late, attempt, team, self.source, found.also
+        return Attempt(
+            name, found.path, students, self._time(found, students), found.late, number, team, self.source, found.also
         )
 
     def _time(self, found: Found, students: tuple[Student, ...]) -> datetime | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from viva.model.attempt import Delivery, Student
+from viva.model.attempt import Attempt, Student
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class ClassRead:
     """A class: everything that was handed in, and everybody who handed in nothing."""
 
     source: str
-    """The kind of export, as in `Delivery.source`."""
-    deliveries: tuple[Delivery, ...]
+    """The kind of export, as in `Attempt.source`."""
+    attempts: tuple[Attempt, ...]
     """In the order of their names."""
     unmatched: tuple[Unmatched, ...] = ()
-    """Entries that are no delivery, and deliveries of people whom the roster does not know."""
+    """Entries that are no submission, and submissions of people whom the roster does not know."""
     missing: tuple[Student, ...] = ()
     """Students of the roster who handed in nothing; nobody without a roster."""
     roster: tuple[Student, ...] = ()
@@ -51,10 +51,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One delivery before its people are looked up in a roster."""
+    """One submission before its people are looked up in a roster."""
 
     label: str
-    """How the export calls it; the delivery's name is made of it."""
+    """How the export calls it; the submission's name is made of it."""
     path: Path
     people: tuple[Person, ...]
     submitted_at: datetime | None = None

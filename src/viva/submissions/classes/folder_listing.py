@@ -71,7 +71,7 @@ def read_text(path: Path, most: int) -> str:
 
 
 def refused(entry: Entry) -> str:
-    """Why something that is neither file nor folder is no delivery, to be read after its name."""
+    """Why something that is neither file nor folder is no submission, to be read after its name."""
     return "is a link, and links are not followed" if entry.sort == "link" else "is neither a file nor a folder"
 
 

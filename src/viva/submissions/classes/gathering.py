@@ -34,7 +34,7 @@ class Gatherer:
         """One folder that holds every part under its own name.
 
         Args:
-            label: the delivery's, of which the folder's name is made.
+            label: the submission's, of which the folder's name is made.
             parts: name and path, of files and folders; what a folder named "" holds lies directly in the new one.
 
         Raises:

@@ -1,4 +1,4 @@
-"""`read_class`: from what a platform exported to the deliveries of a class."""
+"""`read_class`: from what a platform exported to the submissions of a class."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from viva.model.errors import UsageError
-from viva.submissions.classes.attempts import deliver
+from viva.submissions.classes.attempts import class_from
 from viva.submissions.classes.class_export import ClassRead, Unmatched
 from viva.submissions.classes.folder_listing import Entry, entries_of, refused
 from viva.submissions.classes.gathering import Gatherer
@@ -34,7 +34,7 @@ def read_class(
         path: a folder, or the archive that the platform made of it (zip, tar.gz).
         roster: a list of the class as CSV, if there is one.
         into: a private folder (made if it is not there): archives of many students are unpacked in it, and the files of
-            one delivery are gathered. It must stay as long as the deliveries are used.
+            one submission are gathered. It must stay as long as the submissions are used.
         zone: of times that an export writes without one (Brightspace); None: those times are not known.
         caps: how much may come out of an archive.
 
@@ -56,7 +56,7 @@ def read_class(
         if known is None and kind.SOURCE == "github" and any(e.name == ROSTER and e.sort == "file" for e in entries):
             known = read_roster(folder / ROSTER)
         reading.unmatched += [*beside, *more, *gatherer.unmatched]
-        return deliver(kind.SOURCE, reading, known, zone)
+        return class_from(kind.SOURCE, reading, known, zone)
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
         raise

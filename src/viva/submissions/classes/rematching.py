@@ -17,7 +17,7 @@ def rejoined(students: Iterable[Student], roster: Roster) -> dict[str, Student]:
     platform's name in front, so that two people never become one.
 
     Args:
-        students: of deliveries.
+        students: of submissions.
         roster: the list.
     """
     listed = {same_id(student.id) for student in roster.students}

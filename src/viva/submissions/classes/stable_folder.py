@@ -32,18 +32,18 @@ def settled(read: Callable[[Path], ClassRead], place: Path) -> ClassRead:
         raise UsageError(f"{place.parent}: nothing can be unpacked there ({error.strerror}).") from None
     try:
         found = read(part)
-        if not any(delivery.path.is_relative_to(part) for delivery in found.deliveries):
+        if not any(attempt.path.is_relative_to(part) for attempt in found.attempts):
             return found
         room = next(iter(part.iterdir()))
         if not _are_same(room, place):
             _replace(room, place, part)
         moved = [
-            dataclasses.replace(delivery, path=place / delivery.path.relative_to(room))
-            if delivery.path.is_relative_to(room)
-            else delivery
-            for delivery in found.deliveries
+            dataclasses.replace(attempt, path=place / attempt.path.relative_to(room))
+            if attempt.path.is_relative_to(room)
+            else attempt
+            for attempt in found.attempts
         ]
-        return dataclasses.replace(found, deliveries=tuple(moved))
+        return dataclasses.replace(found, attempts=tuple(moved))
     except OSError as error:
         raise UsageError(f"{place}: what was unpacked cannot be kept there ({error.strerror}).") from None
     finally:

@@ -1,4 +1,4 @@
-"""Names of deliveries: relative paths that every file system takes, no two of which are the same anywhere."""
+"""Names of submissions: relative paths that every file system takes, no two of which are the same anywhere."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ def same_anywhere(name: str) -> str:
 
 
 class Names:
-    """Gives each delivery a name of its own."""
+    """Gives each submission a name of its own."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()

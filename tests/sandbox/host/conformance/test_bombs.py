@@ -5,7 +5,7 @@ from programs import Program, Raised
 
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 
 FORK_BOMB = """
 import os, time
@@ -27,7 +27,7 @@ def bomb():
 def test_a_fork_bomb_is_stopped(program: Program, limits: Limits) -> None:
     program.load(FORK_BOMB)
     how, what = program.attempt("bomb")
-    if program.tier > Tier.T0 and program.box.hello.layers["processes"] != "watched":
+    if program.tier > Tier.T0 and program.box.ready_message.layers["processes"] != "watched":
         assert how == "value" and what <= limits.processes
     else:  # the watchdog may come before the last fork fails, where a cgroup makes it fail
         assert (how == "value" and what <= limits.processes) or what == "too many processes"
@@ -51,7 +51,7 @@ def test_threads_count_as_processes(program: Program, limits: Limits) -> None:
         """
     )
     how, what = program.attempt("bomb")
-    if program.tier > Tier.T0 and program.box.hello.layers["processes"] != "watched":
+    if program.tier > Tier.T0 and program.box.ready_message.layers["processes"] != "watched":
         assert how == "value" and what <= limits.processes
     else:  # the watchdog may come before the last fork fails, where a cgroup makes it fail
         assert (how == "value" and what <= limits.processes) or what == "too many processes"
@@ -203,9 +203,9 @@ def test_output_is_kept_up_to_the_limit_and_never_blocks(program: Program, limit
     assert program.box.printed() == b"y" * (limits.output_kib * 1024)
 
 
-def test_processor_time_is_limited_even_for_what_ignores_the_clock(zygote: Zygote) -> None:
-    with zygote.spawn(Limits(submission_s=0.6)) as box:
-        program = Program(box, zygote.tier)
+def test_processor_time_is_limited_even_for_what_ignores_the_clock(fork_server: ForkServer) -> None:
+    with fork_server.spawn(Limits(submission_s=0.6)) as box:
+        program = Program(box, fork_server.tier)
         program.load("def burn():\n    while True: pass")
         with pytest.raises(BoxDied, match="processor time limit"):
             program.call("burn", timeout_s=20)

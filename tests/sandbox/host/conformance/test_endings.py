@@ -9,7 +9,7 @@ from programs import IS_OPEN, Program
 
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout, ProtocolViolation
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
 
 FIND_WIRE = (
@@ -151,29 +151,29 @@ def test_daemons_end_with_their_box(program: Program, ending: str) -> None:
 
 
 @pytest.mark.parametrize("count", [20])
-def test_nothing_is_left_after_many_boxes(zygote: Zygote, limits: Limits, count: int) -> None:
+def test_nothing_is_left_after_many_boxes(fork_server: ForkServer, limits: Limits, count: int) -> None:
     def held() -> tuple[int, set[str]]:
         folders = [entry.name for entry in os.scandir("/dev/shm") if entry.name.startswith("viva-")]
         return len(list(Path("/proc/self/fd").iterdir())), set(folders)
 
-    with zygote.spawn(limits):
+    with fork_server.spawn(limits):
         pass
     before = held()
     for _ in range(count):
-        with zygote.spawn(limits) as box:
+        with fork_server.spawn(limits) as box:
             box.ask("put", timeout_s=5, path="file", data=b"x")
     assert held() == before
 
 
-def test_boxes_live_side_by_side(zygote: Zygote, limits: Limits) -> None:
-    boxes = [zygote.spawn(limits) for _ in range(6)]
+def test_boxes_live_side_by_side(fork_server: ForkServer, limits: Limits) -> None:
+    boxes = [fork_server.spawn(limits) for _ in range(6)]
     try:
-        programs = [Program(box, zygote.tier) for box in boxes]
+        programs = [Program(box, fork_server.tier) for box in boxes]
         for index, program in enumerate(programs):
             program.load(f"import os\ndef who(): return {index}, os.getuid()")
         answers = [program.call("who") for program in programs]
         assert [answer[0] for answer in answers] == list(range(6))
-        if zygote.tier in (Tier.T1, Tier.T3):
+        if fork_server.tier in (Tier.T1, Tier.T3):
             assert len({answer[1] for answer in answers}) == 6
         boxes[0].kill()
         assert programs[5].call("who")[0] == 5
@@ -192,13 +192,13 @@ def test_a_large_request_to_a_box_that_does_not_read_times_out(program: Program)
     assert time.monotonic() - began < 3
 
 
-def test_a_box_says_which_walls_hold_before_it_reads_a_byte(zygote: Zygote, limits: Limits) -> None:
-    with zygote.spawn(limits) as box:
-        hello = box.hello
-    assert hello.tier == str(zygote.tier)
-    assert len(hello.probes) == 6 and {"python", "numpy", "kernel"} <= set(hello.versions)
-    if zygote.tier >= Tier.T1:
-        assert not hello.open_probes
-        assert {"identity", "no_new_privs", "landlock", "seccomp", "rlimits"} <= set(hello.layers)
-    if zygote.tier >= Tier.T2:
-        assert hello.layers["proc"] in ("own", "hidden")
+def test_a_box_says_which_walls_hold_before_it_reads_a_byte(fork_server: ForkServer, limits: Limits) -> None:
+    with fork_server.spawn(limits) as box:
+        ready_message = box.ready_message
+    assert ready_message.tier == str(fork_server.tier)
+    assert len(ready_message.probes) == 6 and {"python", "numpy", "kernel"} <= set(ready_message.versions)
+    if fork_server.tier >= Tier.T1:
+        assert not ready_message.open_probes
+        assert {"identity", "no_new_privs", "landlock", "seccomp", "rlimits"} <= set(ready_message.layers)
+    if fork_server.tier >= Tier.T2:
+        assert ready_message.layers["proc"] in ("own", "hidden")

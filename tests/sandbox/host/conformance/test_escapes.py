@@ -12,7 +12,7 @@ import viva
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.guest.lockdown import landlock
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 
 SYSTEM_CALL = """
 import ctypes, errno, os
@@ -47,7 +47,7 @@ def lacks_landlock(program: Program) -> bool:
     """Whether this box keeps its user apart by permissions alone; then it has said so."""
     if program.tier is not Tier.T1 or landlock.abi():
         return False
-    assert any(text.startswith("Landlock (") for text in program.box.hello.missing)
+    assert any(text.startswith("Landlock (") for text in program.box.ready_message.missing)
     return True
 
 
@@ -94,7 +94,7 @@ def test_the_engine_is_invisible_but_for_its_inside(program: Program) -> None:
 
 
 def test_nothing_of_the_examiners_environment_comes_along(
-    program: Program, zygote: Zygote, monkeypatch: pytest.MonkeyPatch
+    program: Program, fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VIVA_SECRET", "hunter2")
     program.load(
@@ -131,7 +131,7 @@ def test_abstract_sockets_of_others_cannot_be_reached(program: Program) -> None:
         listener.listen(1)
         program.load("import socket\ndef connect(): socket.socket(socket.AF_UNIX).connect('\\0viva-test-examiner')")
         if program.tier is Tier.T1 and landlock.abi() < landlock.SCOPE_SINCE:
-            assert any("abstract unix sockets" in text for text in program.box.hello.missing)
+            assert any("abstract unix sockets" in text for text in program.box.ready_message.missing)
             pytest.skip("T1 before Linux 6.12: the result says under `missing` that this is not prevented")
         assert "Error" in program.refuses("connect")
 
@@ -259,7 +259,7 @@ def test_nothing_outside_the_work_directory_can_be_written(program: Program, pat
     assert "Error" in program.refuses("write", path)
 
 
-def test_files_do_not_survive_into_the_next_box(zygote: Zygote, limits: Limits) -> None:
+def test_files_do_not_survive_into_the_next_box(fork_server: ForkServer, limits: Limits) -> None:
     plant = """
         import os, tempfile
         places = [os.getcwd(), tempfile.gettempdir()] + SHARED
@@ -272,28 +272,28 @@ def test_files_do_not_survive_into_the_next_box(zygote: Zygote, limits: Limits) 
         def find():
             return [place for place in places if os.path.exists(os.path.join(place, "PLANTED"))]
         """
-    shared = [] if zygote.tier == Tier.T0 else ["/dev/shm", "/tmp", "/var/tmp"]
+    shared = [] if fork_server.tier == Tier.T0 else ["/dev/shm", "/tmp", "/var/tmp"]
     plant = plant.replace("SHARED", repr(shared)).replace("PLANTED", f"planted-{secrets.token_hex(4)}")
-    with zygote.spawn(limits) as first:
-        program = Program(first, zygote.tier)
+    with fork_server.spawn(limits) as first:
+        program = Program(first, fork_server.tier)
         program.load(plant)
         program.call("plant")
         assert program.call("find")
-        with zygote.spawn(limits) as meanwhile:
-            other = Program(meanwhile, zygote.tier)
+        with fork_server.spawn(limits) as meanwhile:
+            other = Program(meanwhile, fork_server.tier)
             other.load(plant)
-            if zygote.tier != Tier.T1:  # /dev/shm is one for all there, but another user's files cannot be opened
+            if fork_server.tier != Tier.T1:  # /dev/shm is one for all there, but another user's files cannot be opened
                 assert other.call("find") == []
-    with zygote.spawn(limits) as second:
-        program = Program(second, zygote.tier)
+    with fork_server.spawn(limits) as second:
+        program = Program(second, fork_server.tier)
         program.load(plant)
         assert program.call("find") == []
 
 
 @from_tier(Tier.T1)
-def test_without_fork_nothing_can_be_started_but_threads(zygote: Zygote) -> None:
-    with zygote.spawn(Limits(fork=False)) as box:
-        program = Program(box, zygote.tier)
+def test_without_fork_nothing_can_be_started_but_threads(fork_server: ForkServer) -> None:
+    with fork_server.spawn(Limits(fork=False)) as box:
+        program = Program(box, fork_server.tier)
         program.load(
             """
             import os, subprocess, threading, socket

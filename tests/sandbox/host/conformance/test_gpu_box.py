@@ -20,7 +20,7 @@ from viva.model.gpu import Gpu
 from viva.sandbox.guest.lockdown import clean_environment, landlock, rlimits
 from viva.sandbox.guest.process import student_process
 from viva.sandbox.guest.process.box_plan import BoxPlan
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.gpu.gpus import find_gpus
 
 LOOK = """
@@ -75,17 +75,17 @@ def gpus(open_path: Path) -> tuple[Gpu, ...]:
     return find_gpus({}, machine.dev, machine.driver).devices
 
 
-def started(tier: Tier, gpus: tuple[Gpu, ...] = ()) -> Zygote:
+def started(tier: Tier, gpus: tuple[Gpu, ...] = ()) -> ForkServer:
     paths = dict.fromkeys(path for gpu in gpus for path in (*gpu.shared, gpu.device))
     readable = [Path("/sys/bus/pci")] if gpus and Path("/sys/bus/pci").is_dir() else []
-    return Zygote.start(tier, preload=[], devices=[*paths], readable=readable)
+    return ForkServer.start(tier, preload=[], devices=[*paths], readable=readable)
 
 
 @pytest.fixture(params=[tier for tier in offered() if tier > Tier.T0], ids=str)
 def program(request: pytest.FixtureRequest, gpus: tuple[Gpu, ...]) -> Iterator[Program]:
     """A program in a box with the second GPU."""
-    with started(request.param, gpus) as zygote, zygote.spawn(SMALL, gpu=gpus[1]) as box:
-        made = Program(box, zygote.tier)
+    with started(request.param, gpus) as fork_server, fork_server.spawn(SMALL, gpu=gpus[1]) as box:
+        made = Program(box, fork_server.tier)
         made.load(LOOK)
         yield made
 
@@ -126,7 +126,7 @@ def test_cuda_is_told_which_gpu_to_use(program: Program, gpus: tuple[Gpu, ...]) 
 @pytest.mark.parametrize("tier", [tier for tier in offered() if tier > Tier.T0], ids=str)
 def test_a_box_without_a_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> None:
     usual = ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
-    with started(tier) as zygote, zygote.spawn(SMALL) as box:
+    with started(tier) as fork_server, fork_server.spawn(SMALL) as box:
         plain = Program(box, tier)
         plain.load(LOOK)
         assert tier is Tier.T1 or plain.call("devices") == usual
@@ -134,9 +134,9 @@ def test_a_box_without_a_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> Non
         assert plain.call("variable", "CUDA_VISIBLE_DEVICES") is None
         assert tier is Tier.T1 or not plain.call("buses")
         assert plain.call("limit", "RLIMIT_MEMLOCK") <= 8 << 20
-        layers = dict(box.hello.layers)
-    with started(tier, gpus) as zygote, zygote.spawn(SMALL, gpu=gpus[0]) as box:
-        assert dict(box.hello.layers) == layers and not box.hello.open_probes
+        layers = dict(box.ready_message.layers)
+    with started(tier, gpus) as fork_server, fork_server.spawn(SMALL, gpu=gpus[0]) as box:
+        assert dict(box.ready_message.layers) == layers and not box.ready_message.open_probes
 
 
 def plan(tier: str, **policy: Any) -> BoxPlan:
@@ -177,7 +177,7 @@ def test_without_a_gpu_nothing_new_is_said_to_the_fork_server(monkeypatch: pytes
         send(channel, message, descriptors)
 
     monkeypatch.setattr(fork_server_connection.control, "send", remember)
-    with started(offered()[0]) as zygote, zygote.spawn(SMALL, seed=3):
+    with started(offered()[0]) as fork_server, fork_server.spawn(SMALL, seed=3):
         pass
     settings, request = said
     assert "devices" not in settings

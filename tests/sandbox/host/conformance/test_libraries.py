@@ -7,26 +7,26 @@ from conftest import offered
 from programs import Program
 
 from viva.model import Limits
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 
 pytest.importorskip("torch")
 
 
 @pytest.fixture(scope="module")
-def torch_zygote() -> Iterator[Zygote]:
+def torch_fork_server() -> Iterator[ForkServer]:
     """In the strongest tier of this host."""
-    with Zygote.start(max(offered()), preload=["torch", "matplotlib.pyplot"]) as started:
+    with ForkServer.start(max(offered()), preload=["torch", "matplotlib.pyplot"]) as started:
         yield started
 
 
 @pytest.fixture
-def program(torch_zygote: Zygote) -> Iterator[Program]:
+def program(torch_fork_server: ForkServer) -> Iterator[Program]:
     """A box with room for torch."""
-    with torch_zygote.spawn(Limits(memory_mib=1024)) as box:
-        yield Program(box, torch_zygote.tier)
+    with torch_fork_server.spawn(Limits(memory_mib=1024)) as box:
+        yield Program(box, torch_fork_server.tier)
 
 
-def test_a_network_trains_the_same_in_every_box(torch_zygote: Zygote) -> None:
+def test_a_network_trains_the_same_in_every_box(torch_fork_server: ForkServer) -> None:
     source = """
     import torch
     def train():
@@ -46,8 +46,8 @@ def test_a_network_trains_the_same_in_every_box(torch_zygote: Zygote) -> None:
     """
     losses = []
     for _ in range(2):
-        with torch_zygote.spawn(Limits()) as box:
-            program = Program(box, torch_zygote.tier)
+        with torch_fork_server.spawn(Limits()) as box:
+            program = Program(box, torch_fork_server.tier)
             program.load(source)
             losses.append(program.call("train", timeout_s=60))
             assert program.call("threads", timeout_s=60) == 600.0**3

@@ -22,39 +22,39 @@ from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxUnavailable
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.host.box_pool import Pool
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 
 
 @pytest.fixture
-def own_zygote(zygote: Zygote) -> Zygote:
+def own_fork_server(fork_server: ForkServer) -> ForkServer:
     """A fork server of the same tier that the test may ruin; the test closes it."""
-    return Zygote.start(zygote.tier, preload=["numpy"])
+    return ForkServer.start(fork_server.tier, preload=["numpy"])
 
 
-def test_boxes_end_when_the_fork_server_is_killed(own_zygote: Zygote, limits: Limits) -> None:
-    with own_zygote:
-        box = own_zygote.spawn(limits)
-        program = Program(box, own_zygote.tier)
+def test_boxes_end_when_the_fork_server_is_killed(own_fork_server: ForkServer, limits: Limits) -> None:
+    with own_fork_server:
+        box = own_fork_server.spawn(limits)
+        program = Program(box, own_fork_server.tier)
         program.load("def f(): return 1")
-        os.kill(own_zygote.pid, signal.SIGKILL)
+        os.kill(own_fork_server.pid, signal.SIGKILL)
         assert box.handle.ended.wait(10)
         with pytest.raises(BoxUnavailable, match="fork server has ended"):  # which the student cannot help
             program.call("f")
         box.close()
         with pytest.raises(BoxUnavailable, match="fork server has ended"):
-            own_zygote.spawn(limits)
+            own_fork_server.spawn(limits)
 
 
-def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_zygote: Zygote, limits: Limits) -> None:
-    box = own_zygote.spawn(limits)
-    own_zygote.close()
+def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_fork_server: ForkServer, limits: Limits) -> None:
+    box = own_fork_server.spawn(limits)
+    own_fork_server.close()
     with pytest.raises(BoxDied):
         box.ask("names", timeout_s=1)
     box.close()
-    assert not own_zygote.alive
+    assert not own_fork_server.alive
 
 
-def test_nothing_outlives_an_examiner_that_is_killed(zygote: Zygote, tmp_path: Path) -> None:
+def test_nothing_outlives_an_examiner_that_is_killed(fork_server: ForkServer, tmp_path: Path) -> None:
     """SIGKILL leaves it no time to tidy up: the lifeline breaks and the keeper does."""
     script = tmp_path / "examiner.py"
     script.write_text(
@@ -62,10 +62,10 @@ def test_nothing_outlives_an_examiner_that_is_killed(zygote: Zygote, tmp_path: P
             f"""
             import sys, time
             from viva.sandbox.host.box_pool import Pool
-            from viva.sandbox.host.fork_server import Zygote
+            from viva.sandbox.host.fork_server import ForkServer
             from viva.model import Limits, Tier
-            zygote = Zygote.start(Tier({int(zygote.tier)}), preload=[])
-            pool = Pool(zygote, Limits(), ready=2)
+            fork_server = ForkServer.start(Tier({int(fork_server.tier)}), preload=[])
+            pool = Pool(fork_server, Limits(), ready=2)
             boxes = [pool.take() for _ in range(2)]
             print("ready", flush=True)
             time.sleep(100)
@@ -77,7 +77,7 @@ def test_nothing_outlives_an_examiner_that_is_killed(zygote: Zygote, tmp_path: P
         assert examiner.stdout is not None
         assert examiner.stdout.readline() == b"ready\n"
         mine = _descendants_by_engine(examiner.pid)
-        assert len(mine) >= 6  # the keeper, the zygote, two boxes with two processes each
+        assert len(mine) >= 6  # the keeper, the fork server, two boxes with two processes each
         examiner.kill()
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and _living(mine):
@@ -86,12 +86,12 @@ def test_nothing_outlives_an_examiner_that_is_killed(zygote: Zygote, tmp_path: P
     assert [name for name in _folders() if name.startswith(f"viva-examiner-{examiner.pid}-")] == []
 
 
-def test_descriptors_do_not_pile_up(zygote: Zygote, limits: Limits) -> None:
+def test_descriptors_do_not_pile_up(fork_server: ForkServer, limits: Limits) -> None:
     def count() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))
 
     def once() -> None:
-        with Zygote.start(zygote.tier, preload=[]) as own, Pool(own, limits, ready=1) as pool:
+        with ForkServer.start(fork_server.tier, preload=[]) as own, Pool(own, limits, ready=1) as pool:
             pool.take().close()
 
     once()
@@ -101,14 +101,14 @@ def test_descriptors_do_not_pile_up(zygote: Zygote, limits: Limits) -> None:
     assert count() == before
 
 
-def test_a_module_that_does_not_exist_is_named(zygote: Zygote) -> None:
+def test_a_module_that_does_not_exist_is_named(fork_server: ForkServer) -> None:
     with pytest.raises(BoxUnavailable, match="no_such_module"):
-        Zygote.start(zygote.tier, preload=["no_such_module"])
+        ForkServer.start(fork_server.tier, preload=["no_such_module"])
 
 
-def test_an_interpreter_that_does_not_exist_is_named(zygote: Zygote) -> None:
+def test_an_interpreter_that_does_not_exist_is_named(fork_server: ForkServer) -> None:
     with pytest.raises(BoxUnavailable, match="/no/such/python"):
-        Zygote.start(zygote.tier, preload=[], python="/no/such/python")
+        ForkServer.start(fork_server.tier, preload=[], python="/no/such/python")
 
 
 @pytest.fixture(scope="session")
@@ -130,23 +130,25 @@ def other_python() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_library_with_threads_gets_fresh_interpreters(zygote: Zygote, limits: Limits, other_python: Path) -> None:
+def test_a_library_with_threads_gets_fresh_interpreters(
+    fork_server: ForkServer, limits: Limits, other_python: Path
+) -> None:
     """It cannot be forked warm: the thread would not come along. Found out by counting, not by a list of names."""
     preload = ["numpy", "threaded_library"]
-    with Zygote.start(zygote.tier, preload=preload, python=str(other_python)) as own, own.spawn(limits) as box:
+    with ForkServer.start(fork_server.tier, preload=preload, python=str(other_python)) as own, own.spawn(limits) as box:
         program = Program(box, own.tier)
         program.load("import sys, threading\ndef look(): return [sys.prefix, threading.active_count()]")
         assert program.call("look") == [str(other_python.parents[1]), 2]
-        if zygote.tier >= Tier.T1:
-            assert not box.hello.open_probes and "seccomp" in box.hello.layers
+        if fork_server.tier >= Tier.T1:
+            assert not box.ready_message.open_probes and "seccomp" in box.ready_message.layers
 
 
-def test_fresh_interpreters_can_be_asked_for(zygote: Zygote, limits: Limits) -> None:
-    with Zygote.start(zygote.tier, preload=["numpy"], fresh=True) as own, own.spawn(limits) as box:
+def test_fresh_interpreters_can_be_asked_for(fork_server: ForkServer, limits: Limits) -> None:
+    with ForkServer.start(fork_server.tier, preload=["numpy"], fresh=True) as own, own.spawn(limits) as box:
         program = Program(box, own.tier)
         program.load("import sys\ndef loaded(): return 'numpy' in sys.modules")
         assert program.call("loaded") is True
-        assert "numpy" in box.hello.versions
+        assert "numpy" in box.ready_message.versions
 
 
 def open_to_all(path: Path) -> None:
@@ -156,21 +158,23 @@ def open_to_all(path: Path) -> None:
             each.chmod(each.stat().st_mode | 0o055 if each.is_dir() else each.stat().st_mode | 0o044)
 
 
-def test_readable_folders_can_be_read_and_not_written(zygote: Zygote, limits: Limits, open_path: Path) -> None:
+def test_readable_folders_can_be_read_and_not_written(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
     corpus = open_path / "corpus"
     corpus.mkdir()
     (corpus / "text").write_text("hello")
     open_to_all(open_path)
-    with Zygote.start(zygote.tier, preload=[], readable=[corpus]) as own, own.spawn(limits) as box:
+    with ForkServer.start(fork_server.tier, preload=[], readable=[corpus]) as own, own.spawn(limits) as box:
         program = Program(box, own.tier)
         program.load("def read(path): return open(path).read()\ndef write(path): open(path, 'w').write('x')")
         assert program.call("read", str(corpus / "text")) == "hello"
-        if zygote.tier >= Tier.T1:
+        if fork_server.tier >= Tier.T1:
             assert "Error" in program.refuses("write", str(corpus / "text"))
 
 
 @from_tier(Tier.T1)
-def test_hidden_folders_stay_hidden_inside_readable_ones(zygote: Zygote, limits: Limits, open_path: Path) -> None:
+def test_hidden_folders_stay_hidden_inside_readable_ones(
+    fork_server: ForkServer, limits: Limits, open_path: Path
+) -> None:
     course = open_path / "course"
     (course / "graders").mkdir(parents=True)
     (course / "data").mkdir()
@@ -178,11 +182,11 @@ def test_hidden_folders_stay_hidden_inside_readable_ones(zygote: Zygote, limits:
     (course / "data" / "text").write_text("hello")
     open_to_all(open_path)
     options: dict[str, Any] = {"readable": [course], "hidden": [course / "graders"]}
-    if zygote.tier is Tier.T1 and not landlock.abi():
+    if fork_server.tier is Tier.T1 and not landlock.abi():
         with pytest.raises(BoxUnavailable, match=r"graders must be hidden from boxes, but .* no Landlock; close it"):
-            Zygote.start(zygote.tier, preload=[], **options)
+            ForkServer.start(fork_server.tier, preload=[], **options)
         (course / "graders").chmod(0o700)
-    with Zygote.start(zygote.tier, preload=[], **options) as own, own.spawn(limits) as box:
+    with ForkServer.start(fork_server.tier, preload=[], **options) as own, own.spawn(limits) as box:
         program = Program(box, own.tier)
         program.load("def read(path): return open(path).read()")
         assert program.call("read", str(course / "data" / "text")) == "hello"
@@ -197,34 +201,34 @@ def ready_in(pool: Pool, count: int) -> list[Any]:
     return list(pool._ready)
 
 
-def test_a_pool_keeps_boxes_ready_with_data_in_them(zygote: Zygote, limits: Limits) -> None:
-    with Pool(zygote, limits, ready=2, data=[("data/words.txt", b"mot"), ("a.bin", b"\0")]) as pool:
+def test_a_pool_keeps_boxes_ready_with_data_in_them(fork_server: ForkServer, limits: Limits) -> None:
+    with Pool(fork_server, limits, ready=2, data=[("data/words.txt", b"mot"), ("a.bin", b"\0")]) as pool:
         waiting = ready_in(pool, 2)
         with pool.take() as box, pool.take() as second:
             assert [box, second] == waiting
             for taken in (box, second):
-                program = Program(taken, zygote.tier)
+                program = Program(taken, fork_server.tier)
                 program.load("def read(path): return open(path, 'rb').read()")
                 assert program.call("read", "data/words.txt") == b"mot"
                 assert program.call("read", "a.bin") == b"\0"
 
 
-def test_a_pool_passes_dead_boxes_over(zygote: Zygote, limits: Limits) -> None:
-    with Pool(zygote, limits, ready=1) as pool:
+def test_a_pool_passes_dead_boxes_over(fork_server: ForkServer, limits: Limits) -> None:
+    with Pool(fork_server, limits, ready=1) as pool:
         (waiting,) = ready_in(pool, 1)
         waiting.kill()
         with pool.take() as box:
             assert box is not waiting and box.alive
 
 
-def test_a_pool_without_a_fork_server_says_so(own_zygote: Zygote, limits: Limits) -> None:
-    own_zygote.close()
-    with Pool(own_zygote, limits, ready=1) as pool, pytest.raises(BoxUnavailable, match="closed"):
+def test_a_pool_without_a_fork_server_says_so(own_fork_server: ForkServer, limits: Limits) -> None:
+    own_fork_server.close()
+    with Pool(own_fork_server, limits, ready=1) as pool, pytest.raises(BoxUnavailable, match="closed"):
         pool.take()
 
 
-def test_pools_of_different_limits_share_a_fork_server(zygote: Zygote, limits: Limits) -> None:
-    with Pool(zygote, limits, ready=1) as small, Pool(zygote, Limits(), ready=1) as large:
+def test_pools_of_different_limits_share_a_fork_server(fork_server: ForkServer, limits: Limits) -> None:
+    with Pool(fork_server, limits, ready=1) as small, Pool(fork_server, Limits(), ready=1) as large:
         for pool in (small, large, small, large):
             with pool.take() as box:
                 assert box.alive

@@ -7,7 +7,7 @@ from programs import Program, from_tier
 
 from viva.model import Limits, Tier
 from viva.sandbox.guest.lockdown import landlock
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
 
 VICTIM = """
@@ -56,20 +56,20 @@ def names(): return os.listdir("/dev/shm")
 
 
 @pytest.fixture
-def victim(zygote: Zygote, limits: Limits) -> Iterator[Program]:
+def victim(fork_server: ForkServer, limits: Limits) -> Iterator[Program]:
     """A box with secrets in all places; it must be well at the end."""
-    with zygote.spawn(limits) as box:
-        program = Program(box, zygote.tier)
+    with fork_server.spawn(limits) as box:
+        program = Program(box, fork_server.tier)
         program.load(VICTIM)
         yield program
         assert program.call("well") == b"the"
 
 
 @pytest.fixture
-def attacker(zygote: Zygote, limits: Limits, victim: Program) -> Iterator[Program]:
+def attacker(fork_server: ForkServer, limits: Limits, victim: Program) -> Iterator[Program]:
     """A second box."""
-    with zygote.spawn(limits) as box:
-        program = Program(box, zygote.tier)
+    with fork_server.spawn(limits) as box:
+        program = Program(box, fork_server.tier)
         program.load(ATTACKER)
         yield program
 
@@ -113,7 +113,7 @@ def test_sockets_of_another_box_cannot_be_reached(victim: Program, attacker: Pro
     """By path never; by an abstract name where the tier says that it cannot prevent that."""
     _, _, _, path = victim.call("live")
     assert "Error" in attacker.refuses("connect", path)
-    if not any("abstract" in text for text in attacker.box.hello.missing):
+    if not any("abstract" in text for text in attacker.box.ready_message.missing):
         assert "Error" in attacker.refuses("connect", "\0viva-test-neighbour")
 
 
@@ -126,7 +126,7 @@ def test_processes_of_another_box_cannot_be_signalled(victim: Program, attacker:
 
 
 @from_tier(Tier.T1)
-def test_no_box_can_take_the_users_of_all_others(zygote: Zygote, limits: Limits) -> None:
+def test_no_box_can_take_the_users_of_all_others(fork_server: ForkServer, limits: Limits) -> None:
     """They were once reserved by abstract sockets, under names that a box in the same network namespace could take."""
     source = """
     import os, socket, time
@@ -148,24 +148,24 @@ def test_no_box_can_take_the_users_of_all_others(zygote: Zygote, limits: Limits)
             os.read(reader, 1)
         open("/run/viva-uids", "r+")
     """
-    with zygote.spawn(limits) as box:
-        program = Program(box, zygote.tier)
+    with fork_server.spawn(limits) as box:
+        program = Program(box, fork_server.tier)
         program.load(source)
         assert "Error" in program.refuses("take_all")
-        with zygote.spawn(limits) as following:
+        with fork_server.spawn(limits) as following:
             assert following.alive
 
 
 @from_tier(Tier.T1)
-def test_no_two_boxes_run_as_the_same_user(zygote: Zygote, limits: Limits) -> None:
+def test_no_two_boxes_run_as_the_same_user(fork_server: ForkServer, limits: Limits) -> None:
     """In T2 all are called alike: there each is the only one in a user namespace."""
-    with zygote.spawn(limits) as first, zygote.spawn(limits) as second:
-        programs = [Program(box, zygote.tier) for box in (first, second)]
+    with fork_server.spawn(limits) as first, fork_server.spawn(limits) as second:
+        programs = [Program(box, fork_server.tier) for box in (first, second)]
         for program in programs:
             program.load(
                 "import os\ndef who(): return os.getuid()\ndef where(): return os.readlink('/proc/self/ns/user')"
             )
-        if zygote.tier is not Tier.T2:
+        if fork_server.tier is not Tier.T2:
             assert len({program.call("who") for program in programs}) == 2
-        elif first.hello.layers["proc"] == "own":
+        elif first.ready_message.layers["proc"] == "own":
             assert len({program.call("where") for program in programs}) == 2

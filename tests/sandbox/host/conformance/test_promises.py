@@ -152,7 +152,7 @@ def functions(path: Path) -> list[ast.FunctionDef]:
 
 
 ROOM = [path for path in sorted(HERE.glob("test_*.py")) if path != Path(__file__)]
-BOXES = {"zygote", "program", "own_zygote", "victim", "attacker", "gpus", "torch_zygote"}
+BOXES = {"fork_server", "program", "own_fork_server", "victim", "attacker", "gpus", "torch_fork_server"}
 ABOUT_THE_PLAN = {
     "test_only_a_wish_for_a_gpu_changes_the_plan",
     "test_without_a_gpu_nothing_new_is_said_to_the_fork_server",

@@ -11,7 +11,7 @@ from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.guest.transport.control import OURS
 from viva.sandbox.guest.transport.wire import Ref
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
 
 FILL = """
@@ -63,13 +63,13 @@ def snapshot(disks: Path) -> dict[str, set[str]]:
 
 
 def test_nothing_of_a_box_is_left_on_the_host(
-    zygote: Zygote, limits: Limits, tmp_path_factory: pytest.TempPathFactory
+    fork_server: ForkServer, limits: Limits, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Not even while it lives does it show a mount; afterwards no cgroup, folder, process or queue is left."""
     disks = tmp_path_factory.getbasetemp().parent  # of this process of pytest, and of those beside it
     before = snapshot(disks)
-    with zygote.spawn(limits) as box:
-        program = Program(box, zygote.tier)
+    with fork_server.spawn(limits) as box:
+        program = Program(box, fork_server.tier)
         program.load(FILL)
         program.attempt("fill", "work", 1)
         family = processes.family(box.handle.first)

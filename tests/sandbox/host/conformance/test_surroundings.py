@@ -10,7 +10,7 @@ from programs import Program, from_tier
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.guest.lockdown import clean_environment
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 
 WHO = """
 import ctypes, os, struct
@@ -44,7 +44,7 @@ def test_it_has_no_capability_and_no_way_to_one(program: Program) -> None:
 def test_it_is_a_user_of_its_own_alone_in_its_group(program: Program) -> None:
     program.load("import os\ndef who(): return [*os.getresuid(), *os.getresgid()], os.getgroups()")
     ids, groups = program.call("who")
-    nested = program.tier is not Tier.T2 or program.box.hello.layers["proc"] == "own"
+    nested = program.tier is not Tier.T2 or program.box.ready_message.layers["proc"] == "own"
     assert len(set(ids)) == 1 and (60001 <= ids[0] < 61181 if nested else ids[0] == 0)  # 0 of a namespace: nobody
     assert set(groups) <= {65534}  # what a group of the host is called that a user namespace cannot name
 
@@ -147,7 +147,7 @@ def test_every_resource_limit_is_set(program: Program, limits: Limits) -> None:
 @pytest.mark.parametrize("name", ["RLIMIT_NOFILE", "RLIMIT_DATA", "RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_NPROC"])
 def test_no_resource_limit_can_be_lifted(program: Program, name: str) -> None:
     program.load(LIMITS)
-    if name == "RLIMIT_NPROC" and program.box.hello.layers["processes"] == "watched":
+    if name == "RLIMIT_NPROC" and program.box.ready_message.layers["processes"] == "watched":
         pytest.skip("processes are counted from outside here")
     assert "Error" in program.refuses("lift", name)
 
@@ -173,7 +173,7 @@ def test_it_sees_processes_of_its_box_alone_and_is_far_from_the_first(program: P
     program.load("import os\ndef look(): return [os.getpid(), os.getppid(), os.path.isdir('/proc/1')]")
     me, parent, shown = program.call("look")
     assert me < 10 and parent == 1
-    assert shown == (program.box.hello.layers["proc"] == "own")
+    assert shown == (program.box.ready_message.layers["proc"] == "own")
 
 
 @from_tier(Tier.T2)
@@ -249,12 +249,12 @@ def test_the_interpreter_and_its_shared_library_are_the_examiners_own(program: P
     assert set(program.call("mapped")) <= {*mine, *map(os.path.realpath, mine)}
 
 
-def test_random_numbers_start_alike_in_every_box(zygote: Zygote, limits: Limits) -> None:
+def test_random_numbers_start_alike_in_every_box(fork_server: ForkServer, limits: Limits) -> None:
     source = "import random, numpy\ndef draw(): return [random.random(), float(numpy.random.rand()), hash('viva')]"
     drawn = []
     for seed in (1, 1, 2):
-        with zygote.spawn(limits, seed=seed) as box:
-            program = Program(box, zygote.tier)
+        with fork_server.spawn(limits, seed=seed) as box:
+            program = Program(box, fork_server.tier)
             program.load(source)
             drawn.append(program.call("draw"))
     assert drawn[0] == drawn[1] and drawn[0][:2] != drawn[2][:2] and drawn[0][2] == drawn[2][2]

@@ -1,4 +1,4 @@
-"""The first form: deliveries, scores, transcripts, overrides, proposals and what was decided about them."""
+"""The first form: submissions, scores, call logs, overrides, proposals and what was decided about them."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ down_revision = None
 def upgrade() -> None:
     """Make the tables."""
     op.create_table(
-        "deliveries",
+        "attempts",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("assignment", sa.Text, nullable=False),
         sa.Column("name", sa.Text, nullable=False),
@@ -20,22 +20,22 @@ def upgrade() -> None:
         sa.Column("students", sa.Text, nullable=False),
         sa.Column("submitted_at", sa.Text),
         sa.Column("late", sa.Boolean),
-        sa.Column("attempt", sa.Integer, nullable=False),
+        sa.Column("number", sa.Integer, nullable=False),
         sa.Column("team", sa.Text, nullable=False),
         sa.Column("source", sa.Text, nullable=False),
         sa.Column("also", sa.Text, nullable=False),
         sa.Column("at", sa.Text, nullable=False),
     )
-    op.create_index("deliveries_by_name", "deliveries", ["assignment", "name"])
+    op.create_index("attempts_by_name", "attempts", ["assignment", "name"])
     op.create_table(
-        "transcripts",
+        "call_logs",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("data", sa.LargeBinary, nullable=False),
     )
     op.create_table(
         "scores",
         sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("delivery_id", sa.Integer, sa.ForeignKey("deliveries.id"), nullable=False),
+        sa.Column("attempt_id", sa.Integer, sa.ForeignKey("attempts.id"), nullable=False),
         sa.Column("identity", sa.Text, unique=True),
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("version", sa.Integer, nullable=False),
@@ -47,12 +47,12 @@ def upgrade() -> None:
         sa.Column("still_open", sa.Text, nullable=False),
         sa.Column("wall_s", sa.Float, nullable=False),
         sa.Column("score", sa.LargeBinary, nullable=False),
-        sa.Column("transcript_id", sa.Integer, sa.ForeignKey("transcripts.id")),
+        sa.Column("call_log_id", sa.Integer, sa.ForeignKey("call_logs.id")),
         sa.Column("by", sa.Text, nullable=False),
         sa.Column("why", sa.Text, nullable=False),
         sa.Column("at", sa.Text, nullable=False),
     )
-    op.create_index("ix_scores_delivery_id", "scores", ["delivery_id"])
+    op.create_index("ix_scores_attempt_id", "scores", ["attempt_id"])
     op.create_table(
         "overrides",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -78,10 +78,10 @@ def upgrade() -> None:
         "proposed",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("proposal_id", sa.Integer, sa.ForeignKey("proposals.id"), nullable=False),
-        sa.Column("delivery_id", sa.Integer, sa.ForeignKey("deliveries.id"), nullable=False),
+        sa.Column("attempt_id", sa.Integer, sa.ForeignKey("attempts.id"), nullable=False),
         sa.Column("old_score_id", sa.Integer, sa.ForeignKey("scores.id"), nullable=False),
         sa.Column("score", sa.LargeBinary, nullable=False),
-        sa.Column("transcript_id", sa.Integer, sa.ForeignKey("transcripts.id")),
+        sa.Column("call_log_id", sa.Integer, sa.ForeignKey("call_logs.id")),
     )
     op.create_index("ix_proposed_proposal_id", "proposed", ["proposal_id"])
     op.create_table(

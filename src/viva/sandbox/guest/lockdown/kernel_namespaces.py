@@ -24,9 +24,9 @@ def enter_user_namespace(uid: int, gid: int) -> None:
 
 
 class PidNamespace:
-    """The zygote's own pid namespace: each box is forked into a new one, then the zygote steps back.
+    """The fork server's own pid namespace: each box is forked into a new one, then the fork server steps back.
 
-    Stepping back needs a pid namespace that our user namespace owns; that is why the zygote never stays in the host's.
+    Stepping back needs a pid namespace that our user namespace owns; so the fork server never stays in the host's.
     """
 
     def __init__(self) -> None:

@@ -42,7 +42,7 @@ def abi() -> int:
 
 
 class Ruleset:
-    """Built once by the zygote (opening paths costs), applied in each box."""
+    """Built once by the fork server (opening paths costs), applied in each box."""
 
     def __init__(self, rules: Iterable[Rule], *, optional: Iterable[Rule] = ()) -> None:
         """Open every path and add its rule.

@@ -1,4 +1,4 @@
-"""The static part of a box's walls, built once by the zygote: a root directory that holds only what is needed."""
+"""The static part of a box's walls, built once by the fork server: a root directory that holds only what is needed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Jail:
         return proc
 
     def furnish(self, owner: int, disk_mib: int, devices: Sequence[str] = ()) -> str:
-        """Give this mount namespace (a copy of the zygote's) its own work directory, /tmp, /dev/shm and /proc.
+        """Give this mount namespace (a copy of the fork server's) its own work directory, /tmp, /dev/shm and /proc.
 
         Of the GPUs' device files only `devices` stay.
         """

@@ -1,4 +1,4 @@
-"""What a box is to be: the request of the examiner, completed by the zygote with what it knows of this host."""
+"""What a box is to be: the request of the examiner, completed by the fork server with what it knows of this host."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BoxPlan:
     address_bytes: int = ROOM_FOR_IMPORTS[1]
     """What the libraries loaded beforehand take of either; the student's share comes on top."""
     preload: List[str] = dataclasses.field(default_factory=list)
-    """What a fresh interpreter still has to import; empty in a fork of the zygote."""
+    """What a fresh interpreter still has to import; empty in a fork of the fork server."""
     cores: List[int] = dataclasses.field(default_factory=list)
     """Processor cores that the student's code may use where the fork server keeps to one; empty for that one."""
     lifeline: int = -1

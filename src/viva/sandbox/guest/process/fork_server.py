@@ -36,14 +36,14 @@ _LARGE = 64 << 20
 
 @dataclasses.dataclass
 class _Living:
-    """A box as the zygote knows it."""
+    """A box as the fork server knows it."""
 
     number: int
     uid: int
     room: Optional[str]
 
 
-class Zygote:
+class ForkServer:
     """State of the fork server; `prepare` then `serve`."""
 
     def __init__(self, settings: Dict[str, Any], channel: socket.socket) -> None:

@@ -37,8 +37,8 @@ def run(plan: BoxPlan, wires: Wires, jail: Optional[Jail], parent: int) -> NoRet
     Args:
         plan: completed in the student's process with the layers that need privileges.
         wires: all are closed here but `report`, on which one line of JSON is written at the end.
-        jail: the zygote's jail; None in T1 and T0.
-        parent: the zygote's pid as seen from here (0 across a pid namespace).
+        jail: the fork server's jail; None in T1 and T0.
+        parent: the fork server's pid as seen from here (0 across a pid namespace).
     """
     try:
         identity.die_with_parent(parent)

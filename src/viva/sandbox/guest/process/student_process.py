@@ -91,7 +91,7 @@ def _lock(plan: BoxPlan, rpc: int) -> None:
 def _serve(plan: BoxPlan, rpc: int) -> NoReturn:
     worker = importlib.import_module("viva_box.process.worker")
 
-    hello = {
+    ready_message = {
         "tier": plan.tier,
         "layers": plan.layers,
         "probes": escape_probes.run(plan.canary if plan.apart else {**plan.canary, "unix": ""}, plan.tier),
@@ -99,7 +99,7 @@ def _serve(plan: BoxPlan, rpc: int) -> NoReturn:
         "versions": plan.versions,
     }
     policy: Dict[str, Any] = {**plan.policy, "work": plan.work, "scratch": plan.scratch}
-    worker.serve(socket.socket(fileno=rpc), hello, policy)
+    worker.serve(socket.socket(fileno=rpc), ready_message, policy)
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""The process that the examiner executes: puts the zygote into its namespaces, waits, and leaves nothing behind.
+"""The process that the examiner executes: puts the fork server into its namespaces, waits, and leaves nothing behind.
 
 It holds one end of a lifeline; the examiner holds the other and never writes. However the examiner ends, the line
 breaks, and every process, directory and cgroup of ours goes. (A parent-death signal would fire as soon as the
@@ -19,7 +19,7 @@ from .. import FOLDER
 from ..lockdown import identity, kernel_calls, kernel_namespaces
 from ..transport import control
 from . import descendants, workdirs
-from .fork_server import Zygote
+from .fork_server import ForkServer
 
 _PATIENCE_S = 3.0
 
@@ -37,13 +37,13 @@ def keep(channel_fd: int, lifeline: int) -> NoReturn:
             base = settings["base"] = workdirs.make_base(tier, settings["canary"]["examiner"])
         identity.adopt_orphans()
         _enter_namespaces(tier)
-        zygote = _fork_zygote(settings, channel, lifeline)
+        fork_server = _fork_fork_server(settings, channel, lifeline)
     except Exception as error:
         control.send(channel, {"failed": str(error)})
         _clean(base, settings)
         os._exit(1)
     channel.close()
-    _wait(zygote, lifeline)
+    _wait(fork_server, lifeline)
     _clean(base, settings)
     os._exit(0)
 
@@ -55,7 +55,7 @@ def _enter_namespaces(tier: str) -> None:
         kernel_calls.unshare(kernel_namespaces.NEWPID)
 
 
-def _fork_zygote(settings: Dict[str, Any], channel: socket.socket, lifeline: int) -> int:
+def _fork_fork_server(settings: Dict[str, Any], channel: socket.socket, lifeline: int) -> int:
     me = os.getpid()
     child = os.fork()
     if child:
@@ -63,14 +63,14 @@ def _fork_zygote(settings: Dict[str, Any], channel: socket.socket, lifeline: int
     try:
         identity.die_with_parent(0 if settings["tier"] in ("T2", "T3") else me)
         os.close(lifeline)
-        zygote = Zygote(settings, channel)
+        fork_server = ForkServer(settings, channel)
         try:
-            ready = zygote.prepare()
+            ready = fork_server.prepare()
         except Exception as error:
             control.send(channel, {"failed": f"{error}", "threads": isinstance(error, RuntimeError)})
             os._exit(1)
         control.send(channel, ready)
-        zygote.serve()
+        fork_server.serve()
     except (EOFError, ConnectionError):
         pass
     except BaseException as error:
@@ -79,15 +79,15 @@ def _fork_zygote(settings: Dict[str, Any], channel: socket.socket, lifeline: int
     os._exit(0)
 
 
-def _wait(zygote: int, lifeline: int) -> None:
-    """Until the zygote has ended; it is helped along once the lifeline is broken."""
-    pidfd = os.pidfd_open(zygote)
+def _wait(fork_server: int, lifeline: int) -> None:
+    """Until the fork server has ended; it is helped along once the lifeline is broken."""
+    pidfd = os.pidfd_open(fork_server)
     select.select([pidfd, lifeline], [], [])
     deadline = time.monotonic() + _PATIENCE_S  # it sees its channel close too, and tidies up
     ended, _, _ = select.select([pidfd], [], [], max(0.0, deadline - time.monotonic()))
     if not ended:
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-    os.waitpid(zygote, 0)
+    os.waitpid(fork_server, 0)
     os.close(pidfd)
 
 

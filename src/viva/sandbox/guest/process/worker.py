@@ -44,7 +44,7 @@ class _Stop(Exception):
     """An iterator of the student's is exhausted."""
 
 
-def serve(sock: socket.socket, hello: Dict[str, Any], policy: Dict[str, Any]) -> NoReturn:
+def serve(sock: socket.socket, ready_message: Dict[str, Any], policy: Dict[str, Any]) -> NoReturn:
     """Say hello, then answer until the examiner closes the connection; never returns.
 
     Args:
@@ -56,7 +56,7 @@ def serve(sock: socket.socket, hello: Dict[str, Any], policy: Dict[str, Any]) ->
     seeding.reseed(int(policy.get("seed") or 0))
     worker = Worker()
     flush = _standard_output()
-    wire.send(sock, hello)
+    wire.send(sock, ready_message)
     while True:
         try:
             request = _receive(sock, ref=worker.refs.mention, tensor=worker.refs.mention)

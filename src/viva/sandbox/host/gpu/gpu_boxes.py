@@ -8,7 +8,7 @@ from viva.model import Limits, Tier
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpus, GpuUse
 from viva.sandbox.host.box import Box
-from viva.sandbox.host.fork_server import Zygote
+from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.gpu.gpu_lease import GpuLease
 
 _HARDWARE: Final = ("/sys/bus/pci", "/sys/devices")
@@ -18,8 +18,8 @@ _HARDWARE: Final = ("/sys/bus/pci", "/sys/devices")
 class GpuBoxes:
     """The fork server whose boxes see a GPU; it calls nothing of CUDA itself, because no fork survives that."""
 
-    def __init__(self, zygote: Zygote, limits: Limits, gpus: Gpus) -> None:
-        self._zygote, self._limits, self._gpus = zygote, limits, gpus
+    def __init__(self, fork_server: ForkServer, limits: Limits, gpus: Gpus) -> None:
+        self._fork_server, self._limits, self._gpus = fork_server, limits, gpus
 
     @classmethod
     def start(
@@ -33,7 +33,7 @@ class GpuBoxes:
         python: str,
         hidden: Sequence[Path] = (),
     ) -> Self:
-        """Make libraries warm; the GPUs are touched by boxes alone. The arguments are those of Zygote.start.
+        """Make libraries warm; the GPUs are touched by boxes alone. The arguments are those of fork server.start.
 
         Raises:
             BoxUnavailable: one sentence that says what is missing on this host.
@@ -42,10 +42,10 @@ class GpuBoxes:
         if lost := [path for path in devices if not Path(path).exists()]:
             raise BoxUnavailable(f"{lost[0]} was there when GPUs were looked for, and is not any more")
         readable = [path for path in map(Path, _HARDWARE) if path.is_dir()]
-        zygote = Zygote.start(
+        fork_server = ForkServer.start(
             tier, preload=preload, python=python, readable=readable, hidden=hidden, devices=[*devices], cores=cores
         )
-        return cls(zygote, limits, gpus)
+        return cls(fork_server, limits, gpus)
 
     def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> tuple[Box, Callable[[], GpuUse]]:
         """A fresh box with a GPU of so much memory, the caller's to close, and what tells how the GPU was used.
@@ -62,7 +62,7 @@ class GpuBoxes:
         """
         lease = GpuLease.take(self._gpus.large_enough(needed_mib), on_wait)
         try:
-            box = self._zygote.spawn(self._limits, gpu=lease.gpu)
+            box = self._fork_server.spawn(self._limits, gpu=lease.gpu)
         except BaseException:
             lease.give_back()
             raise
@@ -72,8 +72,8 @@ class GpuBoxes:
     @property
     def lost(self) -> bool:
         """Whether the fork server ended though nobody here ended it."""
-        return self._zygote.lost
+        return self._fork_server.lost
 
     def close(self) -> None:
         """End the boxes and the fork server."""
-        self._zygote.close()
+        self._fork_server.close()

@@ -33,7 +33,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One delivery for each person and time."""
+    """One submission for each person and time."""
     reading = Reading()
     number = _number_of_user([match for e in entries if (match := _NAME.fullmatch(e.name)) is not None])
     flat: dict[str, list[tuple[str, Path]]] = {}

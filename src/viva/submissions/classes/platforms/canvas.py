@@ -45,7 +45,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One delivery for each student and attempt, with all its files."""
+    """One submission for each student and attempt, with all its files."""
     reading = Reading()
     handed: dict[str, list[_Handed]] = {}
     for entry in entries:

@@ -28,7 +28,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One delivery for each repository."""
+    """One submission for each repository."""
     reading = Reading()
     folders = [e for e in entries if e.sort == "folder"]
     here = folder.absolute().name

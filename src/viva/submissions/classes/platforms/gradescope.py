@@ -38,7 +38,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One delivery for each submission of the metadata, with all who handed it in.
+    """One submission for each submission of the metadata, with all who handed it in.
 
     Raises:
         UsageError: the metadata is no file, or too large.

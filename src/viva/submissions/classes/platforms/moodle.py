@@ -39,7 +39,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One delivery for each participant or team: its files, and the text that was entered."""
+    """One submission for each participant or team: its files, and the text that was entered."""
     reading = Reading()
     handed: dict[tuple[str, str], _Of] = {}
     for entry in entries:

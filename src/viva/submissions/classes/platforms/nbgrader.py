@@ -32,7 +32,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One delivery for each student and assignment."""
+    """One submission for each student and assignment."""
     reading = Reading()
     if any(e.name == _SUBMITTED and e.sort == "folder" for e in entries):
         entries = entries_of(folder / _SUBMITTED)

@@ -24,9 +24,9 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One delivery for each folder, archive and file that can be graded.
+    """One submission for each folder, archive and file that can be graded.
 
-    A link is a delivery as well: its result says that it was not followed.
+    A link is a submission as well: its result says that it was not followed.
     """
     reading = Reading()
     for entry in entries:
