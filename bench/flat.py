@@ -18,8 +18,9 @@ from bench.snapshot import chain, rollup_mib
 from bench.soak import yardstick_s
 from viva.config import load_course
 from viva.model import Tier
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
 FOLDER = Path(__file__).parent
@@ -53,12 +54,12 @@ def measure(count: int) -> list[Row]:
         class_ = [open_submission(folder / "modules" / name_of(i), name_of(i)) for i in range(_DISTINCT)]
         rows, some = list[Row](), list[tuple[float, float]]()
         with ExaminerProcess(
-            course, course.assignment("small"), Tier.T3, b"the measurements need no secret"
+            course, course.assignment("small"), b"the measurements need no secret", BoxOptions(Tier.T3)
         ) as examiner:
             examiner.open()
             for number in range(1, count + 1):
                 before = used_s()
-                examiner.grade(class_[number % _DISTINCT], Wanted())
+                examiner.grade(GradeRequest(class_[number % _DISTINCT], GradeOptions()))
                 some.append((used_s() - before, yardstick_s()))
                 if number % STEP == 0:
                     cpu, fixed = (statistics.median(column) * 1e3 for column in zip(*some, strict=True))

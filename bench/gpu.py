@@ -21,8 +21,9 @@ from viva.formats.results_json import Results, TestResult, results_of
 from viva.model import Tier
 from viva.model.errors import VivaError
 from viva.model.gpu import Gpus
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.submissions import open_submission
 
@@ -43,11 +44,11 @@ def measured(course: Course, assignments: Sequence[str], tier: Tier, gpus: Gpus)
 
 def _fixtures(course: Course, assignment: Assignment, tier: Tier, gpus: Gpus) -> Iterator[tuple[str, dict[str, Any]]]:
     folder = course.root / "fixtures" / assignment.name / "submissions" / "accepted"
-    with ExaminerProcess(course, assignment, tier, SECRET, gpus=gpus) as examiner:
+    with ExaminerProcess(course, assignment, SECRET, BoxOptions(tier, gpus=gpus)) as examiner:
         examiner.open()
         only = [entry.test_id for entry in examiner.tests if "gpu" in entry.needs]
         for path in sorted(folder.iterdir()) if only else []:
-            score = examiner.grade(open_submission(path, path.name), Wanted(only)).score
+            score = examiner.grade(GradeRequest(open_submission(path, path.name), GradeOptions(only=tuple(only)))).score
             found = summary(results_of(score, staff=True))
             print(f"{assignment.name}, {path.name}: {found['earned']} of {found['points']} points", flush=True)
             yield path.name, found

@@ -23,8 +23,9 @@ from bench.measure import accounted
 from bench.snapshot import Snapshot
 from viva.config import load_course
 from viva.model import Score, Submission, Tier
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.lockdown import kernel_calls
 from viva.sandbox.host.limits import processes
 from viva.submissions import open_submission
@@ -133,7 +134,7 @@ class Soak:
         """Grade `count` submissions by one examiner."""
         course = load_course(self._folder / "course")
         self._withheld = course.withheld
-        examiner = ExaminerProcess(course, course.assignment("small"), Tier.T3, self._secret)
+        examiner = ExaminerProcess(course, course.assignment("small"), self._secret, BoxOptions(Tier.T3))
         hostile = itertools.cycle(self._hostile)
         self._warm = min(EVERY * len(self._hostile), count // 2)
         with accounted() as used_s:
@@ -151,12 +152,12 @@ class Soak:
     def _attacked(self, examiner: ExaminerProcess, number: int, hostile: "_Hostile") -> None:
         program = hostile.program
         files = program.files(hostile.known)
-        score = self._grade(examiner, files, Wanted(call_s=HOSTILE_CALL_S), program.called, program.only)
+        score = self._grade(examiner, files, GradeOptions(call_s=HOSTILE_CALL_S), program.called, program.only)
         self._judge(number, program.name, right=score.earned == 0)
 
     def _honest_one(self, examiner: ExaminerProcess, number: int, used_s: Callable[[], float]) -> None:
         before = used_s()
-        score = self._grade(examiner, {"solution.py": f"# {number}\n{self._honest}"}, Wanted())
+        score = self._grade(examiner, {"solution.py": f"# {number}\n{self._honest}"}, GradeOptions())
         after = used_s()
         self.cpu_s.append((after - before, yardstick_s()))
         self._judge(number, "honest", right=score.earned == score.points)
@@ -170,7 +171,7 @@ class Soak:
         self,
         examiner: ExaminerProcess,
         files: Mapping[str, Any],
-        wanted: Wanted,
+        options: GradeOptions,
         name: str = "submission",
         only: str = "",
     ) -> Score:
@@ -179,7 +180,7 @@ class Soak:
         for path, text in files.items():
             self._write(handed_in / path, text)
         submission: Submission = open_submission(handed_in / only, name, withheld=self._withheld)
-        return examiner.grade(submission, wanted).score
+        return examiner.grade(GradeRequest(submission, options)).score
 
     def _look(self, number: int) -> None:
         if number + 1 > self._warm:

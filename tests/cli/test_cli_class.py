@@ -38,7 +38,7 @@ def test_the_spreadsheet_has_everything(viva: Viva, downloads: Path, name: str) 
     rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert ran.status == 0 and rows
     assert {row["state"] for row in rows} <= {"submitted", "unmatched"}
-    assert all(row["attempt"] and row["source"] for row in rows)
+    assert all(row["submission"] and row["source"] for row in rows)
 
 
 def test_no_name_becomes_a_formula_or_moves_the_cursor(viva: Viva, tmp_path: Path) -> None:

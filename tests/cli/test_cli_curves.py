@@ -10,9 +10,9 @@ from cli_run import Viva
 
 from viva.cli.shared.progress import Progress
 from viva.config import load_course
-from viva.model import Score, Tier
+from viva.model import Score
 from viva.pipeline.curve_files import write_curves
-from viva.pipeline.local_pool import Job
+from viva.pipeline.jobs import Job
 
 TESTS = '''\
 import pytest
@@ -101,7 +101,7 @@ def test_on_a_terminal_one_line_is_replaced_and_wiped(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     job = Job(Path("ada"), "ada", load_course(trains).assignment("words"))
-    with Progress([job], None, Tier.T0) as progress:
+    with Progress([job]) as progress:
         progress.tell(job, "epoch 1\x1b[2J of 2\nand more")
     assert capsys.readouterr().err == "\r\x1b[Kepoch 1 of 2 and more\r\x1b[K"
 
@@ -112,7 +112,7 @@ def test_a_log_gets_a_line_now_and_then(
     now = [100.0]
     monkeypatch.setattr("viva.cli.shared.progress.time.monotonic", lambda: now[0])
     job = Job(Path("ada"), "ada", load_course(trains).assignment("words"))
-    with Progress([job], None, Tier.T0) as progress:
+    with Progress([job]) as progress:
         for now[0] in (100.0, 101.0, 104.9, 105.1):
             progress.tell(job, f"at {now[0]:g}")
     assert capsys.readouterr().err.splitlines() == ["viva: ada: at 100", "viva: ada: at 105.1"]

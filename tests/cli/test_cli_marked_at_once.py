@@ -10,10 +10,10 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva
 
-from viva.cli.shared.keeping import marks_beside
 from viva.formats.hand_graded_results import joined
 from viva.formats.results_json import load_results, to_bytes
 from viva.model.hand_grading import Judgement, Place
+from viva.pipeline.open_records import folder_records
 from viva.records import Records
 from viva.records.hand_grading import append
 from viva.records.store import Reason
@@ -141,7 +141,7 @@ def test_marks_that_lie_beside_results_stand_in_them_again(viva: Viva, own_cours
     bob = hand_in(tmp_path / "class" / "bob", KEEPS_CASE)
     hand_in(tmp_path / "class" / "ada")
     viva("grade", tmp_path / "class", "-o", "out")
-    with marks_beside(Path("out")) as records:
+    with folder_records(Path("out")) as records:
         place = Place(result("out", "bob")["extra_data"]["content_hash"], "2.2")
         append(records, "words", "a1", [(place, MARK)], Reason("grace"))
     viva("grade", tmp_path / "class", "-o", "out")
@@ -151,7 +151,7 @@ def test_marks_that_lie_beside_results_stand_in_them_again(viva: Viva, own_cours
     assert result("out", "bob")["extra_data"]["still_open"] == "1", "of other bytes nothing was said"
 
 
-def test_marks_beside_results_that_cannot_be_read_are_a_sentence(viva: Viva, some_folder: Path) -> None:
+def test_folder_records_results_that_cannot_be_read_are_a_sentence(viva: Viva, some_folder: Path) -> None:
     """Grading would write results without marks that are there."""
     (some_folder / "review.db").write_text("no database, and longer than the head of one would have to be")
     before = file_of("out", "ada").read_bytes()

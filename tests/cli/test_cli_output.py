@@ -156,12 +156,12 @@ def test_a_disk_that_fails_at_the_last_moment_is_no_success(
     """The final state of a result could not be written and the command ended with 0."""
     from viva.model.errors import UsageError
 
-    def fail_at_the_end(path: Path, data: bytes, *, durable: bool) -> None:
+    def fail_at_the_end(path: Path, data: bytes, *, durable: bool = True) -> None:
         if durable:
             raise UsageError(f"{path} cannot be written: the disk is full; what was there before is unchanged.")
         write_atomically(path, data, durable=durable)
 
-    monkeypatch.setattr("viva.cli.shared.progress.write_atomically", fail_at_the_end)
+    monkeypatch.setattr("viva.pipeline.results_writer.write_atomically", fail_at_the_end)
     ran = viva("grade", "class", "-o", "graded")
     assert ran.status == 1 and "the disk is full" in ran.err and "written" not in ran.out
     for path in Path("graded").rglob("results.json"):

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.cli.shared.progress import Progress
 from viva.formats.results_json import to_json
 from viva.model import Case, Entry, Score, Status, Tier
-from viva.pipeline.local_pool import Job
+from viva.pipeline.jobs import Job
+from viva.pipeline.results_writer import ResultsWriter
 
 CASE = Case("", Status.GRADER_ERROR, Fraction(0), Fraction(4), "Not marked yet.")
 PENDING = (Entry("test_a.py::test_a", "A.", "1", "hidden", Status.GRADER_ERROR, Fraction(0), Fraction(4), (CASE,)),)
@@ -24,9 +24,9 @@ def test_it_is_the_one_of_this_submission(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         assignment: Any = SimpleNamespace(name="small", version=3)
         jobs = [Job(Path(f"s{number}"), name, assignment) for number, name in enumerate(names)]
-        progress = Progress(jobs, Path(folder), Tier.T3)
+        writer = ResultsWriter(jobs, Path(folder), Tier.T3)
         for number, job in enumerate(jobs):
-            progress.start(job, PENDING)
+            writer.start(job, PENDING)
             wanted = to_json(Score(job.name, "", "small", 3, PENDING), complete=False)
             target = next(Path(folder).rglob(f"s{number}/results.json"), Path(folder) / "results.json")
             assert target.read_bytes() == wanted

@@ -119,7 +119,7 @@ MESSAGES = [
     ({1, 4}, {1, 3}, "Your answer lacks 3 and holds 4, which is not expected."),
     ({1, 4, 5}, {1}, None),
     ("hello world", "hello  world", "Your answer is 'hello world'; expected 'hello  world'. Only white space differs."),
-    ("ReadyMessage", "hello", "Your answer is 'Hello'; expected 'hello'. Only upper and lower case differ."),
+    ("Hello", "hello", "Your answer is 'Hello'; expected 'hello'. Only upper and lower case differ."),
     (
         "x" * 99 + "a",
         "x" * 99 + "b",

@@ -7,8 +7,10 @@ from hand_ins import HandIn
 
 from viva.config import Course
 from viva.model import Score, Status
-from viva.model.grade_request import Wanted
-from viva.pipeline.local_pool import Batch, Job
+from viva.model.grade_request import GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +33,7 @@ def graded(course: Course, works: dict[str, tuple[str, HandIn]], folder: Path, w
                 (path / name).write_bytes(data)
             jobs[same] = Job(path, str(path), course.assignment(assignment), open_submission(path, str(path)))
     scores = {}
-    batch = Batch(course, best_tier(), b"a secret", Wanted(training=False), workers)
+    batch = LocalPool(course, b"a secret", BoxOptions(best_tier()), GradeOptions(training=False), workers)
     for job, result in batch.run(list(jobs.values())):
         if isinstance(result, Exception):
             raise result

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from viva.config import Course, load_course
 from viva.model import Entry, File, Score, Submission, Tier
-from viva.model.grade_request import Graded, Wanted
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 NAME: Final = "small"
@@ -53,11 +54,13 @@ class Examined:
 
     def __init__(self, course: Course) -> None:
         self.course = course
-        self.process = ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET)
+        self.process = ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier()))
 
     def graded(self, files: str | Mapping[str, str | bytes], *only: str, record: bool = False) -> Graded:
         """Grade a submission; `only` names the tests to ask."""
-        return self.process.grade(handed_in(files), Wanted(list(only) or None, record=record))
+        return self.process.grade(
+            GradeRequest(handed_in(files), GradeOptions(only=tuple(only) or None, questions=record))
+        )
 
     def score(self, files: str | Mapping[str, str | bytes], *only: str) -> Score:
         """The score alone."""

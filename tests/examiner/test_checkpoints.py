@@ -8,8 +8,9 @@ import pytest
 from examined import NAME, SECRET, best_tier, by_name, handed_in, statuses, write_course
 
 from viva.model import Tier
-from viva.model.grade_request import Graded, Wanted
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 
 KEY = "answer = 42\n"
 INSIDE = '''\
@@ -98,11 +99,13 @@ class Examined:
 
     def __init__(self, root: Path) -> None:
         self.course = write_course(root, tests=TESTS, key=KEY, inside=INSIDE)
-        self.process = ExaminerProcess(self.course, self.course.assignment(NAME), best_tier(), SECRET)
+        self.process = ExaminerProcess(self.course, self.course.assignment(NAME), SECRET, BoxOptions(best_tier()))
 
     def graded(self, source: str, folder: Path | None, budget: str, *only: str) -> Graded:
         (self.course.root / "budget.txt").write_text(budget, "utf-8")
-        return self.process.grade(handed_in(source), Wanted(list(only) or None), checkpoints=folder)
+        return self.process.grade(
+            GradeRequest(handed_in(source), GradeOptions(only=tuple(only) or None), checkpoints=folder)
+        )
 
 
 @pytest.fixture(scope="module")

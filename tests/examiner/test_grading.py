@@ -11,10 +11,12 @@ import pytest
 from examined import SECRET, Examined, best_tier, by_name, handed_in, statuses, without_times, write_course
 
 from viva.model import Status
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.plain import score_from_plain, score_to_plain
-from viva.pipeline.local_pool import Batch, Job
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process import examiner_process
+from viva.pipeline.process.settings import BoxOptions
 
 TESTS = '''
 """One test for each thing that can happen."""
@@ -269,7 +271,7 @@ def test_a_hang_costs_one_test(examined: Examined, body: str) -> None:
 )
 def test_a_program_that_ends_costs_one_test_and_says_why(examined: Examined, body: str, said: str) -> None:
     # With time enough: on a machine under load, touching 96 MiB can take longer than the 0.4 s meant for the loops.
-    score = examined.process.grade(handed_in(but("triple", body)), Wanted(call_s=10)).score
+    score = examined.process.grade(GradeRequest(handed_in(but("triple", body)), GradeOptions(call_s=10))).score
     changed = {name: status for name, status in statuses(score).items() if status != ALL_RIGHT[name]}
     assert changed == {"test_triple": "error", "test_after_double": "error"}
     assert said in by_name(score)["test_triple"].message
@@ -306,7 +308,7 @@ def test_any_text_of_the_student_comes_through(examined: Examined) -> None:
         f'NAME = "{odd}"\n' + but("triple", "raise ValueError(NAME)") + "\n\ndef count(n): return NAME\n"
     )
     assert statuses(score)["test_counts"] == "failed" and statuses(score)["test_triple"] == "error"
-    named = examined.process.grade(handed_in(RIGHT, "cl\udcffss/ad\udc80"), Wanted()).score
+    named = examined.process.grade(GradeRequest(handed_in(RIGHT, "cl\udcffss/ad\udc80"), GradeOptions())).score
     assert named.submission == "cl\udcffss/ad\udc80" and statuses(named) == ALL_RIGHT
 
 
@@ -459,18 +461,22 @@ def test_helpers_are_loaded_before_anything_of_the_student_is_there(tmp_path_fac
 
 
 def test_one_who_wants_no_more_than_a_loss_is_told_the_first(examined: Examined) -> None:
-    wanted = Wanted(until_loss=True)
-    score = examined.process.grade(handed_in(but("triple", "return 0")), wanted).score
+    wanted = GradeOptions(until_loss=True)
+    score = examined.process.grade(GradeRequest(handed_in(but("triple", "return 0")), wanted)).score
     lost = [name for name, status in statuses(score).items() if status == "failed"]
     assert lost == list(statuses(score))[-1:] and len(score.entries) < len(ALL_RIGHT)
-    assert statuses(examined.process.grade(handed_in(RIGHT), wanted).score) == ALL_RIGHT
+    assert statuses(examined.process.grade(GradeRequest(handed_in(RIGHT), wanted)).score) == ALL_RIGHT
 
 
 def test_one_in_a_hurry_sets_the_limit_of_a_call(examined: Examined) -> None:
     slow = handed_in(but("triple", "import time; time.sleep(0.25); return 3 * arguments[0]"))
     ask = ["test_triple"]
-    assert statuses(examined.process.grade(slow, Wanted(ask)).score) == {"test_triple": "passed"}
-    assert statuses(examined.process.grade(slow, Wanted(ask, call_s=0.1)).score) == {"test_triple": "timeout"}
+    assert statuses(examined.process.grade(GradeRequest(slow, GradeOptions(only=tuple(ask)))).score) == {
+        "test_triple": "passed"
+    }
+    assert statuses(examined.process.grade(GradeRequest(slow, GradeOptions(only=tuple(ask), call_s=0.1))).score) == {
+        "test_triple": "timeout"
+    }
 
 
 def test_an_examiner_that_is_killed_leaves_a_result_and_a_successor(examined: Examined) -> None:
@@ -483,7 +489,7 @@ def test_an_examiner_that_is_killed_leaves_a_result_and_a_successor(examined: Ex
             examined.process.interrupt()
 
     slow = but("triple", "import time; time.sleep(0.3); return 3 * arguments[0]")
-    score = examined.process.grade(handed_in(slow), Wanted(), kill_after_the_second).score
+    score = examined.process.grade(GradeRequest(handed_in(slow), GradeOptions()), kill_after_the_second).score
     assert list(statuses(score)) == names
     assert list(statuses(score).values())[:2] == ["passed", "passed"]
     assert list(statuses(score).values())[-1] == "grader_error"
@@ -558,7 +564,7 @@ def test_one_after_another_and_side_by_side_give_the_same(examined: Examined) ->
     jobs = [Job(course.root, name, assignment, handed_in(source, name)) for name, source in CLASS.items()]
 
     def run(workers: int) -> dict[str, object]:
-        batch = Batch(course, best_tier(), SECRET, Wanted(), workers)
+        batch = LocalPool(course, SECRET, BoxOptions(best_tier()), GradeOptions(), workers)
         return {job.name: without_times(graded.score) for job, graded in batch.run(jobs)}  # type: ignore[union-attr]
 
     assert run(1) == run(2)

@@ -9,6 +9,7 @@ from examined import NAME, best_tier, write_course
 
 from viva.model import Tier
 from viva.pipeline.process.main import Boxes
+from viva.pipeline.process.settings import BoxOptions
 
 READ = """
 import os
@@ -29,7 +30,7 @@ def test_a_course_below_the_interpreters_own_folders_keeps_its_key(tmp_path: Pat
         if path.stat().st_uid == 0 and path.is_relative_to("/tmp") and path != Path("/tmp"):
             path.chmod(0o755)
     assignment = dataclasses.replace(course.assignment(NAME), python=environment / "bin" / "python")
-    boxes = Boxes(assignment, best_tier(), 1)
+    boxes = Boxes(assignment, BoxOptions(best_tier(), ready=1))
     try:
         with boxes.pool().take() as box:
             box.ask("put", timeout_s=5, path="solution.py", data=READ.encode())

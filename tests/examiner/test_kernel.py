@@ -9,7 +9,7 @@ from examined import NAME, Examined, by_name, handed_in, write_course
 
 from viva.config import load_course
 from viva.model.errors import CourseError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
@@ -123,7 +123,7 @@ def test_settings(tmp_path: Path, written: str, kernel: str | None) -> None:
 
 @pytest.mark.slow
 def test_what_cells_put_out_is_in_the_executed_notebook(course: Examined) -> None:
-    graded = course.process.grade(handed_in(notebook(CELLS)), Wanted(notebook=True))
+    graded = course.process.grade(GradeRequest(handed_in(notebook(CELLS)), GradeOptions(notebook=True)))
     table, ready_message, *_ = json.loads(graded.notebook)["cells"]
     assert table["outputs"][0]["data"] == {"text/html": "<table></table>", "text/plain": "table"}
     assert ready_message["outputs"] == [{"output_type": "stream", "name": "stdout", "text": "hello\n"}]

@@ -14,9 +14,10 @@ from gpu_samples import Machine
 
 from viva.model import Tier
 from viva.model.gpu import LEFT_OUT, NONE_HERE, Gpus, GpuUse
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.plain import gpus_from_plain, gpus_to_plain, score_from_plain, score_to_plain
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.gpu.gpu_lease import GpuLease, lock_file
 from viva.sandbox.host.gpu.gpus import find_gpus
 
@@ -118,7 +119,7 @@ def student(gpus: Gpus) -> str:
 def examined(tmp_path: Path, gpus: Gpus) -> Iterator[Examined]:
     made = Examined(write_course(tmp_path / "course", tests=TESTS, key=KEY, settings="device: cpu\n"))
     assignment = made.course.assignment(NAME)
-    made.process = ExaminerProcess(made.course, assignment, best_tier(), SECRET, gpus=gpus)
+    made.process = ExaminerProcess(made.course, assignment, SECRET, BoxOptions(best_tier(), gpus=gpus))
     yield made
     made.process.close()
 
@@ -171,8 +172,8 @@ def test_waiting_for_others_is_told_and_costs_no_time(tmp_path: Path, gpus: Gpus
         if len(told) == 3:
             held.give_back()
 
-    with ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET, gpus=gpus) as process:
-        score = process.grade(handed_in(student(gpus)), Wanted(), on_progress=wait).score
+    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier(), gpus=gpus)) as process:
+        score = process.grade(GradeRequest(handed_in(student(gpus)), GradeOptions()), on_progress=wait).score
     assert statuses(score) == ALL
     assert told[0].startswith("waiting for NVIDIA L4, 1 s so far") and len(told) >= 3
 
@@ -187,8 +188,10 @@ def test_a_load_that_ends_the_box_with_a_gpu_costs_no_other_test(examined: Exami
 @pytest.mark.parametrize("why", [LEFT_OUT, NONE_HERE])
 def test_without_a_gpu_the_reason_is_told(tmp_path: Path, why: str) -> None:
     course = write_course(tmp_path / "course", tests=TESTS, key=KEY)
-    with ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET, gpus=Gpus((), why)) as process:
-        score = process.grade(handed_in("def sees(): return False\n"), Wanted()).score
+    with ExaminerProcess(
+        course, course.assignment(NAME), SECRET, BoxOptions(best_tier(), gpus=Gpus((), why))
+    ) as process:
+        score = process.grade(GradeRequest(handed_in("def sees(): return False\n"), GradeOptions())).score
     assert score.gpu is None and (score.earned, score.still_open) == (33, 30)
     assert {by_name(score)[name].message for name in ("test_on_it", "test_large", "test_hidden")} == {why}
 
@@ -196,9 +199,11 @@ def test_without_a_gpu_the_reason_is_told(tmp_path: Path, why: str) -> None:
 def test_training_and_gpu_are_two_wishes(tmp_path: Path, gpus: Gpus) -> None:
     tests = TESTS.replace("@pytest.mark.gpu\ndef test_on_it", "@pytest.mark.gpu\n@pytest.mark.training\ndef test_on_it")
     course = write_course(tmp_path / "course", tests=tests, key=KEY)
-    with ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET, gpus=gpus) as process:
+    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier(), gpus=gpus)) as process:
         for training, status in ((False, "deferred"), (True, "passed")):
-            score = process.grade(handed_in(student(gpus)), Wanted(["test_on_it"], training=training)).score
+            score = process.grade(
+                GradeRequest(handed_in(student(gpus)), GradeOptions(only=("test_on_it",), training=training))
+            ).score
             assert statuses(score) == {"test_on_it": status}
 
 

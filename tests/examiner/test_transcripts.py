@@ -9,8 +9,9 @@ from examined import NAME, SECRET, best_tier, by_name, handed_in, without_times,
 from viva.config import load_course
 from viva.model import Status, Submission, Tier
 from viva.model.errors import UsageError
-from viva.model.grade_request import Graded, Wanted
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.replay.call_log import CallLog
 from viva.replay.call_log.call_log import LOADING
 
@@ -122,14 +123,16 @@ class _Course:
 
     def grade(self, work: Submission) -> Graded:
         course = load_course(self.root)
-        with ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET) as examiner:
-            return examiner.grade(work, Wanted(call_log=True))
+        with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier())) as examiner:
+            return examiner.grade(GradeRequest(work, GradeOptions(call_log=True)))
 
     def replay(self, call_log: bytes = b"") -> Graded:
         """The marks that the call log has by what the course says now; no box can be made."""
         course = load_course(self.root)
-        with ExaminerProcess(course, course.assignment(NAME), Tier.T3, SECRET, boxes=False) as examiner:
-            return examiner.grade(self.work, Wanted(), call_log=call_log or self.first.call_log)
+        with ExaminerProcess(
+            course, course.assignment(NAME), SECRET, BoxOptions(Tier.T3, replay_only=True)
+        ) as examiner:
+            return examiner.grade(GradeRequest(self.work, GradeOptions(), replayed=call_log or self.first.call_log))
 
     def change(self, name: str, old: str, new: str) -> None:
         """Write another text into a file of the course."""

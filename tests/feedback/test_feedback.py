@@ -10,8 +10,10 @@ from examined import best_tier
 
 from viva.config import load_course
 from viva.model import Entry, Status
-from viva.model.grade_request import Wanted
-from viva.pipeline.local_pool import Batch, Job
+from viva.model.grade_request import GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 from viva.verify.expected_verdicts import known_submissions
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +52,7 @@ def test_messages_are_sentences_and_hidden_ones_tell_nothing(assignment: str) ->
     wrong = [known for known in known_submissions(course, one) if known.verdict == "wrong"]
     jobs = [Job(Path(known.name), known.name, one, known.submission) for known in wrong]
     hidden, visible = set(), {}
-    for job, graded in Batch(course, best_tier(), b"a secret", Wanted(training=False)).run(jobs):
+    for job, graded in LocalPool(course, b"a secret", BoxOptions(best_tier()), GradeOptions(training=False)).run(jobs):
         assert not isinstance(graded, Exception), graded
         for entry in graded.score.entries:
             if _is_lost(entry) and entry.visibility == "visible":

@@ -17,6 +17,7 @@ import pytest
 
 from viva.model.grade_request import Graded
 from viva.pipeline.process.examiner_process import ExaminerProcess, environment
+from viva.pipeline.process.settings import ExaminerSettings
 
 REPOSITORY: Final = Path(__file__).parents[2]
 MOST: Final = 5
@@ -36,11 +37,7 @@ class Parked:
         state = self._idle.pop(key, None)
         if state is None:
             return None
-        if (
-            state["_process"].poll() is None
-            and Path(state["_start"]["course"]).is_dir()
-            and key_of(state["_start"]) == key
-        ):
+        if state["_process"].poll() is None and state["settings"].course.is_dir() and key_of(state["settings"]) == key:
             return state
         _end(state)
         return None
@@ -63,7 +60,7 @@ class Parked:
             self.end(key)
 
 
-STATE: Final = ("_process", "_sock", "_log", "_start", "tests", "left_out")
+STATE: Final = ("_process", "_sock", "_log", "settings", "tests", "left_out")
 WRITTEN: Final = ("*.pyc", "*.db", "*.db-*", "*.lock")
 """What commands write into a course, and no examiner reads."""
 
@@ -81,10 +78,10 @@ def _is_written(path: Path) -> bool:
     return any(path.match(pattern) for pattern in WRITTEN)
 
 
-def key_of(start: dict[str, Any]) -> str:
+def key_of(settings: ExaminerSettings) -> str:
     """Return what two examiners must have in common to stand in for each other."""
-    root = Path(start["course"])
-    asked = {name: value for name, value in start.items() if name != "course"}
+    root = settings.course
+    asked = {name: value for name, value in settings.to_plain().items() if name != "course"}
     files = [p for p in sorted(root.rglob("*")) if p.is_file() and not _is_written(p)] if root != REPOSITORY else []
     texts = [(str(p.relative_to(root)), p.read_bytes()) for p in files]
     same = root if root == REPOSITORY else ""
@@ -99,7 +96,7 @@ def shared() -> Iterator[Parked]:
     def open_(self: ExaminerProcess) -> None:
         if self._sock is not None or type(self) is not ExaminerProcess or self._stopped or not parked.sharing:
             return _open(self)
-        key = key_of(self._start)
+        key = key_of(self.settings)
         if (state := parked.take(key)) is not None:
             vars(self).update(state)
         else:
@@ -118,7 +115,7 @@ def shared() -> Iterator[Parked]:
     def close(self: ExaminerProcess, *, kill: bool = False) -> None:
         key = self.__dict__.pop("_shared_key", None)
         usable = self._sock is not None and self._process is not None and self._process.poll() is None
-        if key is None or kill or self._stopped or not usable or not Path(self._start["course"]).is_dir():
+        if key is None or kill or self._stopped or not usable or not self.settings.course.is_dir():
             return _close(self, kill=kill)
         parked.park(key, {name: getattr(self, name) for name in STATE})
         self._process = self._sock = self._log = None

@@ -21,9 +21,10 @@ from typing import Any
 from viva.config import load_course
 from viva.model import Tier
 from viva.model.errors import VivaError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.plain import score_to_plain
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.lockdown import kernel_calls
 from viva.submissions import open_submission
 
@@ -40,7 +41,9 @@ class Host:
         (self.base / order["secret_file"]).chmod(0o600)
         self.course = course = load_course(self.base / "course")
         secret = (self.base / order["secret_file"]).read_bytes()
-        self.examiner = ExaminerProcess(course, course.assignment(order["assignment"]), Tier[order["tier"]], secret)
+        self.examiner = ExaminerProcess(
+            course, course.assignment(order["assignment"]), secret, BoxOptions(Tier[order["tier"]])
+        )
 
     @property
     def pid(self) -> int:
@@ -58,7 +61,7 @@ class Host:
         only = order.get("only")
         place = self.base / folder / only if only else self.base / folder
         submission = open_submission(place, order["name"], withheld=self.course.withheld)
-        graded = self.examiner.grade(submission, Wanted(record=True))
+        graded = self.examiner.grade(GradeRequest(submission, GradeOptions(questions=True)))
         shutil.rmtree(self.base / folder, ignore_errors=True)  # the next program finds a class of one, not of hundreds
         return {
             "score": score_to_plain(graded.score),

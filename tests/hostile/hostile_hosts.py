@@ -22,7 +22,7 @@ from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.sandbox.host.limits.uids import FIRST_UID
 
 HERE: Final = Path(__file__).parent
-_OTHER_HOSTS: Final = HERE.parent / "box" / "outside" / "hosts.py"
+_OTHER_HOSTS: Final = HERE.parent / "sandbox" / "host" / "hosts.py"
 _SETTLE_S: Final = 8.0
 _RESTLESS_MIB: Final = 30.0
 _TEMPORARY: Final = ["/tmp", "/var/tmp", "/dev/shm"]

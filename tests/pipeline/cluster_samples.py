@@ -16,9 +16,9 @@ from distributed import Client, LocalCluster
 
 from viva.config import Course, load_course
 from viva.model import File, Score, Submission, Tier
-from viva.model.grade_request import Wanted
-from viva.pipeline.cluster import ClusterBatch
-from viva.pipeline.local_pool import Job
+from viva.model.grade_request import GradeOptions
+from viva.pipeline.cluster import ClusterPool, Workers
+from viva.pipeline.jobs import Job
 from viva.pipeline.schedulers import Certificates, Connection
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
@@ -64,10 +64,12 @@ def cluster(workers: int = 2, **options: Any) -> Iterator[LocalCluster]:
 
 
 @contextlib.contextmanager
-def batch_on(made: LocalCluster, course: Course, **options: Any) -> Iterator[ClusterBatch]:
+def pool_on(made: LocalCluster, course: Course, **options: Any) -> Iterator[ClusterPool]:
     with Client(made, set_as_default=False) as client:
         connection = Connection(client, options.pop("patience_s", 30.0))
-        yield ClusterBatch(connection, course, SECRET.encode(), options.pop("wanted", Wanted()), **options)
+        workers = Workers(course=options.pop("course_there", ""))
+        asked = options.pop("asked", GradeOptions())
+        yield ClusterPool(connection, course, SECRET.encode(), asked, workers, **options)
 
 
 def same(score: Score) -> Score:

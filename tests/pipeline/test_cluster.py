@@ -12,12 +12,12 @@ import pytest
 from cli_course import RIGHT, SECRET, SLOW, TESTS
 from cluster_samples import (
     HERE,
-    batch_on,
     cluster,
     course_in,
     job,
     needs_t1,
     points_of,
+    pool_on,
     same,
     some_class,
 )
@@ -29,9 +29,11 @@ from viva.config import Course, load_course
 from viva.model import Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import NONE_HERE
-from viva.model.grade_request import Graded, Wanted
-from viva.pipeline.cluster import ClusterBatch
-from viva.pipeline.local_pool import Batch
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.cluster import ClusterPool, Workers
+from viva.pipeline.jobs import Observer
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.schedulers import Connection
 
 pytestmark = [needs_t1, pytest.mark.long]
@@ -76,12 +78,12 @@ def scores(results: list[tuple[Any, Graded | Exception]]) -> dict[str, Score]:
 
 def test_the_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Course) -> None:
     jobs = [*some_class(course, 9), job(course, "surrogate \udc80", RIGHT), job(course, "broken", "def f(:")]
-    wanted = Wanted(call_log=True)
+    wanted = GradeOptions(call_log=True)
     pending: dict[str, int] = {}
-    with batch_on(two_workers, course, wanted=wanted) as batch:
-        batch.on_start = lambda each, entries: pending.update({each.name: len(entries)})
+    with pool_on(two_workers, course, asked=wanted) as batch:
+        batch.observer = Observer(on_start=lambda each, entries: pending.update({each.name: len(entries)}))
         there = [*batch.run(jobs)]
-    here = [*Batch(course, HERE, SECRET.encode(), wanted).run(jobs)]
+    here = [*LocalPool(course, SECRET.encode(), BoxOptions(HERE), wanted).run(jobs)]
     assert scores(there) == scores(here)
     assert pending == {each.name: 5 for each in jobs}
     call_logs = [{e.name: g.call_log for e, g in results if isinstance(g, Graded)} for results in (there, here)]
@@ -90,18 +92,18 @@ def test_the_same_scores_as_on_this_machine(two_workers: LocalCluster, course: C
 
 def test_a_course_that_lies_elsewhere_on_the_workers(two_workers: LocalCluster, course: Course, tmp_path: Path) -> None:
     there = course_in(tmp_path / "elsewhere")
-    with batch_on(two_workers, course, worker_course=str(there.root)) as batch:
+    with pool_on(two_workers, course, course_there=str(there.root)) as batch:
         assert len(scores([*batch.run(some_class(course, 2))])) == 2
     changed = course_in(tmp_path / "changed")
     with (changed.root / "graders/words/key.py").open("a") as file:
         file.write("# changed\n")
-    with batch_on(two_workers, course, worker_course=str(changed.root)) as batch:
+    with pool_on(two_workers, course, course_there=str(changed.root)) as batch:
         ((_, refused),) = batch.run(some_class(course, 1))
     assert isinstance(refused, UsageError) and "refuses: words has other tests" in str(refused)
 
 
 def test_another_secret_is_refused(two_workers: LocalCluster, course: Course) -> None:
-    with batch_on(two_workers, course) as batch:
+    with pool_on(two_workers, course) as batch:
         batch.secret = b"a secret that the workers do not have"
         ((_, refused),) = batch.run(some_class(course, 1))
     assert isinstance(refused, UsageError) and "refuses: it has another course secret" in str(refused)
@@ -111,7 +113,7 @@ def test_a_test_that_does_not_exist_is_noticed_before_anything_is_sent(
     two_workers: LocalCluster, course: Course
 ) -> None:
     with (
-        batch_on(two_workers, course, wanted=Wanted(["7.7"])) as batch,
+        pool_on(two_workers, course, asked=GradeOptions(only=("7.7",))) as batch,
         pytest.raises(UsageError, match=r"no test '7\.7'"),
     ):
         next(batch.run(some_class(course, 1)))
@@ -120,7 +122,7 @@ def test_a_test_that_does_not_exist_is_noticed_before_anything_is_sent(
 def test_the_secret_is_not_in_what_is_sent(
     two_workers: LocalCluster, course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with batch_on(two_workers, course) as batch:
+    with pool_on(two_workers, course) as batch:
         client, sent = batch.connection.client, []
         submit = client.submit
 
@@ -139,7 +141,7 @@ def test_a_submission_that_cannot_be_read_any_more_costs_itself_alone(
     two_workers: LocalCluster, course: Course, tmp_path: Path
 ) -> None:
     gone = replace(job(course, "gone", RIGHT), path=tmp_path / "gone", submission=None)
-    with batch_on(two_workers, course) as batch:
+    with pool_on(two_workers, course) as batch:
         results = {each.name: graded for each, graded in batch.run([gone, *some_class(course, 2)])}
     assert isinstance(results.pop("gone"), GraderError)
     assert all(isinstance(graded, Graded) for graded in results.values()) and len(results) == 2
@@ -147,7 +149,7 @@ def test_a_submission_that_cannot_be_read_any_more_costs_itself_alone(
 
 ENDS_ITS_WORKER = """
 import os, signal
-from viva.pipeline import worker
+from viva.pipeline import cluster_worker as worker
 
 usual = getattr(worker, "usual", worker.grade)  # this is read twice
 worker.usual = usual
@@ -170,7 +172,7 @@ def test_one_that_ends_its_workers_again_and_again_costs_itself_alone(course: Co
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         cluster(preload=[str(tmp_path / "preload.py")], threads_per_worker=2) as made,
-        batch_on(made, course) as batch,
+        pool_on(made, course) as batch,
     ):
         results = {each.name: graded for each, graded in batch.run(jobs)}
     killed = results.pop("killer")
@@ -181,7 +183,7 @@ def test_one_that_ends_its_workers_again_and_again_costs_itself_alone(course: Co
 
 FAILS = """
 from pathlib import Path
-from viva.pipeline import worker
+from viva.pipeline import cluster_worker as worker
 from viva.pipeline.cluster_messages import error_to_bytes
 
 worker.usual = usual = getattr(worker, "usual", worker.grade)
@@ -201,7 +203,7 @@ worker.grade = grade
 def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_path: Path) -> None:
     (tmp_path / "preload.py").write_text(FAILS.format(folder=tmp_path), "utf-8")
     jobs = [job(course, name, f"# {name}\n{RIGHT}") for name in ("fails once", "fails always", "does not")]
-    with cluster(1, preload=[str(tmp_path / "preload.py")]) as made, batch_on(made, course) as batch:
+    with cluster(1, preload=[str(tmp_path / "preload.py")]) as made, pool_on(made, course) as batch:
         results = {each.name: graded for each, graded in batch.run(jobs)}
     failed = results.pop("fails always")
     assert isinstance(failed, GraderError) and str(failed) == "no room"
@@ -213,7 +215,7 @@ def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_pa
 
 def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> None:
     said: list[str] = []
-    with cluster(0) as made, batch_on(made, course, patience_s=4.0) as batch:
+    with cluster(0) as made, pool_on(made, course, patience_s=4.0) as batch:
         batch.on_wait = said.append
         results = [*batch.run(some_class(course, 20))]
     assert {str(error) for _, error in results} == {"there was no worker for 4 s"} and len(results) == 20
@@ -222,7 +224,7 @@ def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> 
 
 @pytest.mark.nightly
 def test_a_worker_that_comes_late_is_waited_for(course: Course) -> None:
-    with cluster(0) as made, batch_on(made, course) as batch:
+    with cluster(0) as made, pool_on(made, course) as batch:
         later = threading.Timer(3, made.scale, (1,))
         later.start()
         assert len(scores([*batch.run(some_class(course, 3))])) == 3
@@ -232,7 +234,7 @@ def test_a_worker_that_comes_late_is_waited_for(course: Course) -> None:
 @pytest.mark.long
 def test_who_stops_leaves_nothing_waiting_there(two_workers: LocalCluster, course: Course) -> None:
     jobs = [job(course, f"slow{n}", f"# {n}\n{SLOW}") for n in range(40)]
-    with batch_on(two_workers, course) as batch:
+    with pool_on(two_workers, course) as batch:
         running = batch.run(jobs)
         next(running)
         assert len(two_workers.scheduler.tasks) <= 8
@@ -246,7 +248,7 @@ def test_who_stops_leaves_nothing_waiting_there(two_workers: LocalCluster, cours
 @pytest.mark.nightly
 def test_when_the_scheduler_ends_every_job_comes_back(course: Course) -> None:
     with cluster() as made, Client(made.scheduler_address, set_as_default=False, timeout=3) as client:
-        batch = ClusterBatch(Connection(client, 30.0), course, SECRET.encode(), Wanted())
+        batch = ClusterPool(Connection(client, 30.0), course, SECRET.encode(), GradeOptions())
         jobs = some_class(course, 60)
         running = batch.run(jobs)
         first, graded = next(running)
@@ -260,7 +262,7 @@ def test_when_the_scheduler_ends_every_job_comes_back(course: Course) -> None:
 
 LOOKED = "Not marked yet: this worker was to have a GPU."
 LOOKS_FOR_A_GPU = f"""
-from viva.pipeline import worker
+from viva.pipeline import cluster_worker as worker
 from viva.model.gpu import Gpus
 
 worker.find_gpus = lambda environ: Gpus((), {LOOKED!r})
@@ -277,16 +279,16 @@ def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Pat
     jobs = some_class(there, 4)
     (tmp_path / "preload.py").write_text(LOOKS_FOR_A_GPU, "utf-8")
     preload = [str(tmp_path / "preload.py")]
-    with cluster(1, resources={"GPU": 1}, preload=preload) as made, batch_on(made, there) as batch:
+    with cluster(1, resources={"GPU": 1}, preload=preload) as made, pool_on(made, there) as batch:
         for gpu in (False, True):
-            batch.gpu = gpu
+            batch.workers = Workers(gpu=gpu)
             for _, graded in batch.run(jobs):
                 assert isinstance(graded, Graded)
                 (entry,) = [e for e in graded.score.entries if e.number == "1.2"]
                 assert entry.status is Status.DEFERRED
                 assert entry.cases[0].message == (LOOKED if gpu else NONE_HERE)
-    with cluster(1) as made, batch_on(made, there, patience_s=3.0) as batch:
-        batch.gpu = True
+    with cluster(1) as made, pool_on(made, there, patience_s=3.0) as batch:
+        batch.workers = Workers(gpu=True)
         assert {str(error) for _, error in batch.run(jobs)} == {"there was no worker for 3 s"}
 
 
@@ -296,6 +298,6 @@ def test_tests_of_an_existing_suite_are_known_to_workers_alone(two_workers: Loca
     (root / "grader.yaml").write_text(f"course: tiny\nsecret: env:VIVA_SECRET\nassignments: [{NAME}]\n", "utf-8")
     there = load_course(root)
     jobs = [replace(each, assignment=there.assignment(NAME)) for each in some_class(course_in(tmp_path / "c"), 3)]
-    with batch_on(two_workers, there) as batch:
+    with pool_on(two_workers, there) as batch:
         found = scores([*batch.run(jobs)])
     assert [score.earned for score in found.values()] == [score.points for score in found.values()] == [2, 2, 2]

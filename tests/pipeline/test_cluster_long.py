@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 import yaml
 from cli_course import RIGHT, SECRET, SLOW, hand_in
-from cluster_samples import batch_on, certificates, cluster, course_in, needs_t1, points_of, some_class
+from cluster_samples import certificates, cluster, course_in, needs_t1, points_of, pool_on, some_class
 
 from viva.config import Course
 from viva.formats.results_json import load_results
@@ -39,7 +39,7 @@ def test_a_thousand_submissions_while_workers_are_killed(course: Course) -> None
     draw = random.Random(8)
     points: dict[str, int] = {}
     killed: list[int] = []
-    with cluster() as made, batch_on(made, course, patience_s=90.0) as batch:
+    with cluster() as made, pool_on(made, course, patience_s=90.0) as batch:
         for each, graded in batch.run(jobs):
             assert isinstance(graded, Graded), graded
             assert each.name not in points and graded.finished

@@ -10,10 +10,12 @@ from examined import NAME, best_tier, write_course
 
 from viva.model import Limits, Status, Tier
 from viva.model.errors import GraderError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline import local_pool
-from viva.pipeline.local_pool import Batch, Job
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.fork_server import ForkServer
 from viva.submissions import open_submission
 
@@ -34,9 +36,9 @@ def test_an_examiner_and_its_boxes_keep_to_their_core(tmp_path: Path) -> None:
     course = write_course(tmp_path / "course", tests=TESTS, key="")
     handed_in = tmp_path / "solution.py"
     handed_in.write_text("import os\ndef cores(): return sorted(os.sched_getaffinity(0))\n")
-    examiner = ExaminerProcess(course, course.assignment(NAME), best_tier(), b"0" * 20, core=CORES[-1])
+    examiner = ExaminerProcess(course, course.assignment(NAME), b"0" * 20, BoxOptions(best_tier(), core=CORES[-1]))
     with examiner:
-        graded = examiner.grade(open_submission(handed_in, "solution.py"), Wanted())
+        graded = examiner.grade(GradeRequest(open_submission(handed_in, "solution.py"), GradeOptions()))
     assert [entry.status for entry in graded.score.entries] == [Status.PASSED] * 2
 
 
@@ -66,7 +68,7 @@ class _Assignment:
 
 
 @pytest.mark.parametrize(
-    ("cores", "workers", "told"),
+    ("cores", "workers", "expected"),
     [
         ([0, 1], 2, {0, 1}),
         ([3, 5, 6], 0, {3, 5, 6}),  # a worker for each
@@ -78,16 +80,16 @@ class _Assignment:
     ],
 )
 def test_examiners_have_a_core_each_only_where_all_cores_are_taken(
-    cores: list[int | None], workers: int, told: set[int | None], monkeypatch: pytest.MonkeyPatch
+    cores: list[int | None], workers: int, expected: set[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: set[int | None] = set()
 
-    def examiner(*_: Any, core: int | None, **__: Any) -> Any:
-        asked.add(core)
+    def examiner(course: Any, assignment: Any, secret: bytes, boxes: BoxOptions) -> Any:
+        asked.add(boxes.core)
         raise GraderError("enough")
 
     count = workers or len(cores)
-    take, all_have_one = local_pool._Waiting.take, threading.Barrier(count)
+    take, all_have_one = local_pool._Queue.take, threading.Barrier(count)
 
     def take_and_wait(self: Any) -> Any:  # each worker gets a job, however quick the others are
         job = take(self)
@@ -95,13 +97,13 @@ def test_examiners_have_a_core_each_only_where_all_cores_are_taken(
             all_have_one.wait(10)
         return job
 
-    monkeypatch.setattr(local_pool._Waiting, "take", take_and_wait)
+    monkeypatch.setattr(local_pool._Queue, "take", take_and_wait)
     monkeypatch.setattr(local_pool, "ExaminerProcess", examiner)
     monkeypatch.setattr(local_pool, "_cores", lambda: cores)
     monkeypatch.setattr(local_pool, "container_mib", lambda: 1 << 20)
     assignment: Any = _Assignment()
     course: Any = None
-    batch = Batch(course, Tier.T0, b"", Wanted(), workers=workers)
+    batch = LocalPool(course, b"", BoxOptions(Tier.T0), GradeOptions(), workers=workers)
     jobs = [Job(Path(f"{n}.py"), str(n), assignment) for n in range(count)]
     assert len(list(batch.run(jobs))) == count
-    assert asked == told
+    assert asked == expected

@@ -13,7 +13,7 @@ from cluster_samples import course_in, job, needs_t1
 from viva.config import Course
 from viva.model import Tier
 from viva.model.errors import GraderError, UsageError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeRequest
 from viva.model.seeds import Seeds
 from viva.pipeline import cluster_worker
 from viva.pipeline.cluster_messages import Task, graded_from_bytes
@@ -58,7 +58,7 @@ def task(of: Course, **changed: Any) -> Task:
     assert each.submission is not None
     seed_id = Seeds(SECRET.encode(), "words", each.assignment.version).id
     usual = Task(
-        each.submission, Wanted(), str(of.root), "words", made_with(each.assignment, of.root), seed_id,
+        GradeRequest(each.submission), str(of.root), "words", made_with(each.assignment, of.root), seed_id,
         Tier.T1, None, gpu=False, notebooks=False, waiting=("words",),
     )  # fmt: skip
     return replace(usual, **changed)

@@ -9,8 +9,9 @@ from cli_course import SECRET, hand_in, write_course
 
 from viva.config import load_course
 from viva.model import Limits, Tier, system
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.transport import loopback
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.tiers import TierReport
@@ -35,8 +36,13 @@ def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
 
     monkeypatch.setattr(loopback.Listener, "__init__", refuse)
     course = load_course(write_course(tmp_path))
-    with ExaminerProcess(course, course.assignment("words"), Tier.T0, SECRET.encode()) as examiner:
-        assert examiner.grade(open_submission(hand_in(tmp_path / "mine"), "mine"), Wanted()).score.earned > 0
+    with ExaminerProcess(course, course.assignment("words"), SECRET.encode(), BoxOptions(Tier.T0)) as examiner:
+        assert (
+            examiner.grade(
+                GradeRequest(open_submission(hand_in(tmp_path / "mine"), "mine"), GradeOptions())
+            ).score.earned
+            > 0
+        )
     for fork_server in (True, False):
         with (
             ForkServer.start(Tier.T0, preload=[], with_fork_server=fork_server) as fork_server,

@@ -15,8 +15,9 @@ from examined import best_tier
 
 from viva.config import load_course
 from viva.model import Entry, Status
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.verify.expected_verdicts import key_submission
 
 ROOT = Path(__file__).parents[2]
@@ -92,8 +93,8 @@ def entries(assignment: str) -> dict[str, Entry]:
     """The assignment's tests, by their names, with what the answer key gets: which ones a person marks."""
     course = load_course(ROOT)
     one = course.assignment(assignment)
-    with ExaminerProcess(course, one, best_tier(), b"a secret") as examiner:
-        graded = examiner.grade(key_submission(course, one), Wanted(training=False))
+    with ExaminerProcess(course, one, b"a secret", BoxOptions(best_tier())) as examiner:
+        graded = examiner.grade(GradeRequest(key_submission(course, one), GradeOptions(training=False)))
     names = [entry.test_id.split("::")[-1] for entry in graded.score.entries]
     assert len(names) == len(set(names)), "two tests of an assignment have the same name"
     return dict(zip(names, graded.score.entries, strict=True))

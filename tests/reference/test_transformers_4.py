@@ -7,8 +7,10 @@ import pytest
 
 from viva.config import load_course
 from viva.model import Status
-from viva.model.grade_request import Graded, Wanted
-from viva.pipeline.local_pool import Batch, Job
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.verify.expected_verdicts import known_submissions
 
@@ -40,7 +42,7 @@ def test_accepted_submissions_lose_nothing_with_transformers_4(root: Path) -> No
     tier = next(report.tier for report in detect_tiers() if report.available)
     jobs = [Job(Path(known.name), known.name, assignment, known.submission) for known in accepted]
     lost = {}
-    for job, result in Batch(course, tier, SECRET, Wanted()).run(jobs):
+    for job, result in LocalPool(course, SECRET, BoxOptions(tier), GradeOptions()).run(jobs):
         assert isinstance(result, Graded), result
         assert result.score.signature["box.transformers"].startswith("4.")
         for entry in result.score.entries:

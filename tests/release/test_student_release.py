@@ -16,8 +16,9 @@ from small import ALSO_RIGHT, RIGHT, SECRET, write_course
 from viva.config import Course, load_course
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.release.leak_search import decoded
 from viva.release.student_release import ANSWERS, HIDDEN, Release, Told
 from viva.submissions import open_submission
@@ -42,8 +43,8 @@ def checked(folder: Path, source: str) -> dict[str, str]:
     """What a student's own machine finds: status and message by number."""
     course = load_course(folder / ".viva")
     (folder / "solution.py").write_text(source, "utf-8")
-    with ExaminerProcess(course, course.assignment("sums"), Tier.T0, b"", ready=1) as examiner:
-        score = examiner.grade(open_submission(folder, "mine"), Wanted(visible_only=True)).score
+    with ExaminerProcess(course, course.assignment("sums"), b"", BoxOptions(Tier.T0, ready=1)) as examiner:
+        score = examiner.grade(GradeRequest(open_submission(folder, "mine"), GradeOptions(visible_only=True))).score
         assert examiner.left_out[HIDDEN] == 4
     return {entry.number: f"{entry.status}: {entry.message}" for entry in score.entries}
 

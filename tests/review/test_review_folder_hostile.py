@@ -14,9 +14,9 @@ from review_class import NAME, ROOT, attempt_of, course, hash_of, rubric, score_
 
 from viva.cli.main import run
 from viva.cli.review import desk_for
-from viva.cli.shared.keeping import marks_beside
 from viva.formats.results_json import load_results, to_json
 from viva.model.hand_grading import Judgement
+from viva.pipeline.open_records import folder_records
 from viva.review.leases import Marker
 from viva.review.queue import Desk
 
@@ -204,7 +204,7 @@ def not_a_database(place: Path) -> None:
 
 
 def a_later_version(place: Path) -> None:
-    with marks_beside(place.parent):
+    with folder_records(place.parent):
         pass
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")

@@ -10,7 +10,7 @@ from cli_course import RIGHT, SECRET
 
 from viva.config import load_course
 from viva.model import Submission
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.selfcheck import channels
 from viva.selfcheck.kernel_server import Kernel, LiveExaminer
 from viva.selfcheck.live_notebook import Live
@@ -25,7 +25,9 @@ def test_either_way_the_kernel_is_asked(live_course: Path, folder: Path, by_loop
     try:
         examiner.open()
         examiner.kernel = Kernel(Live(namespace, None, folder, None))
-        graded = examiner.grade(Submission("live", (), ""), Wanted(["1.1", "1.2"], visible_only=True))
+        graded = examiner.grade(
+            GradeRequest(Submission("live", (), ""), GradeOptions(only=("1.1", "1.2"), visible_only=True))
+        )
     finally:
         examiner.close(kill=True)
     assert graded.finished and graded.score.earned == 6

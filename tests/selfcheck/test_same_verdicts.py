@@ -10,8 +10,9 @@ import pytest
 import viva
 from viva.config import load_course
 from viva.model import Entry, Tier
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -39,10 +40,10 @@ def test_live_and_from_a_file(folder: Path, bare: Any, monkeypatch: pytest.Monke
     shutil.copytree(ROOT / "fixtures" / work, folder, dirs_exist_ok=True)
     name = work.split("/", maxsplit=1)[0]
     course = load_course(ROOT)
-    assignment, wanted = course.assignment(name), Wanted(visible_only=True, training=False)
+    assignment, wanted = course.assignment(name), GradeOptions(visible_only=True, training=False)
     secret = course.secret_or_public(os.environ)
-    with ExaminerProcess(course, assignment, Tier.T0, secret, ready=1) as examiner:
-        from_file = examiner.grade(open_submission(folder, "mine"), wanted).score
+    with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, ready=1)) as examiner:
+        from_file = examiner.grade(GradeRequest(open_submission(folder, "mine"), wanted)).score
     bare.run_cell((folder / "solution.py").read_text("utf-8"), store_history=True).raise_error()
     live = viva.check(assignment=name)
     assert verdicts(live.entries) == verdicts(from_file.entries)

@@ -15,8 +15,9 @@ from viva.config import load_course
 from viva.grading.training import read_thresholds
 from viva.model import Status
 from viva.model.gpu import NONE_HERE, Gpus
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -114,8 +115,8 @@ def test_without_a_gpu_the_tests_are_open_and_say_so() -> None:
     course = load_course(ROOT)
     assignment = course.assignment("transfer_learning")
     path = ROOT / "fixtures" / "transfer_learning" / "submissions" / "accepted" / "torch_module"
-    with ExaminerProcess(course, assignment, best_tier(), SECRET, gpus=Gpus((), NONE_HERE)) as examiner:
-        score = examiner.grade(open_submission(path, "somebody"), Wanted(ON_GPU)).score
+    with ExaminerProcess(course, assignment, SECRET, BoxOptions(best_tier(), gpus=Gpus((), NONE_HERE))) as examiner:
+        score = examiner.grade(GradeRequest(open_submission(path, "somebody"), GradeOptions(only=tuple(ON_GPU)))).score
     assert [(e.status, e.message, e.needs) for e in score.entries] == [
         (Status.DEFERRED, NONE_HERE, ("training", "gpu"))
     ] * 2

@@ -6,8 +6,9 @@ import pytest
 from examined import SECRET, best_tier, without_times
 
 from viva.config import load_course
-from viva.model.grade_request import Graded, Wanted
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ SHORT = ["test_pretrained_is_ahead_after_one_epoch", "test_pretrained_is_ahead_a
 @pytest.mark.parametrize("name", ["accepted/einsum_by_hand", "wrong/base_not_loaded"])
 def test_the_verdict_is_that_of_an_uninterrupted_run(name: str, tmp_path: Path) -> None:
     course = load_course(ROOT)
-    process = ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET)
+    process = ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier()))
     told: list[str] = []
 
     def graded(*, kept: Path | None, kill: bool = False) -> Graded:
@@ -31,7 +32,9 @@ def test_the_verdict_is_that_of_an_uninterrupted_run(name: str, tmp_path: Path) 
 
         told.clear()
         submission = open_submission(FOLDER / name, name)
-        return process.grade(submission, Wanted(SHORT), on_progress=on_progress, checkpoints=kept)
+        return process.grade(
+            GradeRequest(submission, GradeOptions(only=tuple(SHORT)), checkpoints=kept), on_progress=on_progress
+        )
 
     with process:
         whole = graded(kept=None)

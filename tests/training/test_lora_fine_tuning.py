@@ -15,8 +15,9 @@ from graders.bert_lora_fudge.inside.fine_tuning import ADAPTED, Adam, LoRATuning
 from viva.config import load_course
 from viva.examiner.boxes.load import helpers_of
 from viva.model import Score, Status
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -172,11 +173,11 @@ def test_the_box_gets_no_right_answers() -> None:
 
 def examiner() -> ExaminerProcess:
     course = load_course(ROOT)
-    return ExaminerProcess(course, course.assignment("bert_lora_fudge"), best_tier(), SECRET)
+    return ExaminerProcess(course, course.assignment("bert_lora_fudge"), SECRET, BoxOptions(best_tier()))
 
 
 def graded(one: ExaminerProcess, name: str) -> Score:
-    return one.grade(open_submission(SUBMISSIONS / name, name), Wanted([TEST])).score
+    return one.grade(GradeRequest(open_submission(SUBMISSIONS / name, name), GradeOptions(only=(TEST,)))).score
 
 
 @pytest.mark.training

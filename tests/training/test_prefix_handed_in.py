@@ -17,8 +17,9 @@ from safetensors.numpy import load, save
 from fixtures.adapting_transformers.data import make_prefixes
 from viva.config import load_course
 from viva.model import Entry, File, Status, Submission
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 from viva.verify.expected_verdicts import key_submission
 
@@ -38,7 +39,9 @@ REFUSED = {
 @pytest.fixture(scope="module")
 def examiner() -> Iterator[ExaminerProcess]:
     course = load_course(ROOT)
-    with ExaminerProcess(course, course.assignment("adapting_transformers"), best_tier(), SECRET) as process:
+    with ExaminerProcess(
+        course, course.assignment("adapting_transformers"), SECRET, BoxOptions(best_tier())
+    ) as process:
         yield process
 
 
@@ -81,7 +84,7 @@ def with_file(data: bytes, name: str = "accepted/plain_loops") -> Submission:
 
 
 def entry(examiner: ExaminerProcess, one: Submission) -> Entry:
-    (found,) = examiner.grade(one, Wanted(["test_handed_in_prefix"])).score.entries
+    (found,) = examiner.grade(GradeRequest(one, GradeOptions(only=("test_handed_in_prefix",)))).score.entries
     return found
 
 

@@ -10,8 +10,9 @@ from examined import SECRET, best_tier, without_times
 
 from viva.config import load_course
 from viva.model import Score, Status
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -46,12 +47,12 @@ def training_tests() -> dict[str, list[str]]:
 
 def examiner(assignment: str) -> ExaminerProcess:
     course = load_course(ROOT)
-    return ExaminerProcess(course, course.assignment(assignment), best_tier(), SECRET)
+    return ExaminerProcess(course, course.assignment(assignment), SECRET, BoxOptions(best_tier()))
 
 
 def graded(one: ExaminerProcess, assignment: str, name: str, only: list[str]) -> Score:
     path = ROOT / "fixtures" / assignment / "submissions" / name
-    return one.grade(open_submission(path, name), Wanted(only)).score
+    return one.grade(GradeRequest(open_submission(path, name), GradeOptions(only=tuple(only)))).score
 
 
 def verdicts(scores: list[Score]) -> Iterator[dict[str, Any]]:

@@ -18,8 +18,9 @@ from viva.examiner.fixtures.student_names import Names
 from viva.examiner.fixtures.submission_fixture import SubmissionView
 from viva.grading import training
 from viva.model import Score, Status
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
 from viva.submissions import open_submission
@@ -79,11 +80,11 @@ def test_full_and_prefix_tuning_reach_more_than_the_head_and_that_more_than_the_
 
 def examiner() -> ExaminerProcess:
     course = load_course(ROOT)
-    return ExaminerProcess(course, course.assignment("adapting_transformers"), best_tier(), SECRET)
+    return ExaminerProcess(course, course.assignment("adapting_transformers"), SECRET, BoxOptions(best_tier()))
 
 
 def graded(one: ExaminerProcess, name: str, *only: str) -> Score:
-    return one.grade(open_submission(SUBMISSIONS / name, name), Wanted(list(only))).score
+    return one.grade(GradeRequest(open_submission(SUBMISSIONS / name, name), GradeOptions(only=tuple(only)))).score
 
 
 @pytest.mark.training

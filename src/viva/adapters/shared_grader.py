@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from viva.config import Assignment
-from viva.examiner.asking import Asking
 from viva.examiner.boxes.box_session import BoxSession, Question
 from viva.examiner.catalog import TestFunction
-from viva.examiner.grader import NOT_READABLE, signature
+from viva.examiner.grader import NOT_READABLE, Questions, signature
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import Outcome
 from viva.examiner.points import case_of, entry_of, leader_value
+from viva.examiner.sinks import Sinks
 from viva.model import Entry, Isolation, Score, Status, Submission
 from viva.model.box_source import BoxSource
+from viva.model.grade_request import GradeRequest
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 
@@ -75,34 +76,43 @@ class SharedGrader(ABC):
         """Whether hidden tests lie where the graded code can read them while visible ones run."""
 
     @abstractmethod
-    def begin(self, submission: Submission, test_s: float, deadline: float) -> tuple[BoxSession, SharedRun]:
-        """A session for one submission, and what runs the tests in it."""
+    def begin(
+        self, submission: Submission, test_s: float, deadline: float, *, record: bool
+    ) -> tuple[BoxSession, SharedRun]:
+        """Return a session for one submission, and what runs the tests in it.
+
+        Args:
+            submission: what is graded.
+            test_s: seconds for each test.
+            deadline: when the submission's time is over, on the monotonic clock.
+            record: keep what each test asks.
+        """
 
     @property
     def functions(self) -> Sequence[TestFunction]:
         """What the tests are, in the order in which they are asked."""
         return [test.function for test in self.tests]
 
-    def grade(self, submission: Submission, asking: Asking) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
-        """Grade one submission; argument and result as Grader.grade."""
+    def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
+        """Grade one submission; arguments and result as those of Grader.grade."""
         started = time.monotonic()
-        limits = self.assignment.limits
-        test_s = min(asking.call_s, limits.test_s) if asking.call_s else limits.test_s
-        session, run = self.begin(submission, test_s, started + limits.submission_s)
-        session.recording = asking.record
+        submission, options, limits = request.submission, request.options, self.assignment.limits
+        test_s = min(options.call_s, limits.test_s) if options.call_s else limits.test_s
+        session, run = self.begin(submission, test_s, started + limits.submission_s, record=options.questions)
         entries: list[Entry] = []
         leaders: list[Leader] = []
-        questions: list[tuple[str, list[list[str]]]] = []
+        questions: list[Questions] = []
         try:
             for test in self.tests:
-                if not asking.wanted(test.function):
+                function = test.function
+                if not options.selects(function.test_id, function.number, visible=not function.hidden):
                     continue
                 entries.append(self._entry(test, submission, run, leaders))
-                asking.on_entry(entries[-1])
-                if asking.record:
-                    questions.append((test.function.test_id, [question.shown() for question in run.asked]))
+                sinks.on_entry(entries[-1])
+                if options.questions:
+                    questions.append((function.test_id, [question.shown() for question in run.asked]))
                 lost = entries[-1].earned < entries[-1].points and not entries[-1].status.is_open
-                if asking.until_loss and lost:
+                if options.until_loss and lost:
                     break
         finally:
             session.close()

@@ -39,23 +39,25 @@ def command(
 
     The code runs as you would run it yourself (isolation T0): it is your own.
     """
-    from viva.model.grade_request import Wanted
+    from viva.model.grade_request import GradeOptions, GradeRequest
     from viva.pipeline.process.examiner_process import ExaminerProcess
+    from viva.pipeline.process.settings import BoxOptions
     from viva.submissions import open_submission
 
     path = path or Path()
     course = open_course(course_dir, released=True)
     submission = open_submission(path, str(path))
     chosen = choose_assignment(course, assignment, submission)
-    wanted = Wanted(list(only) or None, visible_only=True, training=training)
-    secret, notebooks = course.secret_or_public(os.environ), submission.may_hold_notebook
+    options = GradeOptions(only=only or None, visible_only=True, training=training)
+    secret = course.secret_or_public(os.environ)
+    boxes = BoxOptions(Tier.T0, ready=1, notebooks=submission.may_hold_notebook)
     last: Score | None = None
-    with ExaminerProcess(course, chosen, Tier.T0, secret, ready=1, notebooks=notebooks) as examiner:
+    with ExaminerProcess(course, chosen, secret, boxes) as examiner:
         for version in _versions(path, submission, watch):
             began = time.monotonic()
             examiner.open()
-            examiner.find(wanted)
-            score = examiner.grade(version, wanted).score
+            examiner.check_selection(options)
+            score = examiner.grade(GradeRequest(version, options)).score
             if output is not None:
                 _write(output, score)
             if last is None:

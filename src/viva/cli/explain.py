@@ -33,8 +33,9 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
     Shows staff what a student does not see: hidden inputs, the full comparison, the grader's own traceback.
     """
     from viva.formats.escaping import terminal
-    from viva.model.grade_request import Wanted
+    from viva.model.grade_request import GradeOptions, GradeRequest
     from viva.pipeline.process.examiner_process import ExaminerProcess
+    from viva.pipeline.process.settings import BoxOptions
     from viva.submissions import open_submission
 
     path, graded_hash = _submission_of(result)
@@ -45,12 +46,12 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
     tier = choose_tier(tier_name, floor(course, chosen))
     if graded_hash and graded_hash != submission.content_hash:
         click.echo("viva: the submission has changed since it was graded; this is about how it is now.", err=True)
-    wanted = Wanted(only=[test], record=True)
-    secret, gpus = course.secret(os.environ), choose_gpus("auto")
-    with ExaminerProcess(course, chosen, tier, secret, ready=1, gpus=gpus) as examiner:
+    options = GradeOptions(only=(test,), questions=True)
+    boxes = BoxOptions(tier, ready=1, gpus=choose_gpus("auto"))
+    with ExaminerProcess(course, chosen, course.secret(os.environ), boxes) as examiner:
         examiner.open()
-        examiner.find(wanted)
-        graded = examiner.grade(submission, wanted)
+        examiner.check_selection(options)
+        graded = examiner.grade(GradeRequest(submission, options))
     for note in graded.score.notes:
         click.echo(terminal(f"note: {note}"))
     for entry in graded.score.entries:

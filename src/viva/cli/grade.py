@@ -1,27 +1,44 @@
 """`viva grade PATH…`: grade one submission or many, show a table, write results."""
 
+import contextlib
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.shared.cluster_options import Elsewhere, cluster_options
-from viva.cli.shared.keeping import Keeping, marks_in, reason_of, reason_options, records_for, records_option
+from viva.cli.shared.cluster_options import Cluster, Elsewhere, cluster_options
+from viva.cli.shared.grade_options import (
+    ClassPath,
+    Machine,
+    RecordsUse,
+    class_options,
+    machine_options,
+    records_use_options,
+    test_options,
+)
+from viva.cli.shared.listing import Listing, list_jobs
 from viva.cli.shared.options import (
     UNSAFE,
-    assignment_option,
+    CourseChoice,
     choose_gpus,
     choose_tier,
-    course_option,
-    gpu_option,
-    open_course,
-    tier_option,
-    training_option,
+    course_choice_options,
 )
-from viva.cli.shared.progress import Progress
+from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
+from viva.cli.shared.record_options import WhoAndWhy, reason_options
+from viva.config import Course
 from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
+from viva.model.grade_request import GradeOptions
+from viva.pipeline.jobs import Observer, Pool
+
+if TYPE_CHECKING:
+    from viva.pipeline.results_writer import ResultsWriter
 
 UNPACKED = ".class"
 """Where what had to be unpacked of a platform's export stays: in the folder of the results, else beside grader.yaml."""
@@ -36,52 +53,24 @@ UNPACKED = ".class"
     metavar="FILE|DIR",
     help="Where to write: FILE.json for one submission, DIR/<path>/results.json for several.",
 )
-@assignment_option
-@course_option
-@tier_option
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions at once (default: one per core).")
-@click.option("--only", multiple=True, metavar="TEST", help="Ask only this test (number or name); may be repeated.")
-@click.option(
-    "--visible-only", is_flag=True,
-    help="Ask only tests that students can see: needs no secret, for places that students control.",
-)  # fmt: skip
-@training_option(default=True)
-@gpu_option(default="auto")
+@course_choice_options
+@machine_options
+@test_options
 @click.option("--as-student", is_flag=True, help="Show exactly what the student will see.")
-@click.option(
-    "--class",
-    "is_class",
-    is_flag=True,
-    help="PATH is what a platform exported for a whole class (known by itself, unless it is an archive).",
-)
-@click.option(
-    "--roster", type=click.Path(path_type=Path), metavar="FILE",
-    help="A list of the class as CSV: joins submissions to students, and shows who handed in nothing.",
-)  # fmt: skip
-@records_option
-@click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before.")
-@click.option("--again", is_flag=True, help="Grade anew what was graded before, too.")
+@class_options
+@records_use_options
 @reason_options
 @cluster_options
 def command(
     paths: tuple[Path, ...],
     output: Path | None,
-    assignment: str | None,
-    course_dir: Path | None,
-    tier_name: str | None,
-    workers: int | None,
-    only: tuple[str, ...],
-    visible_only: bool,
-    training: bool,
-    gpu_wish: str,
+    course_choice: CourseChoice,
+    machine: Machine,
+    tests: GradeOptions,
     as_student: bool,
-    is_class: bool,
-    roster: Path | None,
-    records_url: str | None,
-    no_records: bool,
-    again: bool,
-    by: str,
-    why: str,
+    class_path: ClassPath,
+    records_use: RecordsUse,
+    who: WhoAndWhy,
     elsewhere: Elsewhere,
 ) -> int:
     """Grade one or many submissions: modules, notebooks, folders, archives.
@@ -92,60 +81,116 @@ def command(
     Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, 2 something went wrong on the
     grader's side and those tests are still open.
     """
-    from viva.cli.shared.listing import list_jobs
-    from viva.model.grade_request import Wanted
-    from viva.pipeline.local_pool import Batch
-    from viva.verify.verdict_check import points_complaint
-
-    course = open_course(course_dir)
-    secret = course.secret_or_public(os.environ) if visible_only else course.secret(os.environ)
+    course = course_choice.open()
+    secret = course.secret_or_public(os.environ) if tests.visible_only else course.secret(os.environ)
     place = (output if output is not None and output.suffix != ".json" else course.root) / UNPACKED
-    listing = list_jobs(course, paths, assignment, is_class=is_class, roster=roster, place=place)
-    jobs = listing.jobs
-    floors = [j.assignment.min_tier for j in jobs if j.assignment.min_tier is not None]
-    floor = max(floors, default=course.min_tier)
-    cluster = elsewhere.cluster(course, tier_name, floor, gpu_wish, workers) if elsewhere else None
-    tier = cluster.tier if cluster else choose_tier(tier_name, floor)
-    gpus = Gpus() if cluster else choose_gpus(gpu_wish)
-    if tier is Tier.T0:
-        click.echo(f"viva: isolation T0: {UNSAFE}.", err=True)
-    all_asked = not only and not visible_only
-    if records_url and not all_asked:
+    listing = list_jobs(
+        course, paths, course_choice.assignment, is_class=class_path.is_class, roster=class_path.roster, place=place
+    )
+    where = Place.choose(course, listing, machine, elsewhere)
+    if records_use.records_url and not tests.selects_all:
         raise UsageError("--records keeps whole scores: leave out --only and --visible-only.")
-    wanted = Wanted(list(only) or None, visible_only, training=training)
-    with (
-        Progress(jobs, output, tier, all_asked=all_asked) as progress,
-        records_for(course, records_url, off=no_records or not all_asked) as records,
-        marks_in(output, off=records is not None or no_records or not all_asked) as marks,
-    ):
-        wanted.notebook = progress.keeps_notebooks
-        keeper: Keeping | None = None
-        if records is not None:
-            wanted.call_log = True
-            gpu = cluster.gpu if cluster else bool(gpus.devices)
-            keeper = Keeping(records, course, secret, wanted, reason_of(by, why), gpu=gpu, again=again)
-            jobs = keeper.left(jobs, progress)
-        batch = Batch(
-            course,
-            tier,
-            secret,
-            wanted,
-            workers or 0,
-            progress.start,
-            progress.entry,
-            progress.tell,
-            gpus=gpus,
-            checkpoints=progress.checkpoints,
+    return Grading(course, secret, listing, output, tests, where).run(records_use, who, as_student=as_student)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where submissions are graded: on this machine, or on a cluster."""
+
+    tier: Tier
+    gpus: Gpus
+    workers: int
+    cluster: Cluster | None
+
+    @classmethod
+    def choose(cls, course: Course, listing: Listing, machine: Machine, elsewhere: Elsewhere) -> "Place":
+        """Choose the isolation and the GPUs that the options, the course and this host allow.
+
+        Raises:
+            UsageError: they do not fit together.
+        """
+        floors = [j.assignment.min_tier for j in listing.jobs if j.assignment.min_tier is not None]
+        floor = max(floors, default=course.min_tier)
+        if elsewhere:
+            cluster = elsewhere.cluster(course, machine.tier_name, floor, machine.gpu_wish, machine.workers)
+            return cls(cluster.tier, Gpus(), 0, cluster)
+        tier = choose_tier(machine.tier_name, floor)
+        gpus = choose_gpus(machine.gpu_wish)
+        if tier is Tier.T0:
+            warn(f"isolation T0: {UNSAFE}.")
+        return cls(tier, gpus, machine.workers or 0, None)
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether tests that need a GPU get one."""
+        return self.cluster.gpu if self.cluster is not None else bool(self.gpus.devices)
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """One `viva grade`, once all options are known to fit."""
+
+    course: Course
+    secret: bytes
+    listing: Listing
+    output: Path | None
+    tests: GradeOptions
+    place: Place
+
+    def run(self, records_use: RecordsUse, who: WhoAndWhy, *, as_student: bool) -> int:
+        """Grade, write and show; return the exit status."""
+        from viva.pipeline.grading_run import GradingRun
+        from viva.pipeline.open_records import folder_decisions, optional_records
+        from viva.pipeline.results_writer import ResultsWriter
+
+        jobs, everything = self.listing.jobs, self.tests.selects_all
+        writer = ResultsWriter(jobs, self.output, self.place.tier, all_selected=everything, warn=warn)
+        off = records_use.no_records or not everything
+        with contextlib.ExitStack() as open_:
+            progress = open_.enter_context(Progress(jobs))
+            run = GradingRun(jobs, writer, progress)
+            progress.watch(run.summary, writer)
+            records = open_.enter_context(optional_records(self.course, records_use.records_url, off=off, warn=warn))
+            decisions = open_.enter_context(folder_decisions(self.output, off=off or records is not None))
+            options = replace(self.tests, notebook=writer.writes_notebooks, call_log=records is not None)
+            run.keep_with(decisions)
+            if records is not None:
+                from viva.pipeline.score_cache import ScoreCache
+
+                cache = ScoreCache(
+                    records,
+                    self.course.root,
+                    self.secret,
+                    options,
+                    who.reason(),
+                    gpu=self.place.has_gpu,
+                    again=records_use.again,
+                )
+                run.use_cache(cache)
+            summary = run.run(self._pool(options, writer, progress))
+        show_summary(summary, writer, self.place.tier, as_student=as_student)
+        self.listing.say()
+        show_cached(summary)
+        if everything:
+            self._check_points(summary.points)
+        return summary.exit_status
+
+    def _pool(self, options: GradeOptions, writer: "ResultsWriter", progress: Progress) -> Pool:
+        from viva.pipeline.local_pool import LocalPool
+        from viva.pipeline.process.settings import BoxOptions
+
+        observer = Observer(
+            on_start=writer.start, on_entry=writer.entry, on_progress=progress.tell, checkpoints=writer.checkpoints
         )
-        far = cluster.batch(secret, wanted, progress.start) if cluster else None
-        for job, graded in (far or batch).run(jobs):
-            known = keeper or marks  # kept before its result is written, which is the newer of the two from then on
-            progress.done(job, graded, known.keep(job, graded) if known is not None else None)
-    status = progress.finish(as_student=as_student)
-    listing.say()
-    if keeper is not None:
-        keeper.say()
-    for name, points in () if only or visible_only else progress.points_of().items():
-        if complaint := points_complaint(course.assignment(name), points):
-            click.echo(f"viva: {name}: {complaint}.", err=True)
-    return status
+        if self.place.cluster is not None:
+            return self.place.cluster.pool(self.secret, options, Observer(on_start=writer.start))
+        boxes = BoxOptions(self.place.tier, gpus=self.place.gpus)
+        return LocalPool(self.course, self.secret, boxes, options, self.place.workers, observer)
+
+    def _check_points(self, points: Mapping[str, Fraction]) -> None:
+        """Warn about assignments whose tests do not add up to their points."""
+        from viva.verify.verdict_check import points_complaint
+
+        for name, total in points.items():
+            if complaint := points_complaint(self.course.assignment(name), total):
+                warn(f"{name}: {complaint}.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from viva.cli.shared.keeping import records_option
 from viva.cli.shared.options import course_option, open_course
+from viva.cli.shared.record_options import records_option
 from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import line
 from viva.model.errors import UsageError

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.shared.keeping import open_records, records_option
 from viva.cli.shared.options import course_option, open_course
+from viva.cli.shared.record_options import records_option
 from viva.formats import escaping
 from viva.formats.decimal_points import show as points
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Place, Review
+from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:
     from viva.records import Kept

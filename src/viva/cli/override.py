@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
-from viva.cli.shared.keeping import open_records, reason_of, reason_options, records_option
 from viva.cli.shared.options import course_option, open_course
+from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
 from viva.formats.decimal_points import show
 from viva.model.errors import UsageError
+from viva.pipeline.open_records import open_records
 
 
 @click.command("override")
@@ -28,8 +29,7 @@ def command(
     take_back: bool,
     course_dir: Path | None,
     records_url: str | None,
-    by: str,
-    why: str,
+    who: WhoAndWhy,
 ) -> int:
     """Give STUDENT these POINTS for TEST of ASSIGNMENT, whatever the tests say now or after a regrade.
 
@@ -52,7 +52,7 @@ def command(
                 f"The records hold {what} of {student!r} in {assignment}; give the name of one submission."
             )
         before, name = ByHand.of(records, assignment).score(found[0]), found[0].marked.attempt.name
-        override(records, before, name, test, earned, reason_of(by, why))
+        override(records, before, name, test, earned, who.reason())
         now = ByHand.of(records, assignment).score(found[0])
         click.echo(f"{name}: {show(before.earned)} → {show(now.earned)} of {show(now.points)} points")
     return 0

@@ -95,8 +95,9 @@ def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -
     Raises:
         UsageError: it cannot be graded.
     """
-    from viva.model.grade_request import Wanted
+    from viva.model.grade_request import GradeOptions, GradeRequest
     from viva.pipeline.process.examiner_process import ExaminerProcess
+    from viva.pipeline.process.settings import BoxOptions
     from viva.submissions import open_submission
 
     with tempfile.TemporaryDirectory(prefix="viva-pack-") as folder:
@@ -105,10 +106,10 @@ def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -
         submission = open_submission(packed, name)
     if submission.problem:
         raise UsageError(f"Not packed, because it could not be graded: {submission.problem}")
-    wanted = Wanted(visible_only=True, training=False)
+    options = GradeOptions(visible_only=True, training=False)
     secret = course.secret_or_public(os.environ)
-    with ExaminerProcess(course, assignment, Tier.T0, secret, ready=1, notebooks=True) as examiner:
-        return examiner.grade(submission, wanted).score
+    with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, ready=1, notebooks=True)) as examiner:
+        return examiner.grade(GradeRequest(submission, options)).score
 
 
 def _tell(chosen: "Chosen", files: tuple[File, ...], findings: list[str]) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from viva.cli.shared.keeping import open_records, reason_of, reason_options, records_option
 from viva.cli.shared.options import (
     choose_gpus,
     choose_tier,
@@ -19,12 +18,14 @@ from viva.cli.shared.options import (
     tier_option,
     training_option,
 )
+from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
 from viva.config import Assignment, Course
 from viva.formats import escaping
 from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions
+from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:  # SQLAlchemy comes with it, which may not be installed
     from viva.records import Records
@@ -52,8 +53,7 @@ def command(
     assignment: str,
     course_dir: Path | None,
     records_url: str | None,
-    by: str,
-    why: str,
+    who: WhoAndWhy,
     tier_name: str | None,
     workers: int | None,
     training: bool,
@@ -75,7 +75,7 @@ def command(
         raise UsageError("Say one of --show, --apply and --discard.")
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
-        reason = reason_of(by, why)  # what it is made of comes with the records
+        reason = who.reason()  # what it is made of comes with the records
         from viva.cli.shared.proposal_display import gain, show
         from viva.records.overrides import ByHand
         from viva.records.proposals import decide, waiting
@@ -106,7 +106,7 @@ class Run:
     course: Course
     assignment: Assignment
     secret: bytes
-    wanted: Wanted
+    options: GradeOptions
     gpus: Gpus
     made_with: str
 
@@ -115,16 +115,16 @@ class Run:
         """The assignment as it is now."""
         from viva.records.grading_identity import made_with
 
-        wanted = Wanted(training=training, call_log=True)
+        options = GradeOptions(training=training, call_log=True)
         made = made_with(assignment, course.root)
-        return cls(course, assignment, course.secret(os.environ), wanted, choose_gpus(gpu_wish), made)
+        return cls(course, assignment, course.secret(os.environ), options, choose_gpus(gpu_wish), made)
 
     def identity(self, kept: "Kept") -> str:
         """What `viva grade` will look for, so that it does not grade this once more."""
         from viva.records.grading_identity import identity_of
 
         hashed, gpu = kept.marked.score.content_hash, bool(self.gpus.devices)
-        return identity_of(kept.attempt_id, hashed, self.made_with, self.secret, self.assignment, self.wanted, gpu=gpu)
+        return identity_of(kept.attempt_id, hashed, self.made_with, self.secret, self.assignment, self.options, gpu=gpu)
 
 
 class Choice:
@@ -147,7 +147,8 @@ class Choice:
 
 def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reason: "Reason") -> None:
     """Mark the class again and keep what would change as a proposal; what stays as it was is kept at once."""
-    from viva.pipeline.local_pool import Batch
+    from viva.pipeline.local_pool import LocalPool
+    from viva.pipeline.process.settings import BoxOptions
     from viva.pipeline.regrading import Regrade, differs
     from viva.records.proposals import propose
 
@@ -158,8 +159,8 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
         what = f"all {len(known)} scores were made by the tests as they are"
         what = what if known else "there are no scores in the records"
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
-    batch = Batch(run.course, tier, run.secret, run.wanted, workers, gpus=run.gpus)
-    regraded = Regrade(run.course, run.assignment, records, batch).run(kept)
+    pool = LocalPool(run.course, run.secret, BoxOptions(tier, gpus=run.gpus), run.options, workers)
+    regraded = Regrade(run.course, run.assignment, records, pool).run(kept)
     changed = [each for each in regraded.found if differs(each[0].marked.score, each[1])]
     same = [each for each in regraded.found if not differs(each[0].marked.score, each[1])]
     propose(records, name, run.made_with, changed, reason, same=same, identity=run.identity)

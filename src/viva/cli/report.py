@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.shared.keeping import records_option
 from viva.cli.shared.options import assignment_option, course_option, open_course
+from viva.cli.shared.record_options import records_option
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:

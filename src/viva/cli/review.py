@@ -11,21 +11,14 @@ from urllib.parse import quote
 
 import click
 
-from viva.cli.shared.keeping import (
-    MissingLibrary,
-    login_name,
-    marks_beside,
-    open_records,
-    records_at,
-    records_option,
-    records_place,
-)
 from viva.cli.shared.options import assignment_option, course_option, open_course
+from viva.cli.shared.record_options import login_name, records_option
 from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import line
 from viva.formats.folders import results_below
 from viva.model.errors import UsageError
 from viva.model.hand_grading import FIRST, SECOND
+from viva.pipeline.open_records import MissingLibrary, folder_records, open_records, records_at, records_url_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -143,7 +136,7 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
     results_below(what)  # before anything is made there
     place = url or course.records
     with (
-        records_at(place, course.root) if place else marks_beside(what) as records,
+        records_at(place, course.root) if place else folder_records(what) as records,
         desk_of_folder(course, what, Path(), assignment, records) as desk,
     ):
         yield desk
@@ -196,7 +189,7 @@ def _about(course: "Course", what: Path, records_url: str | None, assignment: st
 
     name = assignment_meant(course, what, records_url)
     place = str(what.resolve()) if name is None else name
-    records = records_url or course.records or "" if name is None else records_place(course, records_url)
+    records = records_url or course.records or "" if name is None else records_url_of(course, records_url)
     return "\0".join((str(course.root.resolve()), place, assignment or "", records))
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
-from viva.cli.shared.keeping import open_records, reason_of, reason_options, records_option
 from viva.cli.shared.options import course_option, open_course
+from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
 from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
+from viva.pipeline.open_records import open_records
 
 
 @click.group("student", no_args_is_help=False)
@@ -43,7 +44,7 @@ def export(student: str, output: Path, without_hidden: bool, course_dir: Path | 
 @course_option
 @records_option
 @reason_options
-def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | None, by: str, why: str) -> int:
+def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | None, who: WhoAndWhy) -> int:
     """Take every row about STUDENT (an id, an email, a name) out of the records. Files are not touched.
 
     Exit status: 0 it is gone, 1 nothing was changed, or it was not asked for with --yes.
@@ -53,23 +54,23 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
         from viva.records.student_removal import remove, would_remove
 
         if yes:
-            found = remove(records, student, reason_of(by, why), course.secret(os.environ))
+            found = remove(records, student, who.reason(), course.secret(os.environ))
         else:
             found = would_remove(records, student)
     rows = found.extent
-    who = ", ".join(escaping.line(id_) for id_ in found.person.ids) or escaping.line(student)
+    whose = ", ".join(escaping.line(id_) for id_ in found.person.ids) or escaping.line(student)
     counted = ", ".join(
         f"{number} {what if number == 1 else several}"
         for number, what, several in (
             (rows.attempts, "submission", "submissions"),
             (rows.scores, "score", "scores"),
-            (rows.call_logs, "call_log", "call_logs"),
+            (rows.call_logs, "call log", "call logs"),
             (rows.overrides, "override", "overrides"),
             (rows.reviews, "review of prose", "reviews of prose"),
             (rows.proposed, "proposed score", "proposed scores"),
         )
     )
-    click.echo(f"{who}: {'gone' if yes else 'would go'}: {counted}")
+    click.echo(f"{whose}: {'gone' if yes else 'would go'}: {counted}")
     for each in found.person.shared:
         click.echo(
             f"shared with {len(each.others)} others, so only the student's place in it goes: {each.assignment}, "

@@ -15,7 +15,6 @@ from _pytest.runner import runtestprotocol
 import viva
 from viva.compare.hint_recording import HintRecording, listening_to
 from viva.config import Assignment
-from viva.examiner.asking import Asking
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
@@ -23,11 +22,13 @@ from viva.examiner.catalog import TestFunction, case_label, resolve
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
+from viva.examiner.sinks import Sinks
 from viva.grading.events import Listener, listening
 from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.box_source import BoxSource
 from viva.model.gpu import Gpus
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
@@ -43,6 +44,10 @@ from viva.replay.key_recording import (
 
 TRAINING_LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
 NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
+
+
+Questions = tuple[str, list[list[str]]]
+"""A case of a test, and for each question it asked: operation, subject, arguments and outcome."""
 
 
 @dataclass(slots=True)
@@ -80,46 +85,43 @@ class Grader:
     loader: type[Loader] = Loader
     """How a submission gets into its box."""
 
-    def grade(self, submission: Submission, asking: Asking) -> tuple[Score, list[tuple[str, list[list[str]]]]]:
-        """Grade one submission; nothing of it is left in this process afterwards.
+    def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
+        """Grade one submission and leave nothing of it in this process.
 
         Returns:
-            The score, and by test what was asked and answered, as texts (empty unless `asking.record`).
+            The score, and by test what was asked and answered, as texts (empty unless `options.questions`).
         """
         started = time.monotonic()
-        call_log, checkpoints = asking.call_log, asking.checkpoints
-        assignment = self.assignment if asking.call_s is None else _in_a_hurry(self.assignment, asking.call_s)
+        submission, options, call_log = request.submission, request.options, sinks.call_log
+        assignment = self.assignment if options.call_s is None else _in_a_hurry(self.assignment, options.call_s)
         loader = self.loader(submission, assignment, self.inside)
-        on_gpu = OnGpu(self.gpu_source, asking.on_progress) if self.gpu_source is not None else None
+        on_gpu = OnGpu(self.gpu_source, sinks.on_progress) if self.gpu_source is not None else None
         source = self.source if call_log is None else call_log.over(self.source)
-        session = BoxSession(source, loader, assignment.limits, on_gpu)
+        session = BoxSession(source, loader, assignment.limits, on_gpu, record=options.questions)
         if call_log is not None:
             call_log.place = lambda: session.place
-        session.recording = asking.record
-        key, seeds, hint_recording = self._asked(asking.key_recording)
+        key, seeds, hint_recording = self._asked(sinks.key_recording)
         context = Context(submission, session, key, seeds)
         self.config.stash[CONTEXT] = context
-        listener = Listener(asking.on_progress)
-        run = _Run(self, context, started + assignment.limits.submission_s, listener, asking.call_s)
-        run.training, run.on_gpu = asking.training, on_gpu
-        if checkpoints is not None:
-            checkpoints.made_with = lambda: self._made_with(submission, session)
-            run.listener.checkpoints = checkpoints
-        chosen = self._with_prerequisites([f for f in self.functions if asking.wanted(f)])
+        listener = Listener(sinks.on_progress, sinks.checkpoints)
+        if sinks.checkpoints is not None:
+            sinks.checkpoints.made_with = lambda: self._made_with(submission, session)
+        run = _Run(self, context, options, started + assignment.limits.submission_s, listener, on_gpu)
+        chosen = self._selected(options)
         try:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
             with listening_to(hint_recording):
                 for function in chosen:
                     entry = run.entry(function, following)
-                    asking.on_entry(entry)
-                    if asking.until_loss and entry.earned < entry.points and not entry.status.is_open:
+                    sinks.on_entry(entry)
+                    if options.until_loss and entry.earned < entry.points and not entry.status.is_open:
                         break
             wall_s = time.monotonic() - started
             session.close()  # how a GPU was used is known when its box has ended
             score = self._score(submission, session, run, wall_s)
             if session.report is not None:
-                asking.on_loaded(session.report)
+                sinks.on_loaded(session.report)
         finally:
             session.close()
             if chosen:
@@ -141,8 +143,9 @@ class Grader:
             HintWriter(key_recording),
         )
 
-    def _with_prerequisites(self, wanted: list[TestFunction]) -> list[TestFunction]:
-        needed = list(wanted)
+    def _selected(self, options: GradeOptions) -> list[TestFunction]:
+        """Return the selected tests and all that must pass before them, in their order."""
+        needed = [f for f in self.functions if options.selects(f.test_id, f.number, visible=not f.hidden)]
         for function in needed:  # grows while it is walked: prerequisites of prerequisites
             needed += [p for n in function.depends if (p := resolve(n, function, self.functions)) not in needed]
         return [f for f in self.functions if f in needed]
@@ -227,19 +230,20 @@ class _Run:
     """One submission on its way through the tests."""
 
     def __init__(
-        self, grader: Grader, context: Context, deadline: float, listener: Listener, call_s: float | None = None
+        self,
+        grader: Grader,
+        context: Context,
+        options: GradeOptions,
+        deadline: float,
+        listener: Listener,
+        on_gpu: OnGpu | None,
     ) -> None:
-        self._grader = grader
-        self._context = context
-        self._deadline = deadline
-        self._call_s = call_s
+        self._grader, self._context, self._options, self._deadline = grader, context, options, deadline
         self.entries: dict[str, Entry] = {}
-        self.questions: list[tuple[str, list[list[str]]]] = []
+        self.questions: list[Questions] = []
         self.leaders: list[Leader] = []
         self.listener = listener
-        self.training = True
-        """Whether tests that train are asked."""
-        self.on_gpu: OnGpu | None = None
+        self.on_gpu = on_gpu
         """Boxes for tests that need a GPU, where there is one."""
         self._epoch = context.session.epoch
 
@@ -267,7 +271,7 @@ class _Run:
         """The outcome of a test that is not run at all."""
         if self._context.submission.problem:
             return Outcome(Status.FAILED, NOT_READABLE)
-        if function.training and not self.training:
+        if function.training and not self._options.training:
             return Outcome(Status.DEFERRED, TRAINING_LEFT_OUT)
         if function.gpu_mib is not None and (why := self._grader.gpus.lacking(function.gpu_mib)):
             return Outcome(Status.DEFERRED, why)
@@ -285,7 +289,7 @@ class _Run:
             return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {limits.submission_s:g} s.")
         case_id = f"{function.test_id}[{case_label(item)}]"
         self._context.test_id = case_id
-        call_s = self._call_s
+        call_s = self._options.call_s
         session.begin_test(
             seed=self._context.seeds.box(case_id),
             test_s=min(call_s or function.timeout_s or limits.test_s, left_s),
@@ -308,7 +312,7 @@ class _Run:
             self._take_gradescopes(item.obj, case_id)
         except ValueError as fault:
             error = error or fault
-        if session.recording:
+        if self._options.questions:
             self.questions.append((case_id, [question.shown() for question in session.test.asked]))
         return judge(error, answered=session.test.answered)
 

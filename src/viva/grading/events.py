@@ -22,13 +22,15 @@ MOST_CURVES = 50
 class Listener:
     """Keeps what the tests of one submission tell."""
 
-    def __init__(self, on_progress: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self, on_progress: Callable[[str], None] = lambda _: None, checkpoints: Checkpoints | None = None
+    ) -> None:
         self._on_progress = on_progress
         self._curves: dict[tuple[str, str], Curve] = {}
         self._notes: dict[str, None] = {}
         self._test_id = ""
         self.hidden = False
-        self.checkpoints: Checkpoints | None = None
+        self.checkpoints = checkpoints
         """Where trainings are kept; None where nothing is."""
 
     def begin_test(self, test_id: str, *, hidden: bool) -> None:

@@ -1,63 +1,136 @@
-"""What is asked of one submission, and what comes back."""
+"""One request to grade, and what comes back: the same value for the socket, the cluster and the records."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self, final
 
+from viva.model.plain import score_from_plain, score_to_plain, submission_from_plain, submission_to_plain
 from viva.model.score import Entry, Score
+from viva.model.submission import Submission
 
 
-@dataclass(slots=True)
-class Wanted:
-    """Which tests to ask and what to bring back."""
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeOptions:
+    """Which tests to run, and what to bring back: the same for every submission of a class."""
 
-    only: list[str] | None = None
+    only: tuple[str, ...] | None = None
+    """Numbers, function names or ids of the tests to run; None for all."""
     visible_only: bool = False
-    record: bool = False
-    until_loss: bool = False
-    """Stop after the first test that loses points: for whom it is enough to know that some are lost."""
-    call_s: float | None = None
-    """A limit for each call and each test instead of the assignment's and the test's own."""
+    """Leave out tests that students cannot see."""
     training: bool = True
-    """Whether tests that train are asked; otherwise they are deferred."""
-    key_record: bool = False
+    """Run tests that train a model; otherwise they are deferred."""
+    until_loss: bool = False
+    """Stop after the first test that loses points: for callers who need not know how many are lost."""
+    call_s: float | None = None
+    """A limit in seconds for each call and each test, instead of the assignment's and the test's own."""
+    questions: bool = False
+    """Bring back what each test asked, as texts (`Graded.questions`)."""
+    key_recording: bool = False
     """Bring back what the key was asked and answered (`Graded.key_recording`)."""
     call_log: bool = False
-    """Bring back what the boxes were asked and what they replied (`Graded.call_log`)."""
+    """Bring back what the boxes were asked and replied (`Graded.call_log`)."""
     notebook: bool = False
     """Bring back the notebook that was run, with its outputs (`Graded.notebook`)."""
 
-    def asks(self, entry: Entry) -> bool:
-        """Whether a test is asked for; those that must pass before it are asked beside it."""
-        if self.visible_only and entry.visibility != "visible":
+    def selects(self, test_id: str, number: str, *, visible: bool) -> bool:
+        """Return whether a test is to run. Tests that must pass before it run as well.
+
+        Args:
+            test_id: of the form `test_file.py::test_function`.
+            number: the question's number, such as `2.1`.
+            visible: whether students can see the test.
+        """
+        if self.visible_only and not visible:
             return False
-        return self.only is None or not names_of(entry).isdisjoint(self.only)
+        return self.only is None or not names_of(test_id, number).isdisjoint(self.only)
+
+    def selects_entry(self, entry: Entry) -> bool:
+        """Return whether the test of an entry is to run."""
+        return self.selects(entry.test_id, entry.number, visible=entry.visibility == "visible")
+
+    @property
+    def selects_all(self) -> bool:
+        """Whether every test is to run, rather than some that were named."""
+        return self.only is None and not self.visible_only
+
+    @property
+    def identity(self) -> list[object]:
+        """What two gradings must have in common for one score to stand for both."""
+        return [None if self.only is None else list(self.only), self.visible_only, self.training]
+
+
+def names_of(test_id: str, number: str) -> set[str]:
+    """Return how a person may name a test: by its id, its function, or its number."""
+    return {test_id, test_id.split("::", 1)[-1], number}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GradeRequest:
+    """Grade one submission."""
+
+    submission: Submission
+    options: GradeOptions = GradeOptions()
+    checkpoints: Path | None = None
+    """The folder in which trainings are kept, and from which they are resumed; None for neither."""
+    replayed: bytes = b""
+    """A call log that answers in place of the student's program; empty to run the program."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the request as plain data."""
+        return {
+            "submission": submission_to_plain(self.submission),
+            "options": asdict(self.options),
+            "checkpoints": None if self.checkpoints is None else str(self.checkpoints.absolute()),
+            "replayed": self.replayed,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Return the request that `to_plain` described."""
+        options, folder = plain["options"], plain["checkpoints"]
+        only = None if options["only"] is None else tuple(options["only"])
+        return cls(
+            submission_from_plain(plain["submission"]),
+            GradeOptions(**{**options, "only": only}),
+            None if folder is None else Path(folder),
+            plain["replayed"],
+        )
 
 
 @dataclass(slots=True)
 class Graded:
-    """A score and, if recorded, what was asked: [test, [[op, subject, arguments, outcome], …]]."""
+    """What comes back of a request: the score, and what the options asked for beside it."""
 
     score: Score
-    questions: list[Any]
+    questions: list[Any] = field(default_factory=list)
+    """[test, [[operation, subject, arguments, outcome], …]] for each test."""
     trained: dict[str, bool] = field(default_factory=dict)
     """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
     key_recording: bytes = b""
-    """What the key was asked, if that was wanted: `KeyRecording.from_plain` reads it."""
+    """What the key was asked and answered: `KeyRecording.from_plain` reads it."""
     call_log: bytes = b""
-    """What the boxes were asked and replied, if that was wanted and not too large: `CallLog.from_bytes` reads it."""
+    """What the boxes were asked and replied, unless it was too large: `CallLog.from_bytes` reads it."""
     notebook: bytes = b""
-    """The executed notebook, if that was wanted and one was run: an .ipynb of nbformat 4.5. What its cells have put out
-    are claims of the student's program, made before any test had asked it anything."""
+    """The executed notebook, if one was run: an .ipynb of nbformat 4.5. The outputs of its cells are untrusted; the
+    student's program made them before any test had asked it anything."""
     changed: list[str] = field(default_factory=list)
     """Tests that ask something else than in the call log that was to answer: their entries say nothing."""
     remarks: list[str] = field(default_factory=list)
-    """For staff: which trainings could not be kept or continued, and why; that it was graded a second time."""
+    """For staff: which trainings could not be kept or resumed, and why; that it was graded a second time."""
     finished: bool = True
-    """False where the examiner did not come to the end."""
+    """False if the examiner did not come to the end."""
     ended: bool = False
     """Whether the examiner ended in the middle: a fresh one may do better. One that hung had its time."""
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        return plain | {"score": score_to_plain(self.score)}
 
-def names_of(entry: Entry) -> set[str]:
-    """How a person may call a test: by its function, its number, or in full."""
-    return {entry.test_id, entry.test_id.split("::", 1)[-1], entry.number}
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Return the result that `to_plain` described."""
+        return cls(**{**plain, "score": score_from_plain(plain["score"])})

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from viva.config import Assignment, Course
 from viva.model import Entry, Tier
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions
 from viva.model.seeds import Seeds
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.records.grading_identity import made_with
 
 
@@ -23,29 +24,33 @@ class Plan:
 
     @classmethod
     def of(
-        cls, course: Course, assignment: Assignment, secret: bytes, wanted: list[Wanted], *, notebooks: bool
+        cls, course: Course, assignment: Assignment, secret: bytes, asked: list[GradeOptions], *, notebooks: bool
     ) -> "Plan":
         """Collect the assignment's tests, once, by an examiner that has no box and so asks nobody.
 
         Args:
-            wanted: all that is asked of submissions; the tests that it names must exist.
+            course: the course of the assignment.
+            assignment: whose tests they are.
+            secret: the course's secret.
+            asked: all that is asked of submissions; the tests that it names must exist.
+            notebooks: whether one of the submissions may hold notebooks.
 
         Raises:
             UsageError: the course is wrong, or has no test of that name.
             GraderError: the examiner ended before it was ready.
         """
-        with ExaminerProcess(course, assignment, Tier.T0, secret, boxes=False) as examiner:
+        with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, replay_only=True)) as examiner:
             if assignment.suite is None:  # an existing suite is read in a box, so that only workers know its tests
                 examiner.open()
-                for each in wanted:
-                    examiner.find(each)
+                for each in asked:
+                    examiner.check_selection(each)
         seed_id = Seeds(secret, assignment.name, assignment.version).id
         return cls(made_with(assignment, course.root), seed_id, notebooks, examiner)
 
-    def open_entries(self, wanted: Wanted) -> tuple[Entry, ...]:
+    def open_entries(self, options: GradeOptions) -> tuple[Entry, ...]:
         """An entry for each test, still open."""
-        return self._examiner.pending(wanted, [])
+        return self._examiner.pending(options, [])
 
-    def needs_gpu(self, wanted: Wanted) -> bool:
+    def needs_gpu(self, options: GradeOptions) -> bool:
         """Whether a test that is asked for needs a GPU."""
-        return any("gpu" in entry.needs for entry in self._examiner.tests if wanted.asks(entry))
+        return any("gpu" in entry.needs for entry in self._examiner.tests if options.selects_entry(entry))

@@ -12,13 +12,13 @@ import dask
 from distributed import Future, KilledWorker
 
 from viva.config import Course
-from viva.model import Entry, Tier
+from viva.model import Tier
 from viva.model.errors import GraderError, UsageError, VivaError
-from viva.model.grade_request import Graded, Wanted
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline import cluster_worker
 from viva.pipeline.assignment_plan import Plan
 from viva.pipeline.cluster_messages import Task, graded_from_bytes
-from viva.pipeline.local_pool import Job, read
+from viva.pipeline.jobs import Job, Observer
 from viva.pipeline.schedulers import Connection
 
 LOOK_S: Final = 1.0
@@ -32,24 +32,31 @@ MOST_LOST: Final = 3
 Result = tuple[Job, Graded | Exception]
 
 
-@dataclass(slots=True)
-class ClusterBatch:
-    """How to grade; the same for every submission. Used as `viva.pipeline.local_pool.Batch`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """What the workers of a cluster must be and have."""
 
-    connection: Connection
-    course: Course
-    secret: bytes
-    wanted: Wanted
     least: Tier = Tier.T1
     """The weakest isolation that will do; workers never grade in T0."""
     tier: Tier | None = None
     """Exactly this isolation; None for the best that each worker offers."""
-    worker_course: str = ""
+    course: str = ""
     """The course's folder on the workers; empty for the path that it has here."""
     gpu: bool = False
-    """Whether workers with the resource `GPU` get what needs one; else tests for a GPU stay open."""
-    on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
-    """Called when a submission is sent, with every entry still open."""
+    """Whether workers with the resource `GPU` get what needs one; else tests for a GPU stay pending."""
+
+
+@dataclass(slots=True)
+class ClusterPool:
+    """The workers of a Dask cluster; used like `viva.pipeline.local_pool.LocalPool`."""
+
+    connection: Connection
+    course: Course
+    secret: bytes
+    options: GradeOptions = field(default_factory=GradeOptions)
+    workers: Workers = field(default_factory=Workers)
+    observer: Observer = field(default_factory=Observer)
+    """Hears of the start of each submission, when it is sent."""
     on_wait: Callable[[str], None] = lambda text: None
     """Called with a line when there is no worker for what waits."""
 
@@ -113,8 +120,8 @@ class _Sent:
 class _Run:
     """One run over a class."""
 
-    def __init__(self, batch: ClusterBatch, jobs: Sequence[Job]) -> None:
-        self._batch, self._client = batch, batch.connection.client
+    def __init__(self, pool: ClusterPool, jobs: Sequence[Job]) -> None:
+        self._pool, self._client = pool, pool.connection.client
         self._id = secrets.token_hex(4)
         self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
         self._sent: dict[str, _Sent] = {}
@@ -129,14 +136,14 @@ class _Run:
         anywhere, with_gpu = _Lane({}), _Lane({"GPU": 1})
         self._lanes = (anywhere, with_gpu)
         for job in jobs:
-            on_gpu = batch.gpu and self._plans[job.assignment.name].needs_gpu(job.wanted or batch.wanted)
+            on_gpu = pool.workers.gpu and self._plans[job.assignment.name].needs_gpu(job.options or pool.options)
             (with_gpu if on_gpu else anywhere).waiting.append(job)
 
     def _plan(self, job: Job, jobs: Sequence[Job]) -> Plan:
         theirs = [each for each in jobs if each.assignment.name == job.assignment.name]
-        wanted = [self._batch.wanted, *(each.wanted for each in theirs if each.wanted is not None)]
+        options = [self._pool.options, *(each.options for each in theirs if each.options is not None)]
         notebooks = any((each.submission or each).may_hold_notebook for each in theirs)
-        return Plan.of(self._batch.course, job.assignment, self._batch.secret, wanted, notebooks=notebooks)
+        return Plan.of(self._pool.course, job.assignment, self._pool.secret, options, notebooks=notebooks)
 
     def results(self) -> Iterator[Result]:
         """Send, and take what comes back, until nothing is left."""
@@ -179,16 +186,16 @@ class _Run:
         try:
             if not self._introduced:
                 self._introduce()
-            workers = [*self._batch.connection.workers().values()]
+            workers = [*self._pool.connection.workers().values()]
         except OSError:  # the client tries to reach the scheduler again, and closes when it cannot
             return
-        patience_s = self._batch.connection.patience_s
+        patience_s = self._pool.connection.patience_s
         for lane in self._lanes:
             lane.see(workers)
             alone_s = 0.0 if lane.alone_since is None else time.monotonic() - lane.alone_since
             if alone_s > 2 and not lane.told:
                 lane.told = True
-                self._batch.on_wait(f"waiting for a worker of the cluster{' with a GPU' if lane.resources else ''}")
+                self._pool.on_wait(f"waiting for a worker of the cluster{' with a GPU' if lane.resources else ''}")
             if patience_s is not None and alone_s > patience_s:
                 yield from self._give_up(f"there was no worker for {patience_s:.0f} s", (lane,))
 
@@ -206,13 +213,13 @@ class _Run:
             yield from self._submit(*self._suspects.popleft(), last=True)
 
     def _submit(self, job: Job, lane: _Lane, *, last: bool = False) -> Iterator[Result]:
-        plan, wanted = self._plans[job.assignment.name], job.wanted or self._batch.wanted
+        plan, options = self._plans[job.assignment.name], job.options or self._pool.options
         try:
-            data = self._task(job, plan, wanted, gpu=bool(lane.resources)).to_bytes()
+            data = self._task(job, plan, options, gpu=bool(lane.resources)).to_bytes()
         except VivaError as error:
             yield job, error
             return
-        self._batch.on_start(job, plan.open_entries(wanted))
+        self._pool.observer.on_start(job, plan.open_entries(options))
         self._count += 1
         key = f"viva-{self._id}-{self._count}"
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": len(data) + MOST_BYTES}):
@@ -224,22 +231,20 @@ class _Run:
         self._bytes += len(data)
         future.add_done_callback(self._done.put)
 
-    def _task(self, job: Job, plan: Plan, wanted: Wanted, *, gpu: bool) -> Task:
-        batch = self._batch
-        floor = job.assignment.min_tier or Tier.T0
+    def _task(self, job: Job, plan: Plan, options: GradeOptions, *, gpu: bool) -> Task:
+        pool, workers = self._pool, self._pool.workers
+        least = max(workers.least, job.assignment.min_tier or Tier.T0, Tier.T1)
         return Task(
-            submission=job.submission or read(job, batch.course),
-            wanted=wanted,
-            course=batch.worker_course or str(batch.course.root),
+            request=GradeRequest(job.read(pool.course), options, replayed=job.replayed()),
+            course=workers.course or str(pool.course.root),
             assignment=job.assignment.name,
             made_with=plan.made_with,
             seed_id=plan.seed_id,
-            least=max(batch.least, floor, Tier.T1),
-            tier=batch.tier,
+            least=least,
+            tier=workers.tier,
             gpu=gpu,
             notebooks=plan.notebooks,
             waiting=tuple({each.assignment.name for lane in self._lanes for each in lane.waiting}),
-            call_log=job.call_log(),
         )
 
     def _outcome(self, sent: _Sent) -> Graded | Exception | None:

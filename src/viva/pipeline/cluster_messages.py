@@ -9,10 +9,9 @@ from typing import Any, Final, Self
 import msgpack
 
 import viva
-from viva.model import Submission, Tier
+from viva.model import Tier
 from viva.model.errors import GraderError, UsageError
-from viva.model.grade_request import Graded, Wanted
-from viva.model.plain import score_from_plain, score_to_plain, submission_from_plain, submission_to_plain
+from viva.model.grade_request import Graded, GradeRequest
 
 _SURROGATES: Final = "surrogatepass"
 """Texts of students may hold lone surrogates."""
@@ -22,8 +21,7 @@ _SURROGATES: Final = "surrogatepass"
 class Task:
     """One submission to grade on a worker. The course and its secret are not in it: the worker has its own."""
 
-    submission: Submission
-    wanted: Wanted
+    request: GradeRequest
     course: str
     """The course's folder on the worker."""
     assignment: str
@@ -41,14 +39,11 @@ class Task:
     """Whether this or other submissions of the class may hold notebooks."""
     waiting: tuple[str, ...]
     """Assignments of which more is to come: the worker need not keep examiners of others."""
-    call_log: bytes = b""
-    """What answers in the place of the student's program, where it is given."""
 
     def to_bytes(self) -> bytes:
-        """The task as bytes."""
+        """Return the task as bytes."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain["submission"] = submission_to_plain(self.submission)
-        plain["wanted"] = dataclasses.asdict(self.wanted)
+        plain["request"] = self.request.to_plain()
         plain["least"] = int(self.least)
         plain["tier"] = None if self.tier is None else int(self.tier)
         return _pack({"viva": viva.__version__, "task": plain})
@@ -70,8 +65,7 @@ class Task:
         return cls(
             **plain
             | {
-                "submission": submission_from_plain(plain["submission"]),
-                "wanted": Wanted(**plain["wanted"]),
+                "request": GradeRequest.from_plain(plain["request"]),
                 "least": Tier(plain["least"]),
                 "tier": None if plain["tier"] is None else Tier(plain["tier"]),
                 "waiting": tuple(plain["waiting"]),
@@ -80,9 +74,8 @@ class Task:
 
 
 def graded_to_bytes(graded: Graded) -> bytes:
-    """A reply that holds a score."""
-    plain = {field.name: getattr(graded, field.name) for field in dataclasses.fields(graded)}
-    return _pack({"graded": plain | {"score": score_to_plain(graded.score)}})
+    """Return a reply that holds a score."""
+    return _pack({"graded": graded.to_plain()})
 
 
 def error_to_bytes(error: Exception) -> bytes:
@@ -102,8 +95,7 @@ def graded_from_bytes(data: bytes) -> Graded:
         raise UsageError(message["usage"])
     if "error" in message:
         raise GraderError(message["error"])
-    plain: Mapping[str, Any] = message["graded"]
-    return Graded(**{**plain, "score": score_from_plain(plain["score"])})
+    return Graded.from_plain(message["graded"])
 
 
 def _pack(message: Mapping[str, Any]) -> bytes:

@@ -19,6 +19,7 @@ from viva.model.grade_request import Graded
 from viva.model.seeds import Seeds
 from viva.pipeline.cluster_messages import Task, error_to_bytes, graded_to_bytes
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.records.grading_identity import made_with
 from viva.sandbox.host.gpu.gpus import find_gpus
@@ -100,18 +101,17 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
             UsageError: this worker's viva, course, secret or isolation is not what the task asks for.
             GraderError: no examiner could be started.
         """
-        wanted = task.wanted
-        visible_only = wanted.visible_only
+        options = task.request.options
         kind = _Kind(
-            *(task.course, task.assignment, task.made_with, task.seed_id, visible_only),
+            *(task.course, task.assignment, task.made_with, task.seed_id, options.visible_only),
             *(task.least, task.tier, task.gpu, task.notebooks),
         )
         examiner = self._take(kind, task.waiting)
 
         def attempt() -> Graded:
             examiner.open()
-            examiner.find(wanted)
-            return examiner.grade(task.submission, wanted, call_log=task.call_log)
+            examiner.check_selection(options)
+            return examiner.grade(task.request)
 
         try:
             graded = at_most_twice(attempt, lambda: self._closed)
@@ -186,7 +186,8 @@ def _make(kind: _Kind) -> ExaminerProcess:
     """An examiner on this worker's course."""
     course, assignment, secret = _check(kind)
     gpus = find_gpus(os.environ) if kind.gpu else Gpus(why_none=NONE_HERE)
-    return ExaminerProcess(course, assignment, _tier(kind), secret, notebooks=kind.notebooks, gpus=gpus)
+    boxes = BoxOptions(_tier(kind), notebooks=kind.notebooks, gpus=gpus)
+    return ExaminerProcess(course, assignment, secret, boxes)
 
 
 def _check(kind: _Kind) -> tuple[Course, Assignment, bytes]:

@@ -4,18 +4,16 @@ import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import click
-
 from viva.formats.atomic_write import write_atomically
 from viva.model import Score
 
 NO_PICTURE = (
-    "viva: {name} was not drawn, because matplotlib is not installed (pip install 'viva[notebooks]'); "
+    "{name} was not drawn, because matplotlib is not installed (pip install 'viva[notebooks]'); "
     "the numbers are in {table}."
 )
 
 
-def write_curves(results: Path, score: Score) -> Path | None:
+def write_curves(results: Path, score: Score, warn: Callable[[str], None] = lambda _: None) -> Path | None:
     """Write the curves of a submission beside its results, or take away those of an earlier run; where they are.
 
     Raises:
@@ -29,10 +27,12 @@ def write_curves(results: Path, score: Score) -> Path | None:
     from viva.formats.curve_chart import picture_of, table_of
 
     write_atomically(table, table_of(score))
-    return _draw(picture, table, lambda: picture_of(score))
+    return _draw(picture, table, lambda: picture_of(score), warn)
 
 
-def write_class_curves(folder: Path, scores: Sequence[Score]) -> list[Path]:
+def write_class_curves(
+    folder: Path, scores: Sequence[Score], warn: Callable[[str], None] = lambda _: None
+) -> list[Path]:
     """Write the spread of the curves over a class, for each assignment of which two submissions have some.
 
     Raises:
@@ -48,17 +48,17 @@ def write_class_curves(folder: Path, scores: Sequence[Score]) -> list[Path]:
         from viva.formats.curve_chart import class_picture, class_table
 
         write_atomically(table, class_table(drawn))
-        written.append(_draw(picture, table, lambda drawn=drawn: class_picture(drawn)))  # type: ignore[misc]
+        written.append(_draw(picture, table, lambda drawn=drawn: class_picture(drawn), warn))  # type: ignore[misc]
     return written
 
 
-def _draw(picture: Path, table: Path, draw: Callable[[], bytes]) -> Path:
+def _draw(picture: Path, table: Path, draw: Callable[[], bytes], warn: Callable[[str], None]) -> Path:
     """Write the picture; where it cannot be drawn the table is what there is."""
     try:
         data = draw()
     except ImportError:
         _remove(picture)
-        click.echo(NO_PICTURE.format(name=picture, table=table.name), err=True)
+        warn(NO_PICTURE.format(name=picture, table=table.name))
         return table
     write_atomically(picture, data)
     return picture

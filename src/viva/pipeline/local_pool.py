@@ -4,70 +4,34 @@ import os
 import queue
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from viva.config import Assignment, Course
-from viva.model import Attempt, Entry, Submission, Tier
-from viva.model.errors import GraderError, UsageError
-from viva.model.gpu import Gpus
-from viva.model.grade_request import Graded, Wanted
+from viva.config import Course
+from viva.model import Entry
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.pipeline.jobs import Job, Observer
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.sandbox.host.limits.host_memory import container_mib
-from viva.submissions import open_submission
 
 EXAMINER_MIB: Final = 512
 """What an examiner and its fork server take, with torch in both."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One submission to grade: where it is and which assignment it is for."""
-
-    path: Path
-    name: str
-    assignment: Assignment
-    submission: Submission | None = None
-    """Its bytes, where they have been read already (to recognise the assignment)."""
-    wanted: Wanted | None = None
-    """What is asked of this one; None for what the batch wants of all."""
-    may_hold_notebook: bool = True
-    """Whether notebooks may be in it, where its bytes are not at hand: their shell is then loaded for all."""
-    content_hash: str = ""
-    """Of its bytes, where they were read when the class was listed."""
-    attempt: Attempt | None = None
-    """Who handed it in and when, where that is known."""
-    call_log: Callable[[], bytes] = bytes
-    """Fetches what answers in the place of the student's program, where nothing of it is to be run."""
-
-
 @dataclass(slots=True)
-class Batch:
-    """How to grade; the same for every submission."""
+class LocalPool:
+    """Examiners on the cores of this machine; what they ask is the same for every submission that says nothing else."""
 
     course: Course
-    tier: Tier
     secret: bytes
-    wanted: Wanted
+    boxes: BoxOptions
+    options: GradeOptions = field(default_factory=GradeOptions)
     workers: int = 0
     """Examiners at once; 0 for one per core, as far as memory goes."""
-    on_start: Callable[[Job, tuple[Entry, ...]], None] = lambda job, pending: None
-    """Called before a submission is asked anything, with every entry still open."""
-    on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = lambda job, entries: None
-    """Called after each entry, with a function that gives all entries as they stand."""
-    on_progress: Callable[[Job, str], None] = lambda job, text: None
-    """Called with a line while a test takes long."""
-    preload: tuple[str, ...] = ()
-    """Modules loaded once for all submissions, beside those that their assignment names."""
-    gpus: Gpus = field(default_factory=Gpus)
-    """What is offered to tests that need a GPU."""
-    checkpoints: Callable[[Job], Path | None] = lambda job: None
-    """The folder in which a submission's trainings are kept and from which they go on; None for neither."""
-    boxes: bool = True
-    """False where every job has a call log that is to answer."""
+    observer: Observer = field(default_factory=Observer)
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
         """Grade the jobs, in any order; each comes back exactly once.
@@ -75,7 +39,7 @@ class Batch:
         Yields:
             The job and its score, or the usage or grader error that kept it from being graded.
         """
-        waiting = _Waiting(jobs)
+        waiting = _Queue(jobs)
         done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
         cores = _cores()
         count = min(self.workers or _within_memory(len(cores), jobs), len(jobs))
@@ -105,7 +69,7 @@ class Batch:
 
     def _work(
         self,
-        waiting: "_Waiting",
+        waiting: "_Queue",
         done: "queue.SimpleQueue[tuple[Job, Graded | Exception] | None]",
         stop: "_Stop",
         core: int | None,
@@ -118,17 +82,8 @@ class Batch:
                     examiners.pop(idle).close()  # its libraries take much memory
                 try:
                     if name not in examiners:
-                        examiners[name] = ExaminerProcess(
-                            self.course,
-                            job.assignment,
-                            self.tier,
-                            self.secret,
-                            notebooks=stop.notebooks,
-                            preload=self.preload,
-                            gpus=self.gpus,
-                            core=core,
-                            boxes=self.boxes,
-                        )
+                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core)
+                        examiners[name] = ExaminerProcess(self.course, job.assignment, self.secret, boxes)
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
                 except Exception as error:  # told about this job; the others go on
@@ -141,34 +96,28 @@ class Batch:
             done.put(None)
 
     def _grade(self, examiner: ExaminerProcess, job: Job, stop: "_Stop") -> Graded:
-        submission = job.submission or read(job, self.course)
-        return at_most_twice(lambda: self._try(examiner, job, submission), stop.is_set)
+        request = GradeRequest(
+            job.read(self.course), job.options or self.options, self.observer.checkpoints(job), job.replayed()
+        )
+        return at_most_twice(lambda: self._try(examiner, job, request), stop.is_set)
 
-    def _try(self, examiner: ExaminerProcess, job: Job, submission: Submission) -> Graded:
-        wanted = job.wanted or self.wanted
+    def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest) -> Graded:
         examiner.open()
-        examiner.find(wanted)
+        examiner.check_selection(request.options)
         known: list[Entry] = []
 
         def entries() -> tuple[Entry, ...]:
-            return examiner.pending(wanted, known)
+            return examiner.pending(request.options, known)
 
-        def note(entry: Entry) -> None:
+        def on_entry(entry: Entry) -> None:
             known.append(entry)
-            self.on_entry(job, entries)
+            self.observer.on_entry(job, entries)
 
-        self.on_start(job, entries())
-        return examiner.grade(
-            submission,
-            wanted,
-            note,
-            lambda text: self.on_progress(job, text),
-            self.checkpoints(job),
-            job.call_log(),
-        )
+        self.observer.on_start(job, entries())
+        return examiner.grade(request, on_entry, lambda text: self.observer.on_progress(job, text))
 
 
-class _Waiting:
+class _Queue:
     """The jobs that no worker has taken yet, in their order."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
@@ -216,14 +165,6 @@ class _Stop(threading.Event):
             self.set()
             for examiner in self._examiners:
                 examiner.stop()
-
-
-def read(job: Job, course: Course) -> Submission:
-    """A submission that was there when the class was listed; if it has gone, that is no reason to stop the others."""
-    try:
-        return open_submission(job.path, job.name, withheld=course.withheld)
-    except UsageError as error:
-        raise GraderError(f"it cannot be read any more: {error}") from error
 
 
 def _within_memory(workers: int, jobs: Sequence[Job]) -> int:

@@ -9,8 +9,9 @@ from typing import Final
 from viva.config import Assignment, Course
 from viva.model import Entry, Score, Status
 from viva.model.errors import UsageError, VivaError
-from viva.model.grade_request import Graded, Wanted
-from viva.pipeline.local_pool import Batch, Job
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
 from viva.records import Kept, Records
 from viva.replay.call_log import CallLog
 from viva.submissions import open_submission
@@ -43,16 +44,16 @@ class _Case:
 class Regrade:
     """Marks the submissions of one assignment again."""
 
-    def __init__(self, course: Course, assignment: Assignment, records: Records, batch: Batch) -> None:
+    def __init__(self, course: Course, assignment: Assignment, records: Records, pool: LocalPool) -> None:
         """Prepare.
 
         Args:
             course: the assignment's course.
             assignment: whose tests are asked, as they are now.
             records: where scores and call logs are kept.
-            batch: how programs are run that have to be asked again; what it wants of all is wanted of each.
+            pool: how programs are run that have to be asked again; what it asks of all is asked of each.
         """
-        self._course, self._assignment, self._records, self._batch = course, assignment, records, batch
+        self._course, self._assignment, self._records, self._pool = course, assignment, records, pool
 
     def run(self, kept: Sequence[Kept], on_done: Callable[[], None] = lambda: None) -> Regraded:
         """Mark these again.
@@ -92,15 +93,15 @@ class Regrade:
             f"{attempt.name} ({kept.id})",  # attempts may share the first part
             self._assignment,
             may_hold_notebook=submission.may_hold_notebook,
-            call_log=partial(self._records.call_log, kept.call_log_id),
+            replayed=partial(self._records.call_log, kept.call_log_id),
         )
         return _Case(kept, job)
 
     def _replay(self, cases: dict[str, _Case]) -> None:
         """What the call logs say; cases of which there is none, or that they cannot answer, are still to be asked."""
         with_call_log = [case.job for case in cases.values() if case.kept.call_log_id is not None]
-        quiet = Wanted(training=True)
-        replaying = replace(self._batch, wanted=quiet, boxes=False)
+        boxes = replace(self._pool.boxes, replay_only=True)
+        replaying = replace(self._pool, options=GradeOptions(), boxes=boxes)
         for job, graded in replaying.run(with_call_log) if self._assignment.suite is None else ():
             case = cases[job.name]
             if isinstance(graded, UsageError):
@@ -112,11 +113,11 @@ class Regrade:
         jobs = []
         for case in cases.values():
             if case.score is None or case.changed:
-                only = case.changed if case.score is not None else None
-                wanted = replace(self._batch.wanted, only=only, call_log=True)
-                jobs.append(replace(case.job, wanted=wanted, call_log=bytes))
+                only = tuple(case.changed) if case.score is not None else None
+                options = replace(self._pool.options, only=only, call_log=True)
+                jobs.append(replace(case.job, options=options, replayed=bytes))
         result.asked = len(jobs)
-        for job, graded in self._batch.run(jobs):
+        for job, graded in self._pool.run(jobs):
             case = cases[job.name]
             if isinstance(graded, UsageError):
                 raise graded
@@ -141,7 +142,7 @@ class Regrade:
     def _call_log(self, case: _Case, graded: Graded) -> bytes:
         if case.score is None or not graded.call_log:
             return graded.call_log
-        before = CallLog.from_bytes(case.job.call_log())
+        before = CallLog.from_bytes(case.job.replayed())
         return before.updated(CallLog.from_bytes(graded.call_log), case.changed).to_bytes()
 
 

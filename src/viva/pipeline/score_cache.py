@@ -7,8 +7,8 @@ from pathlib import Path
 from viva.config import Assignment
 from viva.model import Attempt, Score, Status, Student
 from viva.model.errors import UsageError
-from viva.model.grade_request import Graded, Wanted
-from viva.pipeline.local_pool import Job
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.jobs import Job
 from viva.records import Kept, Records
 from viva.records.grading_identity import identity_of, made_with
 from viva.records.overrides import ByHand, Decided, Override, held_now, overridden
@@ -30,7 +30,15 @@ class ScoreCache:
     """Knows which submissions of a class have scores, and keeps those that are graded now."""
 
     def __init__(
-        self, records: Records, root: Path, secret: bytes, wanted: Wanted, reason: Reason, *, gpu: bool = False
+        self,
+        records: Records,
+        root: Path,
+        secret: bytes,
+        options: GradeOptions,
+        reason: Reason,
+        *,
+        gpu: bool = False,
+        again: bool = False,
     ) -> None:
         """Prepare.
 
@@ -38,23 +46,19 @@ class ScoreCache:
             records: where scores are kept.
             root: the course's folder.
             secret: the course's secret.
-            wanted: which tests are asked.
+            options: which tests are asked.
             reason: who grades, and why.
             gpu: whether the run offers a GPU: without one, tests that need it stay open.
+            again: grade everything, also what has a score, and keep both scores.
         """
-        self._records, self._root, self._secret, self._wanted = records, root, secret, wanted
-        self._reason, self._gpu = reason, gpu
+        self._records, self._root, self._secret, self._options = records, root, secret, options
+        self._reason, self._gpu, self._again = reason, gpu, again
         self._made: dict[str, str] = {}
         self._identities: dict[str, str] = {}
         self._numbers: dict[str, int] = {}
 
-    def sort(self, jobs: Sequence[Job], *, again: bool = False) -> Sorted:
-        """Say what is to be graded; the content of every job is known by its hash.
-
-        Args:
-            jobs: the class.
-            again: grade everything anew.
-        """
+    def sort(self, jobs: Sequence[Job]) -> Sorted:
+        """Return what is to be graded, and what has a score; every job knows the hash of its content."""
         for assignment in {job.assignment.name: job.assignment for job in jobs}.values():
             theirs = [job for job in jobs if job.assignment.name == assignment.name]
             numbers = self._records.add_attempts(
@@ -62,7 +66,7 @@ class ScoreCache:
             )
             self._numbers |= {job.name: number for job, number in zip(theirs, numbers, strict=True)}
         self._identities = {job.name: self._identity(job) for job in jobs}
-        if again:
+        if self._again:
             return Sorted([*jobs])
         kept = self._records.graded(self._identities.values())
         latest = self._records.latest(self._numbers.values())
@@ -89,7 +93,7 @@ class ScoreCache:
             scores.append((job, score, kept.kind != GRADED or people.touches(kept)))
         return scores
 
-    def keep(self, job: Job, graded: Graded, *, again: bool = False) -> Decided:
+    def keep(self, job: Job, graded: Graded) -> Decided:
         """Keep a score; one that is open through a fault of ours is graded once more next time.
 
         Returns:
@@ -105,7 +109,7 @@ class ScoreCache:
                 number,
                 graded.score,
                 made_with=self._made_with(job.assignment),
-                identity=self._identities[job.name] if whole and not again else None,
+                identity=self._identities[job.name] if whole and not self._again else None,
                 reason=self._reason,
                 call_log=graded.call_log,
             )
@@ -119,7 +123,7 @@ class ScoreCache:
         """Whether this run could decide what that one left open."""
         score = kept.marked.score
         needs = {need for e in score.entries if e.status is Status.DEFERRED for need in e.needs}
-        offered = {"training" if self._wanted.training else "", "gpu" if self._gpu else ""}
+        offered = {"training" if self._options.training else "", "gpu" if self._gpu else ""}
         return score.has_grader_error or bool(needs & offered)
 
     def _made_with(self, assignment: Assignment) -> str:
@@ -128,9 +132,9 @@ class ScoreCache:
         return self._made[assignment.name]
 
     def _identity(self, job: Job) -> str:
-        made, wanted = self._made_with(job.assignment), job.wanted or self._wanted
+        made, options = self._made_with(job.assignment), job.options or self._options
         number = self._numbers[job.name]
-        return identity_of(number, job.content_hash, made, self._secret, job.assignment, wanted, gpu=self._gpu)
+        return identity_of(number, job.content_hash, made, self._secret, job.assignment, options, gpu=self._gpu)
 
 
 def _decided(

@@ -8,7 +8,7 @@ from pathlib import Path
 import viva
 from viva.config import Assignment
 from viva.grading.training.checkpoints import content_of
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions
 from viva.model.seeds import Seeds
 
 _NO_PART_OF_THE_QUESTIONS = ("folder", "title", "due", "graders", "starter", "release", "data", "min_tier")
@@ -40,7 +40,7 @@ def identity_of(
     made: str,
     secret: bytes,
     assignment: Assignment,
-    wanted: Wanted,
+    options: GradeOptions,
     *,
     gpu: bool,
 ) -> str:
@@ -52,13 +52,12 @@ def identity_of(
         made: what `made_with` says.
         secret: the course's secret.
         assignment: whose tests are asked.
-        wanted: which of them.
+        options: which of them.
         gpu: whether a GPU is offered: without one, tests that need it stay open.
     """
     seed = Seeds(secret, assignment.name, assignment.version).id
-    asked = [wanted.only, wanted.visible_only, wanted.training]
     with_gpu = f"{made} {'gpu' if gpu else ''}"
-    return _digest([attempt_id, content_hash, with_gpu, viva.__version__, seed, asked])
+    return _digest([attempt_id, content_hash, with_gpu, viva.__version__, seed, options.identity])
 
 
 def _digest(plain: object) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 from viva.config import Assignment, Course
 from viva.model import Entry, Tier
 from viva.model.errors import CourseError, GraderError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.replay.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import packed
 from viva.verify.expected_verdicts import Known
@@ -36,12 +37,12 @@ def record(
         GraderError: the examiner ended.
     """
     first, second = right_submissions(assignment, known)[:2]
-    wanted = Wanted(list(tests), visible_only=True, key_record=True, training=False)
-    books = [asked(course, assignment, tier, secret, submission, wanted)[0] for submission in (first, second)]
+    options = GradeOptions(only=tuple(tests), visible_only=True, key_recording=True, training=False)
+    books = [asked(course, assignment, tier, secret, submission, options)[0] for submission in (first, second)]
     unfit = _problems(books[0]) | _differences(*books)
     starter = next((k for k in known if k.name == "starter"), None)
     if starter is not None:
-        key_recording, _ = asked(course, assignment, tier, secret, starter, wanted)
+        key_recording, _ = asked(course, assignment, tier, secret, starter, options)
         books.append(key_recording)
         for case_id, questions in key_recording.asked.items():
             if not questions <= books[0].asked.get(case_id, set()):
@@ -71,7 +72,7 @@ def right_submissions(assignment: Assignment, known: Sequence[Known]) -> list[Kn
 
 
 def asked(
-    course: Course, assignment: Assignment, tier: Tier, secret: bytes, known: Known, wanted: Wanted
+    course: Course, assignment: Assignment, tier: Tier, secret: bytes, known: Known, options: GradeOptions
 ) -> tuple[KeyRecording, tuple[Entry, ...]]:
     """What one submission makes the tests ask the key, and these tests.
 
@@ -81,8 +82,8 @@ def asked(
         CourseError: a right submission loses points.
         GraderError: the examiner ended.
     """
-    with ExaminerProcess(course, assignment, tier, secret, ready=1) as examiner:
-        graded = examiner.grade(known.submission, wanted)
+    with ExaminerProcess(course, assignment, secret, BoxOptions(tier, ready=1)) as examiner:
+        graded = examiner.grade(GradeRequest(known.submission, options))
     if not graded.key_recording:
         raise GraderError(f"{assignment.name}: grading {known.name} was interrupted, so that nothing was recorded.")
     for entry in graded.score.entries:

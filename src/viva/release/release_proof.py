@@ -6,8 +6,10 @@ from pathlib import Path
 from viva.config import Assignment, Course, load_course
 from viva.examiner.load_notes import WHILE_LOADING
 from viva.model import Entry, Tier
-from viva.model.grade_request import Graded, Wanted
-from viva.pipeline.local_pool import Batch, Job
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 from viva.replay.key_recording import NOT_RECORDED
 from viva.verify.expected_verdicts import Known
 
@@ -33,10 +35,10 @@ def complaints(
     Raises:
         VivaError: one of the two courses cannot grade at all.
     """
-    wanted = Wanted(list(tests), visible_only=True, training=False)
+    options = GradeOptions(only=tuple(tests), visible_only=True, training=False)
     theirs = load_course(released)
-    live = _graded(course, assignment, tier, secret, wanted, known)
-    there = _graded(theirs, theirs.assignment(assignment.name), tier, b"a student has no secret", wanted, known)
+    live = _graded(course, assignment, tier, secret, options, known)
+    there = _graded(theirs, theirs.assignment(assignment.name), tier, b"a student has no secret", options, known)
     found = []
     for one in known:
         pairs = zip(live[one.name].score.entries, there[one.name].score.entries, strict=True)
@@ -51,11 +53,11 @@ def _loading(graded: Graded) -> list[str]:
 
 
 def _graded(
-    course: Course, assignment: Assignment, tier: Tier, secret: bytes, wanted: Wanted, known: Sequence[Known]
+    course: Course, assignment: Assignment, tier: Tier, secret: bytes, options: GradeOptions, known: Sequence[Known]
 ) -> dict[str, Graded]:
     jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in known]
     graded = {}
-    for job, result in Batch(course, tier, secret, wanted).run(jobs):
+    for job, result in LocalPool(course, secret, BoxOptions(tier), options).run(jobs):
         if isinstance(result, Exception):
             raise result
         graded[job.name] = result

@@ -12,7 +12,7 @@ from viva.config import Assignment, Course
 from viva.config.find_course import RELEASED
 from viva.model import Entry, File, Submission, Tier
 from viva.model.errors import CourseError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
 from viva.release.key_answers import asked, record, right_submissions, test_of
 from viva.release.leak_search import Secrets
@@ -82,8 +82,8 @@ class Release:
         self._verify()
         self.say("Recording what the tests ask the key …")
         first = right_submissions(self.assignment, self.known)[0]
-        wanted = Wanted(key_record=True, training=False)
-        everything, entries = asked(self.course, self.assignment, self.tier, self.secret, first, wanted)
+        options = GradeOptions(key_recording=True, training=False)
+        everything, entries = asked(self.course, self.assignment, self.tier, self.secret, first, options)
         told = self._chosen(everything, entries)
         tests = [entry.test_id for entry in told.tests]
         recorded = record(self.course, self.assignment, tests, self.tier, self.secret, self.known)

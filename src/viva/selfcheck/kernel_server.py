@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import IO, Any, Final
 
@@ -21,6 +22,7 @@ import viva.sandbox.guest.transport.wire as wire
 from viva.config import Assignment, Course
 from viva.model import Tier
 from viva.pipeline.process.examiner_process import ExaminerProcess, environment
+from viva.pipeline.process.settings import BoxOptions
 from viva.selfcheck.channels import launch
 from viva.selfcheck.file_overlay import Overlay
 from viva.selfcheck.live_notebook import Live
@@ -114,8 +116,8 @@ class LiveExaminer(ExaminerProcess):
         Args:
             by_loopback: how it is connected; None for what this system needs.
         """
-        super().__init__(course, assignment, Tier.T0, secret)
-        self._start["versions"] = _versions()
+        super().__init__(course, assignment, secret, BoxOptions(Tier.T0))
+        self.settings = replace(self.settings, versions=_versions())
         self._course, self._by_loopback = course, by_loopback
         self._wire: socket.socket | None = None
         self.kernel: Kernel | None = None

@@ -12,7 +12,7 @@ from viva.selfcheck.environment import kept_as_they_were
 
 if TYPE_CHECKING:
     from viva.config import Assignment, Course
-    from viva.model.grade_request import Wanted
+    from viva.model.grade_request import GradeOptions
     from viva.selfcheck.check_report import Report
     from viva.selfcheck.kernel_server import LiveExaminer
     from viva.selfcheck.live_notebook import Live
@@ -65,22 +65,24 @@ def check(
         KeyboardInterrupt: Ctrl-C.
     """
     began = time.monotonic()
-    from viva.model.grade_request import Wanted
+    from viva.model.grade_request import GradeOptions
     from viva.selfcheck import live_notebook
 
     if _Warm.examiner is not None and _Warm.examiner.kernel is not None:
         raise CheckRefused("A check is running already: a function that is asked cannot ask in its turn.")
     live = live_notebook.find()
-    wanted = Wanted([str(q) for q in questions] or None, visible_only=True, training=training)
+    options = GradeOptions(only=tuple(map(str, questions)) or None, visible_only=True, training=training)
     try:
-        return _check(live, wanted, assignment, None if course is None else Path(course), began)
+        return _check(live, options, assignment, None if course is None else Path(course), began)
     except CheckRefused:
         raise
     except UsageError as error:
         raise CheckRefused(str(error)) from None
 
 
-def _check(live: "Live", wanted: "Wanted", assignment: str | None, course_dir: Path | None, began: float) -> "Report":
+def _check(
+    live: "Live", options: "GradeOptions", assignment: str | None, course_dir: Path | None, began: float
+) -> "Report":
     from viva.config import find_course, load_course, recognise
 
     submission, notes = live.submission()
@@ -89,8 +91,8 @@ def _check(live: "Live", wanted: "Wanted", assignment: str | None, course_dir: P
     examiner = _examiner(course, chosen)
     try:
         examiner.open()
-        examiner.find(wanted)
-        score, too_large = _ask(examiner, live, submission, wanted)
+        examiner.check_selection(options)
+        score, too_large = _ask(examiner, live, submission, options)
     except BaseException:
         forget()  # it may be in the middle of a question
         raise
@@ -98,7 +100,7 @@ def _check(live: "Live", wanted: "Wanted", assignment: str | None, course_dir: P
         notes.append(NOT_KEPT.format(names=", ".join(f"`{name}`" for name in too_large)))
     notes += [FORBIDDEN] if chosen.forbid else []
     notes += [NO_PLACES.format(assignment=chosen.title)] if chosen.device == "cpu" else []
-    return _report(examiner, score, notes, wanted, time.monotonic() - began)
+    return _report(examiner, score, notes, options, time.monotonic() - began)
 
 
 def _examiner(course: "Course", assignment: "Assignment") -> "LiveExaminer":
@@ -130,8 +132,9 @@ def forget() -> None:
         examiner.close(kill=True)
 
 
-def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, wanted: "Wanted") -> tuple[Score, list[str]]:
+def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, options: "GradeOptions") -> tuple[Score, list[str]]:
     """The score, and the names of variables that could not be protected; everything else is as it was before."""
+    from viva.model.grade_request import GradeRequest
     from viva.selfcheck.definition_places import with_places
     from viva.selfcheck.kernel_server import Interruption, Kernel
     from viva.selfcheck.output_capture import nothing_shown
@@ -155,19 +158,21 @@ def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, wanted: "Wante
             placed[entry.test_id] = with_places(entry, kernel.called, live.namespace, cells)
             kernel.called.clear()
 
-        graded = examiner.grade(submission, wanted, place)
+        graded = examiner.grade(GradeRequest(submission, options), place)
     from dataclasses import replace
 
     entries = tuple(placed.get(entry.test_id, entry) for entry in graded.score.entries)
     return replace(graded.score, entries=entries), kept.too_large
 
 
-def _report(examiner: "LiveExaminer", score: Score, notes: list[str], wanted: "Wanted", took_s: float) -> "Report":
+def _report(
+    examiner: "LiveExaminer", score: Score, notes: list[str], options: "GradeOptions", took_s: float
+) -> "Report":
     from dataclasses import replace
 
     from viva.selfcheck.check_report import Report
     from viva.selfcheck.not_included import left_out
 
-    shown = {entry.test_id for entry in score.entries if wanted.asks(entry)}
+    shown = {entry.test_id for entry in score.entries if options.selects_entry(entry)}
     told = replace(score, notes=(*score.notes, *notes))
     return Report(told, left_out(examiner.tests, score.entries, examiner.left_out), took_s=took_s, shown=shown)

@@ -8,14 +8,14 @@ connection.
 import os
 import socket
 import sys
-from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from viva.examiner.boxes.load import Ask, Loader, LoadReport
 from viva.model.errors import CourseError, UsageError
 from viva.model.gpu import Gpus
 from viva.pipeline.process.messages import receive, send
-from viva.pipeline.process.request_loop import serve_requests, telling_what_fails
+from viva.pipeline.process.request_loop import reporting_failures, serve_requests
+from viva.pipeline.process.settings import ExaminerSettings
 from viva.selfcheck.channels import connect
 from viva.selfcheck.kernel_box import KernelSource, LiveReadyMessage
 from viva.submissions.notebook_cells import NotebookError, read_notebook
@@ -53,32 +53,32 @@ class LiveLoader(Loader):
 def main() -> None:
     """Serve one kernel until it closes the connection."""
     control, questions = connect(sys.argv[1:])
-    with telling_what_fails(control):
-        start = receive(control)
-        if start is not None:
-            _serve(control, questions, start)
+    with reporting_failures(control):
+        message = receive(control)
+        if message is not None:
+            _serve(control, questions, ExaminerSettings.from_plain(message))
     os._exit(0)  # threads that wait for ever must not hold the process
 
 
-def _serve(control: socket.socket, questions: socket.socket, start: dict[str, Any]) -> None:
+def _serve(control: socket.socket, questions: socket.socket, settings: ExaminerSettings) -> None:
     import viva.examiner.fixtures.submission_fixture  # noqa: F401  # otherwise imported by the first fixture that needs it
     from viva.config import load_course
     from viva.examiner.pytest_session import NotStarted, Serving
 
-    course = load_course(Path(start["course"]))
-    assignment = course.assignment(start["assignment"])
+    course = load_course(settings.course)
+    assignment = course.assignment(settings.assignment)
     if assignment.suite is not None:
         raise UsageError(
             f"{assignment.title} is marked by a unittest suite, which cannot question a live notebook: save "
             "it, and run `viva check` on the file."
         )
-    source = KernelSource(questions, LiveReadyMessage(start["versions"]))
+    source = KernelSource(questions, LiveReadyMessage(settings.versions))
 
     def no_gpu() -> NoReturn:
         raise CourseError("a live notebook offers no GPU")
 
     serving = Serving(
-        course.root, assignment, lambda: source, start["secret"], lambda grader: serve_requests(control, grader),
+        course.root, assignment, lambda: source, settings.secret, lambda grader: serve_requests(control, grader),
         Gpus(why_none=NO_GPU), no_gpu, LiveLoader,
     )  # fmt: skip
     try:

@@ -8,8 +8,10 @@ from viva.config import Assignment, Course
 from viva.config.rubric import Rubric
 from viva.model import Score, Tier
 from viva.model.gpu import Gpus
-from viva.model.grade_request import Graded, Wanted
-from viva.pipeline.local_pool import Batch, Job
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 from viva.verify.expected_verdicts import Known, known_submissions
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.mutant_report import survivor
@@ -71,16 +73,17 @@ def verify(
         for k in sorted(known[a.name], key=lambda k: k.verdict != "timeout")
     ]
     mutants = {a.name: ten(a, known[a.name]) if with_mutants else [] for a in assignments}
-    wanted = Wanted(until_loss=True, call_s=LIMIT_S, training=False)
+    options = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False)
     jobs += [
-        Job(Path(m.name), m.name, a, m.submission(base.submission), wanted)
+        Job(Path(m.name), m.name, a, m.submission(base.submission), options)
         for a in assignments
         for m, base in mutants[a.name]
     ]
     graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
     left = list(assignments)
-    batch = Batch(course, tier, secret, Wanted(training=training), workers, gpus=gpus or Gpus())
-    for job, result in batch.run(jobs):
+    boxes = BoxOptions(tier, gpus=gpus or Gpus())
+    pool = LocalPool(course, secret, boxes, GradeOptions(training=training), workers)
+    for job, result in pool.run(jobs):
         if isinstance(result, Exception):
             raise result
         graded[job.assignment.name][job.name] = result

@@ -7,8 +7,9 @@ from examined import SECRET, best_tier, handed_in
 from viva.adapters.importing.new_course import Imported, write_course
 from viva.config import load_course
 from viva.model import Entry, Score
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 
 
 class ImportedCourse:
@@ -18,11 +19,11 @@ class ImportedCourse:
         write_course(root, "old", assignments)
         self.course = load_course(root)
         self.assignment = self.course.assignment(self.course.assignments[0])
-        self.process = ExaminerProcess(self.course, self.assignment, best_tier(), SECRET)
+        self.process = ExaminerProcess(self.course, self.assignment, SECRET, BoxOptions(best_tier()))
 
     def score(self, files: dict[str, str], *, visible_only: bool = False) -> Score:
         """The score of a submission."""
-        return self.process.grade(handed_in(files), Wanted(None, visible_only=visible_only)).score
+        return self.process.grade(GradeRequest(handed_in(files), GradeOptions(visible_only=visible_only))).score
 
 
 def points_by_question(score: Score) -> dict[str, float]:

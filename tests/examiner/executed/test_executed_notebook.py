@@ -15,9 +15,10 @@ from viva.examiner.boxes.load import LoadReport
 from viva.examiner.executed import MOST_BYTES, executed_notebook
 from viva.formats.executed_file import about
 from viva.model import Tier
-from viva.model.grade_request import Graded, Wanted
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.submission import Submission
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.submissions.notebook_cells import read_notebook
 
 PLANTED: Final = "zq-hidden-7141"
@@ -94,10 +95,10 @@ class _Course:
         self.root = root
         write_course(root, tests=TESTS, key=KEY, preload="numpy, IPython", settings="limits: {load_s: 3, call_s: 1}\n")
         course = load_course(root)
-        self.process = ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET, notebooks=True)
+        self.process = ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier(), notebooks=True))
 
-    def graded(self, files: Any, wanted: Wanted | None = None) -> Graded:
-        return self.process.grade(handed_in(files), wanted or Wanted(notebook=True))
+    def graded(self, files: Any, wanted: GradeOptions | None = None) -> Graded:
+        return self.process.grade(GradeRequest(handed_in(files), wanted or GradeOptions(notebook=True)))
 
 
 @pytest.fixture(scope="module")
@@ -126,10 +127,10 @@ def test_it_is_what_was_handed_in_with_what_it_put_out(course: _Course) -> None:
     assert about(graded.notebook).content_hash == graded.score.content_hash
 
 
-@pytest.mark.parametrize("only", [None, ["test_hidden"], ["test_hidden", "test_ends", "test_hidden_again"]])
-def test_nothing_of_what_tests_ask_is_in_it(course: _Course, only: list[str] | None) -> None:
+@pytest.mark.parametrize("only", [None, ("test_hidden",), ("test_hidden", "test_ends", "test_hidden_again")])
+def test_nothing_of_what_tests_ask_is_in_it(course: _Course, only: tuple[str, ...] | None) -> None:
     """The program tells all it hears, in outputs that it changes later; a box is loaded after hidden questions."""
-    graded = course.graded({"a.ipynb": notebook(*WORK)}, Wanted(only, notebook=True, record=True))
+    graded = course.graded({"a.ipynb": notebook(*WORK)}, GradeOptions(only=only, notebook=True, questions=True))
     assert PLANTED in repr(graded.questions), "the box has been asked"
     assert PLANTED not in graded.notebook.decode()
     shown = outputs(graded.notebook)
@@ -150,19 +151,19 @@ def test_without_a_notebook_there_is_none(course: _Course, files: Any) -> None:
 
 def test_nobody_gets_it_who_does_not_want_it(course: _Course) -> None:
     files = {"a.ipynb": notebook(*WORK)}
-    plain, wanted = course.graded(files, Wanted()), course.graded(files)
+    plain, wanted = course.graded(files, GradeOptions()), course.graded(files)
     assert plain.notebook == b"" and wanted.notebook
     assert without_times(plain.score) == without_times(wanted.score)
 
 
 def test_a_call_log_is_the_same_with_and_without_it_and_gives_it_again(course: _Course) -> None:
     files = {"a.ipynb": notebook("def double(x): return 2 * x\nprint('put out')", "def leave(): raise ValueError")}
-    one = course.graded(files, Wanted(call_log=True))
-    two = course.graded(files, Wanted(call_log=True, notebook=True))
+    one = course.graded(files, GradeOptions(call_log=True))
+    two = course.graded(files, GradeOptions(call_log=True, notebook=True))
     loaded = load_course(course.root)
-    with ExaminerProcess(loaded, loaded.assignment(NAME), Tier.T3, SECRET, boxes=False) as examiner:
+    with ExaminerProcess(loaded, loaded.assignment(NAME), SECRET, BoxOptions(Tier.T3, replay_only=True)) as examiner:
         for kept in (one.call_log, two.call_log):
-            again = examiner.grade(handed_in(files), Wanted(notebook=True), call_log=kept)
+            again = examiner.grade(GradeRequest(handed_in(files), GradeOptions(notebook=True), replayed=kept))
             assert again.changed == [] and again.notebook == two.notebook != b""
             assert without_times(again.score) == without_times(two.score)
 
@@ -260,4 +261,4 @@ def test_another_language_is_named(assignment: Any) -> None:
 
 def test_a_submission_that_cannot_be_read_has_none(course: _Course) -> None:
     broken = Submission("somebody", (), "0" * 64, "It is empty.")
-    assert course.process.grade(broken, Wanted(notebook=True)).notebook == b""
+    assert course.process.grade(GradeRequest(broken, GradeOptions(notebook=True))).notebook == b""

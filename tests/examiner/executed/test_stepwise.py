@@ -12,8 +12,9 @@ from viva.config import load_course
 from viva.examiner.executed.stepwise import ENDED, HUNG, run_stepwise
 from viva.model import Tier
 from viva.model.errors import BoxUnavailable
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 
 TESTS = "def test_one(student):\n    assert student.one() == 1\n"
 BEFORE = ["print('kept')\nx = 41", "x + 1", "1 / 0"]
@@ -29,7 +30,7 @@ def notebook(*sources: str) -> dict[str, str]:
 def examiner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExaminerProcess]:
     root = tmp_path_factory.mktemp("stepwise") / "course"
     course = write_course(root, tests=TESTS, key="", settings="limits: {load_s: 1, call_s: 1}\n")
-    with ExaminerProcess(course, course.assignment(NAME), best_tier(), SECRET) as process:
+    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier())) as process:
         yield process
 
 
@@ -46,7 +47,7 @@ def told(data: bytes) -> list[tuple[str, Any]]:
     "ends", ["import os\nos._exit(3)", "import os, signal\nprint('lost')\nos.kill(os.getpid(), signal.SIGKILL)"]
 )
 def test_what_came_before_the_end_is_kept(examiner: ExaminerProcess, ends: str) -> None:
-    graded = examiner.grade(handed_in(notebook(*BEFORE, ends, *AFTER)), Wanted(notebook=True))
+    graded = examiner.grade(GradeRequest(handed_in(notebook(*BEFORE, ends, *AFTER)), GradeOptions(notebook=True)))
     assert told(graded.notebook) == [
         ("", "kept\n"), ("", None), ("raised", None), ("died", ENDED), ("skipped", None)
     ]  # fmt: skip
@@ -57,24 +58,26 @@ def test_what_came_before_the_end_is_kept(examiner: ExaminerProcess, ends: str) 
 @pytest.mark.long
 def test_a_cell_that_cannot_be_interrupted_ends_it_too(examiner: ExaminerProcess) -> None:
     hangs = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\nwhile True: pass"
-    graded = examiner.grade(handed_in(notebook(*BEFORE, hangs, *AFTER)), Wanted(notebook=True))
+    graded = examiner.grade(GradeRequest(handed_in(notebook(*BEFORE, hangs, *AFTER)), GradeOptions(notebook=True)))
     assert told(graded.notebook)[3:] == [("died", HUNG), ("skipped", None)]
 
 
 def test_a_call_log_knows_nothing_of_it_and_gives_the_same_score(examiner: ExaminerProcess) -> None:
     work = handed_in(notebook(*BEFORE, "import os\nos._exit(3)"))
-    plain = examiner.grade(work, Wanted(call_log=True))
-    wanted = examiner.grade(work, Wanted(call_log=True, notebook=True))
+    plain = examiner.grade(GradeRequest(work, GradeOptions(call_log=True)))
+    wanted = examiner.grade(GradeRequest(work, GradeOptions(call_log=True, notebook=True)))
     assert without_times(plain.score) == without_times(wanted.score)
     course = load_course(Path(examiner.assignment.folder).parents[1])
-    with ExaminerProcess(course, course.assignment(NAME), Tier.T3, SECRET, boxes=False) as without:
-        again = without.grade(work, Wanted(notebook=True), call_log=wanted.call_log)
+    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(Tier.T3, replay_only=True)) as without:
+        again = without.grade(GradeRequest(work, GradeOptions(notebook=True), replayed=wanted.call_log))
     assert again.changed == [] and without_times(again.score) == without_times(wanted.score)
     assert again.notebook == b"", "a call log holds no more than what was said"
 
 
 def test_the_next_submission_is_graded_as_ever(examiner: ExaminerProcess) -> None:
-    graded = examiner.grade(handed_in(notebook("def one(): return 1", "one()")), Wanted(notebook=True))
+    graded = examiner.grade(
+        GradeRequest(handed_in(notebook("def one(): return 1", "one()")), GradeOptions(notebook=True))
+    )
     assert statuses(graded.score) == {"test_one": "passed"} and told(graded.notebook) == [("", None)] * 2
 
 

@@ -54,11 +54,13 @@ class CellGrader(SharedGrader):
         """Never: the notebook is run once without hidden tests, and what students read comes from there."""
         return False
 
-    def begin(self, submission: Submission, test_s: float, deadline: float) -> tuple[BoxSession, "_Run"]:
-        """A session for one submission, and what runs the tests in it."""
+    def begin(
+        self, submission: Submission, test_s: float, deadline: float, *, record: bool
+    ) -> tuple[BoxSession, "_Run"]:
+        """Return a session for one submission, and what runs the tests in it."""
         limits = self.assignment.limits
         loader = CellLoader(submission, self.assignment)
-        session = BoxSession(self.source, loader, limits)
+        session = BoxSession(self.source, loader, limits, record=record)
         run = NotebookRun(session, loader, limits, limits.load_s, deadline)
         seed = self.seeds.box("suite")
         if isinstance(self.suite, NbgraderSuite):

@@ -58,11 +58,13 @@ class SuiteGrader(SharedGrader):
         """Whether hidden tests lie where the graded code can read them while visible ones run."""
         return any(test.function.hidden and test.module not in self.suite.apart for test in self.suite.tests)
 
-    def begin(self, submission: Submission, test_s: float, deadline: float) -> tuple[BoxSession, SuiteRun]:
-        """A session for one submission, and what runs the tests in it."""
+    def begin(
+        self, submission: Submission, test_s: float, deadline: float, *, record: bool
+    ) -> tuple[BoxSession, SuiteRun]:
+        """Return a session for one submission, and what runs the tests in it."""
         limits = self.assignment.limits
         loader = SuiteLoader(submission, self.assignment, self.suite.open_files, self.seeds.box("suite"))
-        session = BoxSession(self.source, loader, limits)
+        session = BoxSession(self.source, loader, limits, record=record)
         return session, SuiteRun(self.suite, session, loader, limits, test_s, deadline)
 
 

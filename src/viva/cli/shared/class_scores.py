@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from viva.cli.shared.keeping import open_records
 from viva.config import Course
 from viva.formats.folders import results_below
 from viva.formats.results_json import load_results
 from viva.model import Attempt, Marked, Student
 from viva.model.errors import UsageError
 from viva.model.submission import ARCHIVES
+from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:
     from viva.submissions.classes.roster import Roster

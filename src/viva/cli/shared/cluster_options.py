@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from viva.config import Course
-from viva.model import Entry, Tier
+from viva.model import Tier
 from viva.model.errors import UsageError
+from viva.model.grade_request import GradeOptions
+from viva.pipeline.jobs import Observer
 from viva.pipeline.schedulers import PLACES, Certificates, Connection, check_place, connect
 
 if TYPE_CHECKING:
-    from viva.model.grade_request import Wanted
-    from viva.pipeline.cluster import ClusterBatch
-    from viva.pipeline.local_pool import Job
+    from viva.pipeline.cluster import ClusterPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,18 @@ class Cluster:
     gpu: bool
     """Whether workers with the resource `GPU` get the tests for a GPU."""
 
-    def batch(
-        self, secret: bytes, wanted: "Wanted", on_start: "Callable[[Job, tuple[Entry, ...]], None]"
-    ) -> "ClusterBatch":
-        """What grades there."""
-        from viva.pipeline.cluster import ClusterBatch
+    def pool(self, secret: bytes, options: GradeOptions, observer: Observer) -> "ClusterPool":
+        """Return what grades there."""
+        from viva.pipeline.cluster import ClusterPool, Workers
 
-        return ClusterBatch(
+        workers = Workers(least=self.tier, tier=self.exactly, course=self.worker_course, gpu=self.gpu)
+        return ClusterPool(
             self.connection,
             self.course,
             secret,
-            wanted,
-            least=self.tier,
-            tier=self.exactly,
-            worker_course=self.worker_course,
-            gpu=self.gpu,
-            on_start=on_start,
+            options,
+            workers,
+            observer,
             on_wait=lambda text: click.echo(f"viva: {text}", err=True),
         )
 

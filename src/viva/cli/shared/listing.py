@@ -13,7 +13,7 @@ from viva.config import Course, keep_apart
 from viva.formats import escaping
 from viva.model import Attempt
 from viva.model.errors import UsageError
-from viva.pipeline.local_pool import Job
+from viva.pipeline.jobs import Job
 from viva.submissions import discover, open_submission
 from viva.submissions.classes import ClassRead, is_export, read_class
 from viva.submissions.classes.stable_folder import settled

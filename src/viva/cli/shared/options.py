@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from viva.cli.shared.option_groups import option_group
 from viva.config import Assignment, Course, find_course, load_course, recognise
 from viva.model import Submission, Tier
 from viva.model.errors import UsageError
@@ -72,6 +74,22 @@ def choose_gpus(wish: str) -> Gpus:
             "/proc/driver/nvidia/gpus names and CUDA_VISIBLE_DEVICES, if it is set, allows."
         )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class CourseChoice:
+    """`--course` and `--assignment`."""
+
+    course_dir: Path | None
+    assignment: str | None
+
+    def open(self, *, released: bool = False) -> Course:
+        """Open the course that the command is about; see `open_course`."""
+        return open_course(self.course_dir, released=released)
+
+
+course_choice_options = option_group("course_choice", CourseChoice, assignment_option, course_option)
+"""Adds `--assignment` and `--course`, as the one argument `course_choice`."""
 
 
 def open_course(course_dir: Path | None, *, released: bool = False) -> Course:

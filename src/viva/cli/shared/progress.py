@@ -1,34 +1,23 @@
-"""What a person sees and what is written while a class is graded."""
+"""What a person sees while a class is graded, and what came of it."""
 
-import contextlib
-import json
 import shutil
+import sys
 import time
-from collections.abc import Callable
-from fractions import Fraction
-from pathlib import Path, PurePath
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 import click
 
 from viva.cli.shared.error_text import short
-from viva.formats import escaping, executed_file
-from viva.formats.atomic_write import write_atomically
-from viva.model import Entry, Score, Status, Tier
-from viva.model.errors import UsageError, VivaError
-from viva.model.grade_request import Graded
-from viva.pipeline.checkpoint_folder import folder_of, tidy
-from viva.pipeline.curve_files import write_class_curves, write_curves
-from viva.pipeline.local_pool import Job
-from viva.pipeline.result_bytes import around_the_name, marked, result, says
+from viva.formats import escaping
+from viva.model import Score, Tier
+from viva.pipeline.jobs import Job
 
 if TYPE_CHECKING:  # imported when there is something to show
     from viva.formats.terminal_table import Bar
-    from viva.records.overrides import Decided
-
-WRITE_EVERY_S: Final = 1.0
-"""How often a result is rewritten while its tests run; the first and the last state are always written."""
+    from viva.pipeline.grading_run import Summary
+    from viva.pipeline.results_writer import ResultsWriter
 
 TELL_EVERY_S: Final = 5.0
 """How often a line about a submission under way is written where nobody watches a terminal: a log."""
@@ -37,45 +26,27 @@ LARGE: Final = 200
 _WIPE: Final = "\r\x1b[K"
 
 
+def warn(text: str) -> None:
+    """Write a line to standard error."""
+    click.echo(f"viva: {text}", err=True)
+
+
 class Progress:
-    """Writes results as they come and remembers them for the table; a context manager for the progress bar."""
+    """Shows how far a run is; a context manager for the progress bar."""
 
-    def __init__(self, jobs: list[Job], output: Path | None, tier: Tier, *, all_asked: bool = True) -> None:
-        """Prepare.
-
-        Args:
-            jobs: what is graded.
-            output: where results are written; None for nowhere.
-            tier: the isolation, to be told.
-            all_asked: whether every test is asked, or only those that were named.
-        """
-        self._output = output
-        self._targets = {job.name: target(output, _named(job), len(jobs)) for job in jobs} if output else {}
-        self._tier = tier
-        self._all_asked = all_asked
-        self._remarks: list[tuple[str, str]] = []
-        self._order = [job.name for job in jobs]
-        self._scores: dict[str, Score] = {}
-        self._errors: dict[str, Exception] = {}
-        self._written: dict[str, float] = {}
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._total = len(jobs)
         self._told: dict[str, float] = {}
         self._line_is_open = False
-        self._curves: list[Path] = []
-        self._unasked: dict[tuple[str, tuple[str, ...]], list[bytes]] = {}
-        """The result before any test was asked, by assignment and tests: the same for all but the name."""
-        self._known: set[str] = set()
-        """Jobs whose score an earlier run has kept."""
-        self._total = len(jobs)
         self._bar: Bar | None = None
+        self._summary: Summary | None = None
+        self._writer: ResultsWriter | None = None
 
-    @property
-    def keeps_notebooks(self) -> bool:
-        """Whether executed notebooks are written: where each result has a folder."""
-        return self._output is not None and self._output.suffix != ".json"
+    def watch(self, summary: "Summary", writer: "ResultsWriter") -> None:
+        """Say at an interruption how far they have come."""
+        self._summary, self._writer = summary, writer
 
     def __enter__(self) -> Self:
-        import sys
-
         if self._total > 1 and sys.stderr.isatty():
             from viva.formats.terminal_table import progress_bar
 
@@ -88,41 +59,17 @@ class Progress:
             self._bar = None
         self._end_line()
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            what = f"{len(self._scores)} of {self._total} submissions were graded"
-            where = "; what is written so far is valid" if self._written else ""
-            click.echo(f"\nviva: {what}{where}.", err=True)
+            done = len(self._summary.scores) if self._summary is not None else 0
+            where = "; what is written so far is valid" if self._writer is not None and self._writer.has_written else ""
+            click.echo(f"\nviva: {done} of {self._total} submissions were graded{where}.", err=True)
 
-    # --- called while grading, from several threads, one thread per job
-
-    def start(self, job: Job, pending: tuple[Entry, ...]) -> None:
-        """Before the first question: from now on a valid result lies there, whatever happens."""
-        if job.name not in self._targets:
-            return
-        kind = (job.assignment.name, tuple(entry.test_id for entry in pending))
-        if kind not in self._unasked:
-            self._unasked[kind] = around_the_name(job, pending)
-        name = json.dumps(escaping.line(job.name), ensure_ascii=False)
-        write_atomically(self._targets[job.name], name.encode("utf-8").join(self._unasked[kind]), durable=False)
-        self._written[job.name] = time.monotonic()
-
-    def entry(self, job: Job, entries: Callable[[], tuple[Entry, ...]]) -> None:
-        """After each test: rewrite the result, but not more often than is useful."""
-        if job.name in self._targets and time.monotonic() - self._written[job.name] > WRITE_EVERY_S:
-            self._write(job, entries())
-
-    def checkpoints(self, job: Job) -> Path | None:
-        """The folder in which trainings are kept: beside the result, if one is written and no box can reach it.
-
-        In T0 the code that is graded could write there itself, and would be believed in a later run.
-        """
-        if job.name not in self._targets or self._tier is Tier.T0:
-            return None
-        return folder_of(self._targets[job.name])
+    def advance(self, score: Score | None) -> None:
+        """Count one more submission."""
+        if self._bar is not None:
+            self._bar.advance(score)
 
     def tell(self, job: Job, text: str) -> None:
-        """While a test takes long: how far it is, in one line that the next one replaces; in a log, now and then."""
-        import sys
-
+        """Show how far a test is that takes long, in one line that the next one replaces; in a log, now and then."""
         line = escaping.line(text, characters=200)
         if self._bar is not None:
             self._bar.tell(f"{job.path.name}: {line}")
@@ -132,150 +79,69 @@ class Progress:
             self._line_is_open = True
         elif time.monotonic() - self._told.get(job.name, -TELL_EVERY_S) >= TELL_EVERY_S:
             self._told[job.name] = time.monotonic()
-            click.echo(f"viva: {job.name}: {line}", err=True)
+            warn(f"{job.name}: {line}")
 
     def _end_line(self) -> None:
         if self._line_is_open:
             click.echo(_WIPE, err=True, nl=False)
             self._line_is_open = False
 
-    def _write(self, job: Job, entries: tuple[Entry, ...]) -> None:
-        score = Score(job.name, "", job.assignment.name, job.assignment.version, entries)
-        self._save(job, score, result(score, complete=False), complete=False)
-        self._written[job.name] = time.monotonic()
 
-    def _save(self, job: Job, score: Score, data: bytes, *, complete: bool) -> None:
-        write_atomically(self._targets[job.name], data, durable=complete)
-        if complete and (drawn := write_curves(self._targets[job.name], score)):
-            self._curves.append(drawn)
+def show_summary(summary: "Summary", writer: "ResultsWriter", tier: Tier, *, as_student: bool) -> None:
+    """Print the scores, where they were written, and what went wrong.
 
-    def _save_notebook(self, job: Job, graded: Graded) -> None:
-        """The executed notebook beside the result; one of an earlier run goes, for it belongs to another result.
-
-        Not where results are written into the submission itself: the next run would take it for the student's work.
-        """
-        path = self._targets[job.name].with_name(executed_file.FILE)
-        if not self.keeps_notebooks or not graded.finished or path.resolve().is_relative_to(job.path.resolve()):
-            return
-        if graded.notebook:
-            write_atomically(path, graded.notebook)
-        else:
-            with contextlib.suppress(OSError):  # it names the submission, so that nobody takes it for this one
-                path.unlink()
-
-    # --- called from the main thread
-
-    def done(self, job: Job, graded: Graded | Exception, decided: "Decided | None" = None) -> None:
-        """Keep and write a finished score; an error that concerns the whole course ends the run.
-
-        Args:
-            job: whose it is.
-            graded: how it came out.
-            decided: the score with what people decided; None where nobody keeps that.
-
-        Raises:
-            UsageError: the course is wrong: no other submission would fare better.
-        """
-        if isinstance(graded, UsageError):
-            raise graded
-        if isinstance(graded, Exception):
-            self._errors[job.name] = graded
-        else:
-            score = self._scores[job.name] = graded.score if decided is None else decided.score
-            self._remarks += [(job.name, remark) for remark in graded.remarks]
-            if job.name in self._targets:
-                try:
-                    self._save(job, score, result(graded.score) if decided is None else marked(decided), complete=True)
-                    self._save_notebook(job, graded)
-                    if (folder := self.checkpoints(job)) is not None:
-                        tidy(folder, graded, all_asked=self._all_asked)
-                except VivaError as error:
-                    self._errors[job.name] = error
-        if self._bar is not None:
-            self._bar.advance(None if isinstance(graded, Exception) else graded.score)
-
-    def known(self, job: Job, decided: "Decided", *, changed: bool) -> None:
-        """Take a score that was kept by an earlier run; its result is written where it is missing, or says another.
-
-        Args:
-            changed: whether a regrade or a person has changed the score since it was graded.
-        """
-        score = self._scores[job.name] = decided.score
-        self._known.add(job.name)
-        if job.name in self._targets and not says(self._targets[job.name], decided, changed=changed):
-            self._save(job, score, marked(decided), complete=True)
-        if self._bar is not None:
-            self._bar.advance()
-
-    def finish(self, *, as_student: bool) -> int:
-        """Print what was found; the exit status of the command."""
-        from viva.formats.terminal_table import print_class, print_score
-
-        shown = [(name, self._scores[name]) for name in self._order if name in self._scores]
-        scores = [score for _, score in shown]
-        if len(self._order) == 1 or as_student:
-            for score in scores:
-                print_score(score, as_student=as_student)
-        else:
-            many = len(scores) > LARGE and self._known
-            print_class([score for name, score in shown if name not in self._known] if many else scores)
-            tiers = {score.isolation.tier for score in scores} - {"none"} or {str(self._tier)}
-            click.echo(f"isolation {', '.join(sorted(tiers))}")
-            suites = {s.assignment: s.signature["suite"] for s in scores if "suite" in s.signature}
-            for name, kind in suites.items():
-                suite = f"{'a' if kind == 'unittest' else 'an'} {kind} suite"
-                click.echo(f"{name}: {suite}, which shares its process with the graded code and can be forged by it")
-        self._draw_class(scores)
-        self._say_where()
-        for name, remark in self._remarks:
-            click.echo(f"viva: {name}: {escaping.line(remark)}", err=True)
-        for name, error in self._errors.items():
-            click.echo(f"viva: {name}: {short(error)}", err=True)
-        ours = [e for e in self._errors.values() if not isinstance(e, UsageError)]
-        open_tests = sum(e.status is Status.GRADER_ERROR for s in scores for e in s.entries)
-        if open_tests:
-            what = "1 test is" if open_tests == 1 else f"{open_tests} tests are"
-            click.echo(f"viva: {what} still open because something went wrong on the grader's side.", err=True)
-        return 2 if ours or open_tests else (1 if self._errors else 0)
-
-    def points_of(self) -> dict[str, Fraction]:
-        """What the tests of each assignment add up to, as far as something of it was graded."""
-        return {score.assignment: score.points for score in self._scores.values()}
-
-    def _draw_class(self, scores: list[Score]) -> None:
-        """The spread of the training curves, where several submissions went into a folder."""
-        if self._output is None or len(self._order) < 2:
-            return
-        try:
-            self._curves = write_class_curves(self._output, scores) or self._curves
-        except UsageError as error:
-            self._errors["the curves of the class"] = error
-
-    def _say_where(self) -> None:
-        written = [path for name, path in self._targets.items() if name in self._scores and name not in self._errors]
-        if len(self._targets) == 1 and written:
-            click.echo(f"written: {written[0]}")
-        elif written:
-            click.echo(f"written: {len(written)} results, the first is {written[0]}")
-        if self._curves:
-            more = f" and {len(self._curves) - 1} more" if len(self._curves) > 1 else ""
-            click.echo(f"training curves: {self._curves[0]}{more}")
-
-
-def _named(job: Job) -> Path:
-    """What its result is called by: the submission's name in the class, else the path as it was given."""
-    return Path(job.attempt.name) if job.attempt is not None else job.path
-
-
-def target(output: Path, path: Path, count: int) -> Path:
-    """Where the result of one submission goes: FILE.json for one, DIR/<path as given>/results.json for several.
-
-    Raises:
-        UsageError: a file was given for several submissions.
+    Args:
+        summary: what the run came to.
+        writer: wrote the results.
+        tier: the isolation that was used, for a run that has no score to say it.
+        as_student: print exactly what students see.
     """
-    if output.suffix == ".json":
-        if count > 1:
-            raise UsageError(f"-o {output} is one file, but there are {count} submissions: give a folder.")
-        return output
-    parts = [("_" if part == ".." else part) for part in PurePath(path).parts if part not in ("/", ".")]
-    return output.joinpath(*parts, "results.json")
+    from viva.formats.terminal_table import print_class, print_score
+
+    shown = [(name, summary.scores[name]) for name in summary.names if name in summary.scores]
+    scores = [score for _, score in shown]
+    if len(summary.names) == 1 or as_student:
+        for score in scores:
+            print_score(score, as_student=as_student)
+    else:
+        many = len(scores) > LARGE and summary.cached
+        print_class([score for name, score in shown if name not in summary.cached] if many else scores)
+        tiers = {score.isolation.tier for score in scores} - {"none"} or {str(tier)}
+        click.echo(f"isolation {', '.join(sorted(tiers))}")
+        suites = {s.assignment: s.signature["suite"] for s in scores if "suite" in s.signature}
+        for name, kind in suites.items():
+            suite = f"{'a' if kind == 'unittest' else 'an'} {kind} suite"
+            click.echo(f"{name}: {suite}, which shares its process with the graded code and can be forged by it")
+    _show_files(summary, writer)
+    for name, remark in summary.remarks:
+        warn(f"{name}: {escaping.line(remark)}")
+    for name, error in summary.errors.items():
+        warn(f"{name}: {short(error)}")
+    if count := summary.grader_errors:
+        what = "1 test is" if count == 1 else f"{count} tests are"
+        warn(f"{what} still open because something went wrong on the grader's side.")
+
+
+def _show_files(summary: "Summary", writer: "ResultsWriter") -> None:
+    names = [name for name in summary.names if name in summary.scores and name not in summary.errors]
+    written = [path for name in names if (path := writer.path(name)) is not None]
+    if len(summary.names) == 1 and written:
+        click.echo(f"written: {written[0]}")
+    elif written:
+        click.echo(f"written: {len(written)} results, the first is {written[0]}")
+    if writer.curves:
+        more = f" and {len(writer.curves) - 1} more" if len(writer.curves) > 1 else ""
+        click.echo(f"training curves: {writer.curves[0]}{more}")
+
+
+def show_cached(summary: "Summary") -> None:
+    """Print which submissions kept the score of an earlier run, and what to do about it."""
+    if summary.unchanged:
+        what = "1 submission was" if summary.unchanged == 1 else f"{summary.unchanged} submissions were"
+        click.echo(f"{what} graded before and not again (--again grades anew)")
+    for name, count in summary.earlier.items():
+        what = "1 submission was" if count == 1 else f"{count} submissions were"
+        click.echo(
+            f"{what} graded by earlier tests of {name}, or an earlier viva, and keep their scores: "
+            f"`viva regrade {name}` shows what a regrade would change"
+        )

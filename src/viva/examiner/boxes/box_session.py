@@ -73,7 +73,9 @@ class TestState:
 class BoxSession:
     """Implements `BoxConnection` for the handles of one submission."""
 
-    def __init__(self, source: BoxSource, loader: Loader, limits: Limits, on_gpu: OnGpu | None = None) -> None:
+    def __init__(
+        self, source: BoxSource, loader: Loader, limits: Limits, on_gpu: OnGpu | None = None, *, record: bool = False
+    ) -> None:
         self._source = source
         self._on_gpu = on_gpu
         self._gpu_mib: int | None = None
@@ -93,7 +95,8 @@ class BoxSession:
         self.isolation: Any = None
         self.test = TestState()
         self._loading = 0
-        self.recording = False
+        self.record = record
+        """Keep what each test asks."""
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
         self.waited_s = 0.0
@@ -289,7 +292,7 @@ class BoxSession:
         if generation != self.generation:
             raise BoxDied("the box that held the object had ended")
         question = Question(op, subject, fields)
-        if self.recording:
+        if self.record:
             self.test.asked.append(question)
         if op == "call" and fields.get("space") == "student":
             self.sought.setdefault(subject, True)  # nobody had to look for a function that the box had named
@@ -344,7 +347,7 @@ class BoxSession:
 
     def note(self, question: Question) -> None:
         """Keep a question that was answered without the box, where questions are kept."""
-        if self.recording:
+        if self.record:
             self.test.asked.append(question)
 
     def _raw(self, op: str, *, timeout_s: float, **fields: Any) -> Any:

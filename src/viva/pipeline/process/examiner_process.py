@@ -10,17 +10,17 @@ import tempfile
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import IO, Any, Final, Self
 
 import viva.sandbox.guest.transport.loopback as loopback
 from viva.config import Assignment, Course
-from viva.model import Case, Entry, Score, Status, Submission, Tier, system
+from viva.model import Case, Entry, Score, Status, system
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import Gpus
-from viva.model.grade_request import Graded, Wanted, names_of
-from viva.model.plain import entry_from_plain, gpus_to_plain, score_from_plain, submission_to_plain
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest, names_of
+from viva.model.plain import entry_from_plain
 from viva.pipeline.process.messages import receive, send
+from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
 
 NO_GPUS: Final = Gpus()
 START_S: Final = 120.0
@@ -31,44 +31,16 @@ GRACE_S: Final = 20.0
 class ExaminerProcess:
     """One examiner; replaced by a fresh one after it crashed or hung."""
 
-    def __init__(
-        self,
-        course: Course,
-        assignment: Assignment,
-        tier: Tier,
-        secret: bytes,
-        *,
-        ready: int = 2,
-        notebooks: bool = False,
-        preload: tuple[str, ...] = (),
-        gpus: Gpus = NO_GPUS,
-        core: int | None = None,
-        boxes: bool = True,
-    ) -> None:
+    def __init__(self, course: Course, assignment: Assignment, secret: bytes, boxes: BoxOptions) -> None:
         """Prepare; nothing is started before `open` or `grade`.
 
         Args:
-            ready: boxes that wait locked for the next submission.
-            notebooks: whether notebooks will come: then their shell is loaded once, before any box.
-            preload: modules that are loaded once beside the assignment's own.
-            gpus: what is offered to tests that need a GPU; where nothing is, they are deferred.
-            core: the processor core that examiner and boxes keep to, where every core has an examiner: libraries use
-                one thread, and a box with a GPU may use all cores. None for any.
-            boxes: False where call logs alone are to answer: then nothing of a student's is run.
+            course: the course of the assignment.
+            assignment: whose tests run.
+            secret: the course's secret, from which tests draw.
+            boxes: how boxes are made.
         """
-        self._start: dict[str, Any] = {
-            "course": str(course.root),
-            "assignment": assignment.name,
-            "limits": dataclasses.asdict(assignment.limits),
-            "tier": int(tier),
-            "secret": secret,
-            "ready": ready,
-            "notebooks": notebooks,
-            "preload": list(preload),
-            "gpus": gpus_to_plain(gpus),
-            "core": core,
-            "boxes": boxes,
-        }
+        self.settings = ExaminerSettings(course.root, assignment.name, assignment.limits, secret, boxes)
         self.assignment = assignment
         self._process: subprocess.Popen[bytes] | None = None
         self._sock: socket.socket | None = None
@@ -100,7 +72,7 @@ class ExaminerProcess:
         ours.settimeout(START_S)
         ready = None
         with contextlib.suppress(OSError):  # it ended, or was ended, or is not ready in time
-            send(ours, self._start)
+            send(ours, self.settings.to_plain())
             ready = self._next()
         if ready is None:
             words = self._last_words()
@@ -141,7 +113,7 @@ class ExaminerProcess:
             [sys.executable, "-I", "-m", "viva.pipeline.process.main", *connection],
             pass_fds=inherited,
             env=environment(),
-            cwd=self._start["course"],
+            cwd=self.settings.course,
             stdin=subprocess.DEVNULL if system.TELLS_OF_HANGING_UP else subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=log,
@@ -149,16 +121,16 @@ class ExaminerProcess:
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
 
-    def find(self, wanted: "Wanted") -> None:
-        """Make sure that every test asked for by name exists; the examiner is open.
+    def check_selection(self, options: GradeOptions) -> None:
+        """Check that every test that was named exists; the examiner is open.
 
         Raises:
             UsageError: one does not, or is hidden where only visible ones are asked; says which there are.
         """
-        there = [e for e in self.tests if e.visibility == "visible" or not wanted.visible_only]
-        for name in wanted.only or ():
-            if not any(name in names_of(e) for e in there):
-                kind = "visible test" if wanted.visible_only else "test"
+        there = [e for e in self.tests if e.visibility == "visible" or not options.visible_only]
+        for name in options.only or ():
+            if not any(name in names_of(e.test_id, e.number) for e in there):
+                kind = "visible test" if options.visible_only else "test"
                 numbers = ", ".join(dict.fromkeys(e.number or e.test_id.split("::", 1)[-1] for e in there))
                 raise UsageError(
                     f"{self.assignment.name} has no {kind} {name!r}; ask for a number or a function's name: {numbers}."
@@ -166,20 +138,16 @@ class ExaminerProcess:
 
     def grade(
         self,
-        submission: Submission,
-        wanted: Wanted,
+        request: GradeRequest,
         on_entry: Callable[[Entry], None] = lambda _: None,
         on_progress: Callable[[str], None] = lambda _: None,
-        checkpoints: Path | None = None,
-        call_log: bytes = b"",
     ) -> Graded:
-        """Grade one submission. A crash or a hang of the examiner still gives a score; the rest is marked as open.
+        """Grade one submission. A crash or a hang of the examiner still gives a score; its other tests stay pending.
 
         Args:
+            request: what to grade, and how.
             on_entry: called with each entry as soon as it is known.
             on_progress: called with a line while a test takes long: how far a training is, or that it waits for a GPU.
-            checkpoints: the folder in which trainings are kept and from which they go on; None for neither.
-            call log: answers in the place of the student's program, where it is given.
 
         Raises:
             UsageError, GraderError: as `open`; never once the submission has been sent.
@@ -188,26 +156,13 @@ class ExaminerProcess:
         assert self._sock is not None  # open() has made it
         started = time.monotonic()
         self._sock.settimeout(self.assignment.limits.submission_s + GRACE_S)
-        request = {
-            "submission": submission_to_plain(submission),
-            "only": wanted.only,
-            "visible_only": wanted.visible_only,
-            "record": wanted.record,
-            "until_loss": wanted.until_loss,
-            "call_s": wanted.call_s,
-            "training": wanted.training,
-            "key_record": wanted.key_record,
-            "call_log": call_log or wanted.call_log,
-            "notebook": wanted.notebook,
-            "checkpoints": None if checkpoints is None else str(checkpoints.absolute()),
-        }
         entries: list[Entry] = []
         ended = True
         try:
-            send(self._sock, request)
+            send(self._sock, request.to_plain())
             while (message := self._next()) is not None:
-                if message["event"] == "score":
-                    return Graded(score_from_plain(message["score"]), message["questions"], **message["kept"])
+                if message["event"] == "graded":
+                    return Graded.from_plain(message["graded"])
                 if message["event"] == "progress":
                     on_progress(message["text"])
                     continue
@@ -223,8 +178,8 @@ class ExaminerProcess:
             why = f"the examiner gave up: {error}"
         words = self._last_words()
         self.close(kill=True)
-        score = self._finished(submission, wanted, entries, f"{why}\n{words}", time.monotonic() - started)
-        return Graded(score, [], finished=False, ended=ended)
+        score = self._interrupted(request, entries, f"{why}\n{words}", time.monotonic() - started)
+        return Graded(score, finished=False, ended=ended)
 
     def close(self, *, kill: bool = False) -> None:
         """End the examiner; its fork server and every box die with it."""
@@ -258,10 +213,10 @@ class ExaminerProcess:
         self._stopped = True
         self.interrupt()
 
-    def pending(self, wanted: Wanted, known: list[Entry], why: str = "") -> tuple[Entry, ...]:
+    def pending(self, options: GradeOptions, known: list[Entry], why: str = "") -> tuple[Entry, ...]:
         """The entries known so far, and each test that has none yet as open."""
         have = {e.test_id for e in known}
-        rest = [e for e in self.tests if e.test_id not in have and wanted.asks(e)]
+        rest = [e for e in self.tests if e.test_id not in have and options.selects_entry(e)]
         message = "Not marked yet: grading was interrupted."
         return (
             *known,
@@ -271,13 +226,14 @@ class ExaminerProcess:
             ),
         )
 
-    def _finished(self, submission: Submission, wanted: Wanted, entries: list[Entry], why: str, wall_s: float) -> Score:
+    def _interrupted(self, request: GradeRequest, entries: list[Entry], why: str, wall_s: float) -> Score:
+        submission = request.submission
         return Score(
             submission=submission.name,
             content_hash=submission.content_hash,
             assignment=self.assignment.name,
             version=self.assignment.version,
-            entries=self.pending(wanted, entries, why),
+            entries=self.pending(request.options, entries, why),
             notes=("Grading was interrupted on the grader's side; it will be run again.",),
             wall_s=wall_s,
         )

@@ -1,9 +1,8 @@
 """The examiner process: `python -I -m viva.pipeline.process.main FD`, or `… tcp PORT` where no descriptor is inherited.
 
 It starts the fork server before it reads the key, collects the tests once, and grades the submissions that its parent
-sends
-as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course. It ends
-when its parent closes the connection.
+sends as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course.
+It ends when its parent closes the connection.
 """
 
 import dataclasses
@@ -16,20 +15,17 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import viva.sandbox.guest.transport.loopback as loopback
 from viva.adapters.existing import grader_of, preload
-from viva.adapters.shared_grader import SharedGrader
 from viva.config import Assignment, Course, load_course
-from viva.examiner.grader import Grader
-from viva.model import Limits, Tier, system
+from viva.model import system
 from viva.model.errors import BoxUnavailable, CourseError
 from viva.model.gpu import Gpus
-from viva.model.plain import gpus_from_plain
 from viva.pipeline.process.messages import receive, send
-from viva.pipeline.process.request_loop import serve_requests, telling_what_fails
+from viva.pipeline.process.request_loop import AnyGrader, reporting_failures, serve_requests
+from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
 from viva.replay.call_log import NoBoxes
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
@@ -46,24 +42,22 @@ _FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
 class Boxes:
     """The fork server and its pool, started in a thread of their own; meanwhile the main thread collects the tests."""
 
-    def __init__(
-        self,
-        assignment: Assignment,
-        tier: Tier,
-        ready: int,
-        *,
-        notebooks: bool = False,
-        more: Sequence[str] = (),
-        cores: Sequence[int] = (),
-    ) -> None:
-        self._assignment, self._tier, self._ready, self._cores = assignment, tier, ready, cores
+    def __init__(self, assignment: Assignment, options: BoxOptions, cores: Sequence[int] = ()) -> None:
+        """Start the fork server.
+
+        Args:
+            assignment: whose boxes they are.
+            options: how they are made.
+            cores: processor cores for boxes with a GPU, where this process keeps to one.
+        """
+        self._assignment, self._options, self._cores = assignment, options, cores
         self._python = str(assignment.python) if assignment.python else sys.executable
         self._gpu_boxes: GpuBoxes | None = None
         has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
-        self._preload = list(dict.fromkeys([*assignment.preload, *more]))
+        self._preload = list(dict.fromkeys([*assignment.preload, *options.preload, *preload(assignment)]))
         if assignment.kernel:
             self._preload += [*_FOR_KERNELS, *(_FOR_PYTHON if assignment.kernel == "python" else ())]
-        elif notebooks and has_shell:
+        elif options.notebooks and has_shell:
             self._preload.append("IPython")
         self._done = threading.Event()
         self._fork_server: ForkServer | None = None
@@ -83,7 +77,7 @@ class Boxes:
         assert self._pool is not None  # set before the event, or else the error is
         return self._pool
 
-    def on_gpu(self, gpus: Gpus) -> GpuBoxes:
+    def on_gpu(self) -> GpuBoxes:
         """Boxes that have a GPU, from a fork server of their own; for assignments that ask for one.
 
         Raises:
@@ -91,9 +85,9 @@ class Boxes:
         """
         try:
             self._gpu_boxes = GpuBoxes.start(
-                self._tier,
+                self._options.tier,
                 self._assignment.limits,
-                gpus,
+                self._options.gpus,
                 preload=self._preload,
                 cores=self._cores,
                 python=self._python,
@@ -121,9 +115,9 @@ class Boxes:
     def _live(self) -> None:
         try:
             self._fork_server = ForkServer.start(
-                self._tier, preload=self._preload, python=self._python, hidden=[self._assignment.graders.parent]
+                self._options.tier, preload=self._preload, python=self._python, hidden=[self._assignment.graders.parent]
             )
-            self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._ready)
+            self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._options.ready)
         except Exception as error:  # told to whoever asks for the pool
             self._error = _as_course_error(error, self._assignment)
         self._done.set()
@@ -134,11 +128,11 @@ def main() -> None:
     sock = _connected(sys.argv[1:])
     kept = None if system.TELLS_OF_HANGING_UP else loopback.keep_input()
     threading.Thread(target=_end_with_parent, args=(sock, kept), daemon=True, name="parent").start()
-    start = receive(sock)
-    if start is None:
+    message = receive(sock)
+    if message is None:
         return
-    with telling_what_fails(sock):
-        _serve_parent(sock, start)
+    with reporting_failures(sock):
+        _serve_parent(sock, ExaminerSettings.from_plain(message))
     os._exit(0)  # threads that wait for ever must not hold the process
 
 
@@ -193,7 +187,7 @@ def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
     )
 
 
-def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
+def _serve_parent(sock: socket.socket, settings: ExaminerSettings) -> None:
     # Its fixture would import it in the middle of a class, when descriptors may be few.
     import viva.examiner.fixtures.submission_fixture  # noqa: F401
     from viva.examiner.pytest_session import (
@@ -201,37 +195,36 @@ def _serve_parent(sock: socket.socket, start: dict[str, Any]) -> None:
         Serving,
     )  # pytest comes with it: after the fork server has been started
 
-    course = load_course(Path(start["course"]))
-    written = course.assignment(start["assignment"])
-    assignment = dataclasses.replace(written, limits=Limits(**start["limits"]))  # a small machine gives less memory
+    course = load_course(settings.course)
+    assignment = dataclasses.replace(
+        course.assignment(settings.assignment),
+        limits=settings.limits,  # a small machine gives less memory
+    )
     try:
-        if not start["boxes"]:
+        if settings.boxes.replay_only:
             serve_all = partial(serve_requests, sock)
-            Serving(course.root, assignment, NoBoxes, start["secret"], serve_all, Gpus(), NoBoxes).run()
+            Serving(course.root, assignment, NoBoxes, settings.secret, serve_all, Gpus(), NoBoxes).run()
         else:
-            _serve_with_boxes(sock, start, course, assignment)
+            _serve_with_boxes(sock, settings, course, assignment)
     except NotStarted as error:
         send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
 
 
-def _serve_with_boxes(sock: socket.socket, start: dict[str, Any], course: Course, assignment: Assignment) -> None:
+def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment) -> None:
     from viva.examiner.pytest_session import Serving
 
-    tier = Tier(start["tier"])
-    more = [*start["preload"], *preload(assignment)]
-    cores = keep_to(start["core"]) if start["core"] is not None else []
-    boxes = Boxes(assignment, tier, start["ready"], notebooks=start["notebooks"], more=more, cores=cores)
+    options, secret = settings.boxes, settings.secret
+    cores = keep_to(options.core) if options.core is not None else []
+    boxes = Boxes(assignment, options, cores)
 
-    def serve(grader: Grader | SharedGrader) -> None:
+    def serve(grader: AnyGrader) -> None:
         serve_requests(sock, grader, lambda: boxes.lost)
 
     try:
         if assignment.suite is not None:
-            serve(grader_of(assignment, boxes.pool(), start["secret"]))
+            serve(grader_of(assignment, boxes.pool(), secret))
         else:
-            gpus = gpus_from_plain(start["gpus"])
-            on_gpu = partial(boxes.on_gpu, gpus)
-            Serving(course.root, assignment, boxes.pool, start["secret"], serve, gpus, on_gpu).run()
+            Serving(course.root, assignment, boxes.pool, secret, serve, options.gpus, boxes.on_gpu).run()
     finally:
         boxes.close()
 

@@ -1,33 +1,43 @@
-"""What an examiner does for its parent: say which tests there are, grade what it is sent, say what went wrong."""
+"""What an examiner does for its parent: list the tests, grade what it is sent, report what went wrong."""
 
 import socket
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from viva.examiner.asking import Asking
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.catalog import TestFunction
 from viva.examiner.changed_tests import changed_tests
-from viva.examiner.grader import Grader
+from viva.examiner.grader import Grader, Questions
 from viva.examiner.outcome import Outcome
+from viva.examiner.sinks import Sinks
 from viva.grading.training.checkpoints import Checkpoints
-from viva.model import Entry, Status, Submission
+from viva.model import Entry, Score, Status
 from viva.model.errors import BoxUnavailable, GraderError, UsageError
-from viva.model.plain import entry_to_plain, score_to_plain, submission_from_plain
+from viva.model.grade_request import Graded, GradeRequest
+from viva.model.plain import entry_to_plain
 from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
 from viva.replay.call_log import CallLog, Recording, Replaying
 from viva.replay.key_recording import KeyRecording, ReplayedKey
 
-if TYPE_CHECKING:
-    from viva.adapters.shared_grader import SharedGrader
+
+class AnyGrader(Protocol):
+    """Grades one submission after the other: the tests of a course, or an existing suite."""
+
+    @property
+    def functions(self) -> Sequence[TestFunction]:
+        """The tests, in the order in which they run."""
+        ...
+
+    def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
+        """Grade one submission; see Grader.grade."""
+        ...
 
 
 @contextmanager
-def telling_what_fails(sock: socket.socket) -> Iterator[None]:
+def reporting_failures(sock: socket.socket) -> Iterator[None]:
     """Tell the parent why this examiner ends before its time; a parent that is gone is no failure."""
     try:
         yield
@@ -38,106 +48,92 @@ def telling_what_fails(sock: socket.socket) -> Iterator[None]:
     except GraderError as error:
         send(sock, {"event": "fatal", "kind": "grader", "text": str(error)})
     except Exception:
-        send(
-            sock,
-            {"event": "fatal", "kind": "grader", "text": f"The examiner failed.\n{traceback.format_exc()[-4000:]}"},
-        )
+        text = f"The examiner failed.\n{traceback.format_exc()[-4000:]}"
+        send(sock, {"event": "fatal", "kind": "grader", "text": text})
 
 
-def serve_requests(
-    sock: socket.socket, grader: "Grader | SharedGrader", lost: Callable[[], bool] = lambda: False
-) -> None:
-    """Say that all is ready, then grade what the parent sends until it closes the connection.
+def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bool] = lambda: False) -> None:
+    """Report that all is ready, then grade what the parent sends until it closes the connection.
 
     Args:
-        lost: whether no box can be made any more, though nobody here ended what makes them.
+        sock: the connection to the parent.
+        grader: grades the submissions.
+        lost: whether no box can be made any more, though nothing here ended the fork server.
 
     Raises:
-        GraderError: boxes were lost.
+        GraderError: the fork server ended.
         OSError: the parent is gone.
     """
     key = grader.key if isinstance(grader, Grader) else None
     left_out = key.record.left_out if isinstance(key, ReplayedKey) else {}
     send(sock, {"event": "ready", "tests": [_describe(f) for f in grader.functions], "left_out": left_out})
     memory = Memory()
-    while (request := receive(sock)) is not None:
-        _grade(sock, grader, request, lost)
+    while (message := receive(sock)) is not None:
+        graded = _Grading(sock, grader, GradeRequest.from_plain(message), lost).run()
+        send(sock, {"event": "graded", "graded": graded.to_plain()})
+        del message, graded
         memory.give_back()
 
 
-def _grade(
-    sock: socket.socket, grader: "Grader | SharedGrader", request: dict[str, Any], lost: Callable[[], bool]
-) -> None:
-    folder = request["checkpoints"]
-    checkpoints = Checkpoints(Path(folder), grader.seeds.key("checkpoints")) if folder else None
-    key_recording = KeyRecording() if request["key_record"] and isinstance(grader, Grader) else None
-    call_log = _call_log(request["call_log"]) if isinstance(grader, Grader) else None
-    loads: list[LoadReport] = []
+class _Grading:
+    """One request on its way; what only tests of a course have is left out for existing suites."""
 
-    def tell(entry: Entry) -> None:
-        if lost():  # the test may have made something else of it; the parent tries again with a fresh examiner
+    def __init__(self, sock: socket.socket, grader: AnyGrader, request: GradeRequest, lost: Callable[[], bool]) -> None:
+        self._sock, self._grader, self._request, self._lost = sock, grader, request, lost
+        self._own = grader if isinstance(grader, Grader) else None
+        self._loads: list[LoadReport] = []
+
+    def run(self) -> Graded:
+        """Grade, and gather what the options ask for."""
+        sinks = self._sinks()
+        score, questions = self._grader.grade(self._request, sinks)
+        graded = Graded(score, questions)
+        if sinks.key_recording is not None:
+            graded.key_recording = sinks.key_recording.to_plain()
+        if sinks.checkpoints is not None:
+            graded.trained, graded.remarks = sinks.checkpoints.trained, sinks.checkpoints.notes
+        if isinstance(sinks.call_log, Recording):
+            graded.call_log = sinks.call_log.call_log.to_bytes()
+        elif sinks.call_log is not None:
+            graded.changed = changed_tests(self._grader.functions, sinks.call_log)
+        if self._request.options.notebook and self._loads and self._own is not None:
+            graded.notebook = self._notebook(self._own)
+        return graded
+
+    def _sinks(self) -> Sinks:
+        request, own = self._request, self._own
+        sinks = Sinks(on_entry=self._send_entry, on_loaded=self._loads.append)
+        sinks.on_progress = lambda text: send(self._sock, {"event": "progress", "text": text})
+        if own is None:
+            return sinks
+        if request.checkpoints is not None:
+            sinks.checkpoints = Checkpoints(request.checkpoints, own.seeds.key("checkpoints"))
+        if request.options.key_recording:
+            sinks.key_recording = KeyRecording()
+        if request.replayed:
+            sinks.call_log = Replaying(CallLog.from_bytes(request.replayed))
+        elif request.options.call_log:
+            sinks.call_log = Recording()
+        return sinks
+
+    def _send_entry(self, entry: Entry) -> None:
+        if self._lost():  # the test may have made something else of it; the parent tries again with a fresh examiner
             raise GraderError("the fork server of its boxes has ended")
-        send(sock, {"event": "entry", "entry": entry_to_plain(entry)})
+        send(self._sock, {"event": "entry", "entry": entry_to_plain(entry)})
 
-    submission = submission_from_plain(request["submission"])
-    asking = Asking(
-        wanted=_wanted(request),
-        on_entry=tell,
-        record=request["record"],
-        until_loss=request["until_loss"],
-        call_s=request["call_s"],
-        training=request["training"],
-        on_progress=lambda text: send(sock, {"event": "progress", "text": text}),
-        checkpoints=checkpoints,
-        key_recording=key_recording,
-        call_log=call_log,
-        on_loaded=loads.append,
-    )
-    score, questions = grader.grade(submission, asking)
-    kept: dict[str, Any] = {} if key_recording is None else {"book": key_recording.to_plain()}
-    if checkpoints is not None:
-        kept |= {"trained": checkpoints.trained, "remarks": checkpoints.notes}
-    if isinstance(call_log, Recording):
-        kept["call_log"] = call_log.call_log.to_bytes()
-    elif call_log is not None:
-        kept["changed"] = changed_tests(grader.functions, call_log)
-    if request["notebook"] and loads and isinstance(grader, Grader):
-        kept["notebook"] = _notebook(grader, submission, loads[0], replayed=isinstance(call_log, Replaying))
-    send(sock, {"event": "score", "score": score_to_plain(score), "questions": questions, "kept": kept})
+    def _notebook(self, grader: Grader) -> bytes:
+        """Return the executed notebook; of a load that ended its box, as far as it came."""
+        from viva.examiner.executed import executed_notebook
+        from viva.examiner.executed.stepwise import run_stepwise
 
-
-def _notebook(grader: Grader, submission: Submission, loaded: LoadReport, *, replayed: bool) -> bytes:
-    """The executed notebook; of a load that ended its box, as far as it came."""
-    from viva.examiner.executed import executed_notebook
-    from viva.examiner.executed.stepwise import run_stepwise
-
-    if loaded.failure is not None and not replayed:
-        loaded = run_stepwise(grader.source, submission, grader.assignment, grader.inside)
-    return executed_notebook(loaded, grader.assignment, submission.content_hash)
-
-
-def _call_log(asked: bool | bytes) -> Recording | Replaying | None:
-    """Writes the call log, or answers from one that was kept."""
-    if isinstance(asked, bytes):
-        return Replaying(CallLog.from_bytes(asked))
-    return Recording() if asked else None
-
-
-def _wanted(request: dict[str, Any]) -> Callable[[TestFunction], bool]:
-    only, visible_only = request["only"], request["visible_only"]
-
-    def wanted(function: TestFunction) -> bool:
-        if visible_only and function.hidden:
-            return False
-        return only is None or bool(
-            {function.test_id, function.test_id.split("::", 1)[-1], function.number} & set(only)
-        )
-
-    return wanted
+        submission, loaded = self._request.submission, self._loads[0]
+        if loaded.failure is not None and not self._request.replayed:
+            loaded = run_stepwise(grader.source, submission, grader.assignment, grader.inside)
+        return executed_notebook(loaded, grader.assignment, submission.content_hash)
 
 
 def _describe(function: TestFunction) -> dict[str, Any]:
-    """What the parent needs to finish a result when this process is gone."""
+    """Return what the parent needs to finish a result when this process is gone."""
     from viva.examiner.points import case_of, entry_of
 
     outcome = Outcome(Status.GRADER_ERROR)

@@ -91,8 +91,10 @@ class Run:
 
     def _grade(self, packed: Packed, metadata: Metadata) -> None:
         from viva.config import load_course
-        from viva.model.grade_request import Wanted
-        from viva.pipeline.local_pool import Batch, Job
+        from viva.model.grade_request import GradeOptions
+        from viva.pipeline.jobs import Job, Observer
+        from viva.pipeline.local_pool import LocalPool
+        from viva.pipeline.process.settings import BoxOptions
         from viva.submissions import open_submission
 
         course = load_course(self.places.course)
@@ -116,13 +118,14 @@ class Run:
             self.places.submission, "submission", assignment, submission,
             may_hold_notebook=submission.may_hold_notebook,
         )  # fmt: skip
-        batch = Batch(
-            course, tier, course.secret(os.environ), Wanted(training=settings.training), 1,
-            lambda _, pending: self.writer.entries(lambda: pending),
-            lambda _, entries: self.writer.entries(entries),
-            lambda _, line: print(f"viva: {line}", flush=True),
-        )  # fmt: skip
-        for _, graded in batch.run([job]):
+        observer = Observer(
+            on_start=lambda _, pending: self.writer.entries(lambda: pending),
+            on_entry=lambda _, entries: self.writer.entries(entries),
+            on_progress=lambda _, line: print(f"viva: {line}", flush=True),
+        )
+        options = GradeOptions(training=settings.training)
+        pool = LocalPool(course, course.secret(os.environ), BoxOptions(tier), options, 1, observer)
+        for _, graded in pool.run([job]):
             signal.setitimer(signal.ITIMER_REAL, 0)
             if isinstance(graded, Exception):
                 raise graded
@@ -217,6 +220,7 @@ def check(places: Places) -> int:
     """Try, when the image is built, whether everything is there; the exit status."""
     from viva.config import load_course
     from viva.pipeline.process.examiner_process import ExaminerProcess
+    from viva.pipeline.process.settings import BoxOptions
 
     packed = Packed.read(places)
     course = load_course(places.course)
@@ -227,7 +231,7 @@ def check(places: Places) -> int:
         print(f"viva: warning: {error} It may be otherwise where submissions are graded.")
         return 0
     try:
-        with ExaminerProcess(course, assignment, tier, course.secret(os.environ), ready=1) as examiner:
+        with ExaminerProcess(course, assignment, course.secret(os.environ), BoxOptions(tier, ready=1)) as examiner:
             examiner.open()
             print(f"viva: {assignment.name} is ready: {len(examiner.tests)} tests, isolation {tier}.")
     except (CourseError, UsageError, GraderError) as error:

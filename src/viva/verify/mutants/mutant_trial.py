@@ -8,8 +8,10 @@ from typing import Final
 
 from viva.config import Assignment, Course
 from viva.model import Entry, Score, Status, Tier
-from viva.model.grade_request import Graded, Wanted
-from viva.pipeline.local_pool import Batch, Job
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 from viva.verify.expected_verdicts import Known, known_submissions
 from viva.verify.mutants import general_mistakes
 from viva.verify.mutants.asked_names import asked, main_files, roots_of
@@ -105,7 +107,8 @@ def try_all(
     """
     known = accepted(known_submissions(course, assignment), assignment)
     pieces = [piece for k in known for piece in pieces_of(k.submission)]
-    pool = Batch(course, tier, secret, Wanted(record=True, training=False), workers, preload=heavy(pieces))
+    options = GradeOptions(questions=True, training=False)
+    pool = LocalPool(course, secret, BoxOptions(tier, preload=heavy(pieces)), options, workers)
     right = {base.known.name: base for base in _right_answers(pool, assignment, known)}
     equivalents = read_equivalents(assignment)
     verdicts: list[Verdict] = []
@@ -142,7 +145,7 @@ def judge(mutant: Mutant, score: Score) -> Verdict:
     return Verdict(mutant, "survived")
 
 
-def _right_answers(pool: Batch, assignment: Assignment, known: Sequence[Known]) -> Iterator[Right]:
+def _right_answers(pool: LocalPool, assignment: Assignment, known: Sequence[Known]) -> Iterator[Right]:
     jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in known]
     graded: dict[str, Graded] = {}
     for job, result in pool.run(jobs):
@@ -156,8 +159,8 @@ def _right_answers(pool: Batch, assignment: Assignment, known: Sequence[Known]) 
 def _job(assignment: Assignment, base: Right, mutant: Mutant, tests: list[str]) -> Job:
     slowest = max((case.wall_s for entry in base.score.entries for case in entry.cases), default=0.0)
     call_s = max(LEAST_S, SLOW * slowest)
-    wanted = Wanted(only=tests or base.won, until_loss=True, call_s=call_s, training=False)
-    return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.known.submission), wanted)
+    options = GradeOptions(only=tuple(tests or base.won), until_loss=True, call_s=call_s, training=False)
+    return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.known.submission), options)
 
 
 def heavy(pieces: Sequence[Piece]) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ import pytest
 
 from viva.model import Limits, Tier
 from viva.model.errors import GraderError
-from viva.model.grade_request import Wanted
+from viva.model.grade_request import GradeOptions
 from viva.pipeline import local_pool
-from viva.pipeline.local_pool import Batch, Job
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
 
 
 class _Assignment:
@@ -24,14 +26,14 @@ def test_a_class_whose_bytes_are_read_later_loads_what_notebooks_need_only_for_n
     """Classes of 50 and more are read one by one; their shell took time and memory for modules, too."""
     told: list[bool] = []
 
-    def examiner(*_: Any, notebooks: bool, **__: Any) -> Any:
-        told.append(notebooks)
+    def examiner(course: Any, assignment: Any, secret: bytes, boxes: BoxOptions) -> Any:
+        told.append(boxes.notebooks)
         raise GraderError("enough")
 
     monkeypatch.setattr(local_pool, "ExaminerProcess", examiner)
     assignment: Any = _Assignment()
     course: Any = None
-    batch = Batch(course, Tier.T0, b"", Wanted(), workers=1)
+    batch = LocalPool(course, b"", BoxOptions(Tier.T0), GradeOptions(), workers=1)
     jobs = [Job(Path("a.py"), "a", assignment, may_hold_notebook=may_hold_notebook)]
     assert [str(error) for _, error in batch.run(jobs)] == ["enough"]
     assert told == [may_hold_notebook]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import viva
 from viva.model import Case, Entry, File, Score, Status, Submission, Tier
 from viva.model.errors import GraderError, UsageError
-from viva.model.grade_request import Graded, Wanted
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.cluster_messages import Task, error_to_bytes, graded_from_bytes, graded_to_bytes
 
 TEXTS = st.text(st.characters(), max_size=20)  # surrogates, too
@@ -28,10 +28,11 @@ class Planted:
 
 
 def a_task(submission: Submission, **changed: Any) -> Task:
-    wanted = Wanted(["1.1"], visible_only=True, call_s=0.5, call_log=True)
+    wanted = GradeOptions(only=("1.1",), visible_only=True, call_s=0.5, call_log=True)
     given = {"made_with": "m", "seed_id": "s", "least": Tier.T1, "tier": Tier.T3, "gpu": True, "notebooks": False}
     waiting = ("words", "numbers")
-    return Task(submission, wanted, "/course", "words", **given | changed, waiting=waiting, call_log=b"t")  # type: ignore[arg-type]
+    request = GradeRequest(submission, wanted, replayed=b"t")
+    return Task(request, "/course", "words", **given | changed, waiting=waiting)  # type: ignore[arg-type]
 
 
 def graded(text: str, earned: Fraction, asked: list[Any] | None = None) -> Graded:
@@ -73,7 +74,7 @@ def test_what_a_student_planted_stays_bytes_and_text(planted: bytes) -> None:
         assert type(sent) is bytes
         assert types_in(msgpack.unpackb(sent, strict_map_key=False)) <= PLAIN
         assert pickle.loads(pickle.dumps(sent)) == sent  # what the cluster does with it
-    assert Task.from_bytes(a_task(submission).to_bytes()).submission.files[0].data == planted
+    assert Task.from_bytes(a_task(submission).to_bytes()).request.submission.files[0].data == planted
     assert graded_from_bytes(graded_to_bytes(graded(text, Fraction(1)))).score.entries[0].name == text
 
 

@@ -1,0 +1,31 @@
+"""Options of a command as values: a group of options becomes one argument of the command's function."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+
+def option_group(
+    name: str, build: Callable[..., object], *options: Callable[..., Any]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that collects the values of options.
+
+    Args:
+        name: the argument of the command's function that gets the value.
+        build: makes the value; its parameters are named like the options.
+        options: what click.option returned.
+    """
+    parameters = [*inspect.signature(build).parameters]
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def collected(**given: Any) -> Any:
+            value = build(**{parameter: given.pop(parameter) for parameter in parameters})
+            return function(**given, **{name: value})
+
+        for option in reversed(options):
+            collected = option(collected)
+        return collected
+
+    return decorate

@@ -1,0 +1,52 @@
+"""Options about the records: where scores are kept, who does something, and why."""
+
+import getpass
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from viva.cli.shared.option_groups import option_group
+
+if TYPE_CHECKING:
+    from viva.records.store import Reason
+
+
+def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--records URL`."""
+    return click.option(
+        "--records", "records_url", metavar="URL",
+        help="Where scores are kept (default: `records` of grader.yaml): sqlite:///FILE or postgresql://USER@HOST/NAME.",
+    )(function)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WhoAndWhy:
+    """`--by NAME` and `--why REASON`."""
+
+    by: str
+    why: str
+
+    def reason(self) -> "Reason":
+        """Return who does it and why, as the records keep it."""
+        from viva.records.store import Reason
+
+        return Reason(self.by or login_name(), self.why)
+
+
+reason_options = option_group(
+    "who",
+    WhoAndWhy,
+    click.option("--by", default="", metavar="NAME", help="Who does this (default: your login name)."),
+    click.option("--why", default="", metavar="REASON", help="Why; kept beside the score."),
+)
+"""Adds `--by NAME` and `--why REASON`, as the one argument `who`."""
+
+
+def login_name() -> str:
+    """Return who runs the command, as the system knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a user list
+        return "somebody"

@@ -1,0 +1,32 @@
+"""Where the grading of one submission puts what it produces beside the score."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from viva.examiner.boxes.load import LoadReport
+from viva.grading.training.checkpoints import Checkpoints
+from viva.model import Entry
+from viva.replay.call_log import Recording, Replaying
+from viva.replay.key_recording import KeyRecording
+
+
+def _ignore(_: object) -> None:
+    """Drop what nobody asked for."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Sinks:
+    """What a grading reports while it runs; an adapter of an existing suite uses `on_entry` alone."""
+
+    on_entry: Callable[[Entry], None] = _ignore
+    """Called with each entry as soon as it is known."""
+    on_progress: Callable[[str], None] = _ignore
+    """Called with a line whenever a training test reports how far it is, or a test waits for a GPU."""
+    on_loaded: Callable[[LoadReport], None] = _ignore
+    """Called at the end with the report of the first load, if anything was loaded."""
+    checkpoints: Checkpoints | None = None
+    """Where trainings are kept for a later run."""
+    key_recording: KeyRecording | None = None
+    """Records what the key is asked and answers."""
+    call_log: Recording | Replaying | None = None
+    """Records what the boxes are asked and reply, or replies in their place."""

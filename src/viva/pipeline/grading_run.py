@@ -1,0 +1,130 @@
+"""One run over a class: grade what has no score yet, keep the scores, write the results, and sum up what happened."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
+
+from viva.model import Score, Status
+from viva.model.errors import UsageError, VivaError
+from viva.model.grade_request import Graded
+from viva.pipeline.jobs import Job, Pool
+from viva.pipeline.results_writer import ResultsWriter
+
+if TYPE_CHECKING:  # SQLAlchemy comes with them, which may not be installed
+    from viva.pipeline.score_cache import ScoreCache
+    from viva.records.overrides import Decided
+
+
+class Keeper(Protocol):
+    """Keeps scores, or knows what people decided about them."""
+
+    def keep(self, job: Job, graded: Graded) -> "Decided | None":
+        """Keep a score; return it with what people decided."""
+        ...
+
+
+class Display(Protocol):
+    """Shows how far a run is."""
+
+    def advance(self, score: Score | None) -> None:
+        """Count one more submission; None for one without a score."""
+        ...
+
+
+@dataclass(slots=True)
+class Summary:
+    """What one run came to."""
+
+    names: list[str]
+    """All submissions, in their order."""
+    scores: dict[str, Score] = field(default_factory=dict)
+    errors: dict[str, Exception] = field(default_factory=dict)
+    """Why submissions have no score, or why something of theirs could not be written."""
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+    """For staff: submissions, and a sentence about each."""
+    cached: set[str] = field(default_factory=set)
+    """Submissions whose score an earlier run has kept."""
+    unchanged: int = 0
+    """How many of them had been graded by the same tests and the same viva."""
+    earlier: Counter[str] = field(default_factory=Counter)
+    """How many of them had been graded by other tests or another viva, by assignment."""
+
+    @property
+    def points(self) -> dict[str, Fraction]:
+        """What the tests of each assignment add up to, for assignments of which something was graded."""
+        return {score.assignment: score.points for score in self.scores.values()}
+
+    @property
+    def grader_errors(self) -> int:
+        """How many tests are not graded because something went wrong on the grader's side."""
+        return sum(entry.status is Status.GRADER_ERROR for score in self.scores.values() for entry in score.entries)
+
+    @property
+    def exit_status(self) -> int:
+        """0 if all were graded, 1 if something could not be read or written, 2 for a failure on the grader's side."""
+        if self.grader_errors or any(not isinstance(error, UsageError) for error in self.errors.values()):
+            return 2
+        return 1 if self.errors else 0
+
+
+class GradingRun:
+    """Grades the jobs of one command."""
+
+    def __init__(self, jobs: Sequence[Job], writer: ResultsWriter, display: Display) -> None:
+        self._jobs, self._writer, self._display = [*jobs], writer, display
+        self._keeper: Keeper | None = None
+        self.summary = Summary([job.name for job in jobs])
+
+    def use_cache(self, cache: "ScoreCache") -> None:
+        """Take the scores of earlier runs, and keep those of this one.
+
+        Args:
+            cache: knows which submissions have scores.
+
+        Raises:
+            VivaError: a result of an earlier run cannot be written.
+        """
+        found = cache.sort(self._jobs)
+        for job, decided, changed in cache.scores(found):
+            self.summary.scores[job.name] = decided.score
+            self.summary.cached.add(job.name)
+            self._writer.restore(job, decided, changed=changed)
+            self._display.advance(None)
+        self.summary.unchanged = len(found.kept)
+        self.summary.earlier = Counter(job.assignment.name for job, _ in found.earlier)
+        self._jobs, self._keeper = found.to_grade, cache
+
+    def keep_with(self, keeper: Keeper | None) -> None:
+        """Let people's decisions stand above the scores of this run."""
+        self._keeper = keeper
+
+    def run(self, pool: Pool) -> Summary:
+        """Grade what is left to grade.
+
+        Raises:
+            UsageError: the course is wrong, so that no other submission would fare better; or a score cannot be kept.
+        """
+        for job, graded in pool.run(self._jobs):
+            if isinstance(graded, UsageError):
+                raise graded
+            if isinstance(graded, Exception):
+                self.summary.errors[job.name] = graded
+            else:
+                # Kept before its result is written, which is the newer of the two from then on.
+                self._finish(job, graded, self._keeper.keep(job, graded) if self._keeper is not None else None)
+            self._display.advance(None if isinstance(graded, Exception) else graded.score)
+        try:
+            self._writer.class_curves([*self.summary.scores.values()])
+        except UsageError as error:
+            self.summary.errors["the curves of the class"] = error
+        return self.summary
+
+    def _finish(self, job: Job, graded: Graded, decided: "Decided | None") -> None:
+        self.summary.scores[job.name] = graded.score if decided is None else decided.score
+        self.summary.remarks += [(job.name, remark) for remark in graded.remarks]
+        try:
+            self._writer.finish(job, graded, decided)
+        except VivaError as error:
+            self.summary.errors[job.name] = error

@@ -1,0 +1,83 @@
+"""Jobs: the submissions of one run, and who follows their grading."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, final
+
+from viva.config import Assignment, Course
+from viva.model import Attempt, Entry, Submission
+from viva.model.errors import GraderError, UsageError
+from viva.model.grade_request import Graded, GradeOptions
+from viva.submissions import open_submission
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submission to grade: where it is, and which assignment it is for."""
+
+    path: Path
+    name: str
+    assignment: Assignment
+    submission: Submission | None = None
+    """Its bytes, if they have been read already (to recognise the assignment)."""
+    options: GradeOptions | None = None
+    """What is asked of this submission; None for what the pool asks of all."""
+    may_hold_notebook: bool = True
+    """Whether notebooks may be in it, if its bytes are not at hand: their shell is then loaded for all."""
+    content_hash: str = ""
+    """The hash of its bytes, if they were read when the class was listed."""
+    attempt: Attempt | None = None
+    """Who submitted it and when, if that is known."""
+    replayed: Callable[[], bytes] = bytes
+    """Fetches the call log that answers in place of the student's program; empty to run the program."""
+
+    @property
+    def result_path(self) -> Path:
+        """Where its result lies below the folder of results: the submission's name in the class, else its path."""
+        return Path(self.attempt.name) if self.attempt is not None else self.path
+
+    def read(self, course: Course) -> Submission:
+        """Return the submission, read now if it has not been read before.
+
+        Raises:
+            GraderError: it has gone since the class was listed, which does not stop the others.
+        """
+        if self.submission is not None:
+            return self.submission
+        try:
+            return open_submission(self.path, self.name, withheld=course.withheld)
+        except UsageError as error:
+            raise GraderError(f"it cannot be read any more: {error}") from error
+
+
+def _nothing(*_: object) -> None:
+    """Follow nothing."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observer:
+    """Who follows the grading of jobs. Calls come from several threads, one thread for each job at a time."""
+
+    on_start: Callable[[Job, tuple[Entry, ...]], None] = _nothing
+    """Called before a submission is asked anything, with every entry still pending."""
+    on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = _nothing
+    """Called after each entry, with a function that returns all entries as they are then."""
+    on_progress: Callable[[Job, str], None] = _nothing
+    """Called with a line while a test takes long."""
+    checkpoints: Callable[[Job], Path | None] = _nothing
+    """Returns the folder in which a submission's trainings are kept and resumed; None for neither."""
+
+
+class Pool(Protocol):
+    """Grades jobs: on this machine, or on a cluster."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
+        """Grade the jobs in any order; each comes back exactly once.
+
+        Yields:
+            The job and its score, or the usage or grader error that kept it from being graded.
+        """
+        ...

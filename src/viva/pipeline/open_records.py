@@ -1,0 +1,132 @@
+"""Open the records of a course, or those in a folder of results; SQLAlchemy is imported when one of them is opened."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from viva.config import Course
+from viva.model.errors import UsageError
+from viva.model.grade_request import Graded
+from viva.pipeline.jobs import Job
+
+if TYPE_CHECKING:
+    from viva.records import Records
+    from viva.records.overrides import Decided
+
+IN_FOLDER: Final = "review.db"
+"""The file in a folder of results in which `viva review` keeps its decisions."""
+
+
+class MissingLibrary(UsageError):
+    """An extra of viva is not installed."""
+
+
+def _missing(error: ImportError) -> MissingLibrary:
+    return MissingLibrary(f"that needs the module `{error.name}`: pip install 'viva[records]'.")
+
+
+def records_url_of(course: Course, url: str | None) -> str:
+    """Return where a course keeps its scores.
+
+    Raises:
+        UsageError: neither the command nor grader.yaml says where.
+    """
+    place = url or course.records
+    if place is None:
+        raise UsageError(
+            f"{course.root / 'grader.yaml'} does not say where scores are kept; write `records: sqlite:///records.db` "
+            "into it, or say --records URL."
+        )
+    return place
+
+
+def records_at(place: str, root: Path) -> "Records":
+    """Open the records at a URL; a relative file lies in the course's folder.
+
+    Raises:
+        UsageError: what they need is not installed, or they cannot be opened.
+    """
+    try:
+        from viva.records import Records
+    except ImportError as error:
+        raise _missing(error) from None
+    return Records.open(place, root)
+
+
+def open_records(course: Course, url: str | None) -> "Records":
+    """Open the records of a course.
+
+    Raises:
+        UsageError: no one says where they are, what they need is not installed, or they cannot be opened.
+    """
+    return records_at(records_url_of(course, url), course.root)
+
+
+@contextlib.contextmanager
+def optional_records(
+    course: Course, url: str | None, *, off: bool, warn: Callable[[str], None]
+) -> "Iterator[Records | None]":
+    """Open the records that grading adds to; None where nothing is kept.
+
+    If what grader.yaml asks for is not installed, `warn` says so and grading goes on; what the command asks for is an
+    error.
+    """
+    place = url or course.records
+    if off or place is None:
+        yield None
+        return
+    try:
+        records = records_at(place, course.root)
+    except MissingLibrary as error:
+        if url:
+            raise
+        warn(f"scores are not kept: {error}")
+        yield None
+        return
+    with records:
+        yield records
+
+
+def folder_records(folder: Path) -> "Records":
+    """Open the records in a folder of results, in which a course that keeps no scores keeps decisions of `viva review`.
+
+    Raises:
+        UsageError: what they need is not installed, or they cannot be opened.
+    """
+    try:
+        from sqlalchemy.engine import URL
+
+        from viva.records import Records
+    except ImportError as error:
+        raise _missing(error) from None
+    return Records.open(URL.create("sqlite", database=str(folder / IN_FOLDER)), Path())
+
+
+class FolderDecisions:
+    """Knows what `viva review` of a folder of results has kept in it, while its submissions are graded again."""
+
+    def __init__(self, records: "Records") -> None:
+        self._records = records
+
+    def keep(self, job: Job, graded: Graded) -> "Decided":
+        """Return the score with the decisions about its bytes; nothing is kept."""
+        from viva.records.overrides import ByHand, Decided
+
+        score = graded.score
+        people = ByHand.about(self._records, job.assignment.name, "", score.content_hash)
+        return Decided(score, people.marks.get(score.content_hash, {}))
+
+
+@contextlib.contextmanager
+def folder_decisions(output: Path | None, *, off: bool) -> Iterator[FolderDecisions | None]:
+    """Open the decisions in the folder that results are written to; None where there are none.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    if off or output is None or not (output / IN_FOLDER).is_file():
+        yield None
+        return
+    with folder_records(output) as records:
+        yield FolderDecisions(records)

@@ -1,0 +1,71 @@
+"""What an examiner is told once, before its first request."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self, final
+
+from viva.model import Limits, Tier
+from viva.model.gpu import Gpus
+from viva.model.plain import gpus_from_plain, gpus_to_plain
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BoxOptions:
+    """How the boxes of an examiner are made."""
+
+    tier: Tier
+    ready: int = field(default=2, kw_only=True)
+    """Boxes that wait, locked, for the next submission."""
+    notebooks: bool = field(default=False, kw_only=True)
+    """Whether notebooks may come: then their shell is loaded once, before any box is made."""
+    preload: tuple[str, ...] = field(default=(), kw_only=True)
+    """Modules to load once for all boxes, beside those that the assignment names."""
+    gpus: Gpus = field(default=Gpus(), kw_only=True)
+    """GPUs for tests that need one; where there is none, these tests are deferred."""
+    core: int | None = field(default=None, kw_only=True)
+    """The processor core that examiner and boxes keep to, where every core has an examiner: libraries use one thread,
+    and a box with a GPU may use all cores. None for any core."""
+    replay_only: bool = field(default=False, kw_only=True)
+    """Make no box: call logs answer every question, and no student's program runs."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ExaminerSettings:
+    """The course, the assignment and the boxes of an examiner."""
+
+    course: Path
+    assignment: str
+    limits: Limits
+    secret: bytes = field(repr=False)
+    boxes: BoxOptions
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Versions of the libraries of a live kernel, where one takes the place of the boxes."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the settings as plain data."""
+        boxes = {name: getattr(self.boxes, name) for name in BoxOptions.__slots__}
+        return {
+            "course": str(self.course),
+            "assignment": self.assignment,
+            "limits": asdict(self.limits),
+            "secret": self.secret,
+            "boxes": boxes | {"tier": int(self.boxes.tier), "gpus": gpus_to_plain(self.boxes.gpus)},
+            "versions": dict(self.versions),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Return the settings that `to_plain` described."""
+        boxes = plain["boxes"]
+        values = {"gpus": gpus_from_plain(boxes["gpus"]), "preload": tuple(boxes["preload"])}
+        return cls(
+            Path(plain["course"]),
+            plain["assignment"],
+            Limits(**plain["limits"]),
+            plain["secret"],
+            BoxOptions(**{**boxes, **values, "tier": Tier(boxes["tier"])}),
+            plain["versions"],
+        )
