@@ -81,7 +81,7 @@ def test_another_secret_and_another_version_draw_other_questions(
     for secret, version in [("first secret of ours", 1), ("second secret of ours", 1), ("first secret of ours", 2)] * 2:
         monkeypatch.setenv("VIVA_SECRET", secret)
         yaml.write_text(re.sub(r"version: \d", f"version: {version}", yaml.read_text("utf-8")), "utf-8")
-        ran = viva("why", "right", "test_random_texts")
+        ran = viva("explain", "right", "test_random_texts")
         asked.append([line for line in ran.out.splitlines() if "call word_counts" in line])
         assert len(asked[-1]) == 4
     assert asked[:3] == asked[3:]

@@ -27,7 +27,7 @@ def test_an_nbgrader_course_is_taken_over_and_graded(
     totals = [json.loads((tmp_path / f"results/{n}/results.json").read_text())["score"] for n in ("right", "partial")]
     assert totals == [10, 9]
     assert viva("verify", "--course", "new", "--no-mutants").status == 0
-    why = viva("why", "results/right/results.json", "test_total", "--course", "new")
+    why = viva("explain", "results/right/results.json", "test_total", "--course", "new")
     assert why.status == 0 and "test_total" in why.out
 
 

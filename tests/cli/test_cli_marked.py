@@ -84,11 +84,11 @@ def test_attempts_of_two_exports_and_penalties_go_back_to_gradescope(
     for export in (tuesday, monday):  # in whichever order they are graded
         assert viva("grade", export, "--class").status == 0
     viva("override", "words", "submission_21", "test_word_counts", "1", "--why", "seen")
-    ran = viva("marks", "words", "--to", "gradescope", "--into", "scores.csv", "--roster", "scores.csv", "-o", "b.csv")
+    ran = viva("grades", "words", "--to", "gradescope", "--into", "scores.csv", "--roster", "scores.csv", "-o", "b.csv")
     assert (ran.status, ran.err) == (0, "")
     found = points(tmp_path / "b.csv", "SID", "Total Score")
     assert (found["100"], found["102"]) == (ada, "0")
-    table = viva("marks", "words", "--to", "csv", "-o", "marks.csv")
+    table = viva("grades", "words", "--to", "csv", "-o", "marks.csv")
     assert table.status == 0
     why = points(tmp_path / "marks.csv", "student", "why")
     assert ("3 h late: −10 % = −0.4 points" in why["100"]) == (which == "last")
@@ -117,7 +117,7 @@ BACK = ("--to", "canvas", "--into", "gradebook.csv", "-o", "back.csv")
 
 def test_a_list_that_was_not_there_when_it_was_graded_finds_everybody(viva: Viva, canvas: Path, tmp_path: Path) -> None:
     """Graded by Canvas's numbers, handed back by them; the list's own identifiers make nobody two people."""
-    ran = viva("marks", "words", *BACK, "--roster", "gradebook.csv")
+    ran = viva("grades", "words", *BACK, "--roster", "gradebook.csv")
     assert (ran.status, ran.err) == (0, "")
     assert points(tmp_path / "back.csv", "ID", "Words (77)") == {
         "": "9.00",
@@ -125,7 +125,7 @@ def test_a_list_that_was_not_there_when_it_was_graded_finds_everybody(viva: Viva
         "1002": "3.00",
         "1003": "0.00",
     }
-    viva("marks", "words", "--to", "csv", "--roster", "gradebook.csv", "-o", "marks.csv")
+    viva("grades", "words", "--to", "csv", "--roster", "gradebook.csv", "-o", "marks.csv")
     states = points(tmp_path / "marks.csv", "student", "state")
     assert states == {"S1": "graded", "S2": "graded", "S3": "missing"}
     why = points(tmp_path / "marks.csv", "student", "why")["S2"]
@@ -133,17 +133,17 @@ def test_a_list_that_was_not_there_when_it_was_graded_finds_everybody(viva: Viva
 
 
 def test_marks_without_a_list_go_back_too(viva: Viva, canvas: Path, tmp_path: Path) -> None:
-    ran = viva("marks", "words", *BACK)
+    ran = viva("grades", "words", *BACK)
     assert ran.status == 0 and "1 rows of students stay" in ran.out
     assert points(tmp_path / "back.csv", "ID", "Words (77)")["1002"] == "3.00"
 
 
 def test_what_the_export_holds_must_have_been_graded(viva: Viva, canvas: Path, tmp_path: Path) -> None:
     given = (*BACK, "--roster", "gradebook.csv", "--class", canvas)
-    assert viva("marks", "words", *given).status == 0
+    assert viva("grades", "words", *given).status == 0
     with zipfile.ZipFile(canvas, "a") as archive:
         archive.writestr("hoppergrace_1003_503_solution.py", RIGHT)
-    said = viva("marks", "words", *given).sentence()
+    said = viva("grades", "words", *given).sentence()
     assert "holds what has no score in the records (hoppergrace_1003): `viva grade` it first" in said
 
 
@@ -195,7 +195,7 @@ def test_attempts_of_one_name_are_all_marked_again_and_keep_their_decisions(
     tests.write_text(tests.read_text().replace("@weight(2)", "@weight(1)"))
     assert "2 marked again, 2 otherwise than before" in viva("regrade", "words").out
     assert viva("regrade", "words", "--apply").out == "2 of 2 applied\n"
-    viva("marks", "words", "--to", "csv", "-o", "marks.csv")
+    viva("grades", "words", "--to", "csv", "-o", "marks.csv")
     assert points(tmp_path / "marks.csv", "student", "earned") == {"100": "3"}
 
 
@@ -205,8 +205,8 @@ WRONG = [
     (("report", "wrods", "--records", "sqlite:///x.db"), "did you mean `words`?"),
     (("report", "."), "holds no results.json"),
     (("report", ".", "--roster", "x.csv"), "give the name of the assignment"),
-    (("marks", ".", "--to", "csv", "-o", "m", "--class", "x"), "give the name of the assignment"),
-    (("marks", "words", "-a", "other", "--to", "csv", "-o", "m"), "leave out one of the two"),
+    (("grades", ".", "--to", "csv", "-o", "m", "--class", "x"), "give the name of the assignment"),
+    (("grades", "words", "-a", "other", "--to", "csv", "-o", "m"), "leave out one of the two"),
 ]
 
 

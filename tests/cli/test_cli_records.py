@@ -175,7 +175,7 @@ def test_marks_of_prose_count(viva: Viva, some_class: Path, keeping: Path) -> No
     assert [line.partition("words  ")[2] for line in viva("history", "bob").out.splitlines()[1:]] == [
         "2.2 marked 0.5 of 1 by grace", "2.2 marked 0.5 of 1 as second marker by alan",
     ]  # fmt: skip
-    viva("marks", "words", "--to", "csv", "-o", "marks.csv")
+    viva("grades", "words", "--to", "csv", "-o", "marks.csv")
     assert "bob,,,,graded,3.5,10," in Path("marks.csv").read_text()
     change(keeping, "@weight(4)", "@weight(3)")
     change(keeping, '@number("1.2")\n@weight(2)', '@number("1.2")\n@weight(3)')

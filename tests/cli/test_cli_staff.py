@@ -21,7 +21,7 @@ def test_why_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -> No
     hand_in(tmp_path / "bob", KEEPS_CASE)
     viva("grade", "bob", "-o", "results/bob.json")
     for source in ("results/bob.json", "bob"):
-        ran = viva("why", source, "test_word_counts")
+        ran = viva("explain", source, "test_word_counts")
         assert (ran.status, ran.err) == (0, "")
         assert "1.1 test_words.py::test_word_counts: failed, 0 of 4 points" in ran.out
         assert "call word_counts args=['The cat and the hat']" in ran.out
@@ -31,7 +31,7 @@ def test_why_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -> No
 
 def test_why_shows_staff_what_a_hidden_test_hides(viva: Viva, tmp_path: Path) -> None:
     hand_in(tmp_path / "bob", KEEPS_CASE)
-    ran = viva("why", "bob", "test_random_texts")
+    ran = viva("explain", "bob", "test_random_texts")
     assert "call word_counts args=['" in ran.out and "expected" in ran.out
     assert "call word_counts" not in viva("grade", "bob").out
 
@@ -39,12 +39,12 @@ def test_why_shows_staff_what_a_hidden_test_hides(viva: Viva, tmp_path: Path) ->
 def test_why_shows_answers_that_are_not_code(viva: Viva, tmp_path: Path) -> None:
     folder = hand_in(tmp_path / "bob", KEEPS_CASE.replace("answers = ", "unused = "))
     (folder / "answers.yaml").write_text('"2.1": [A, B]\n', "utf-8")
-    ran = viva("why", "bob", "2.1")
+    ran = viva("explain", "bob", "2.1")
     assert "failed" in ran.out and "read the answer to 2.1" in ran.out and "→ ['A', 'B']" in ran.out
 
 
 def test_why_asks_every_test_of_a_number(viva: Viva, tmp_path: Path) -> None:
-    ran = viva("why", hand_in(tmp_path / "ada"), "1.1")
+    ran = viva("explain", hand_in(tmp_path / "ada"), "1.1")
     assert "test_word_counts: passed" in ran.out and "test_random_texts: passed" in ran.out
 
 
@@ -52,22 +52,22 @@ def test_why_says_when_the_submission_has_changed_or_gone(viva: Viva, tmp_path: 
     hand_in(tmp_path / "bob", KEEPS_CASE)
     viva("grade", "bob", "-o", "bob.json")
     hand_in(tmp_path / "bob", RIGHT)
-    ran = viva("why", "bob.json", "1.1")
+    ran = viva("explain", "bob.json", "1.1")
     assert "has changed since it was graded" in ran.sentence() and "passed" in ran.out
     (tmp_path / "bob" / "solution.py").unlink()
     (tmp_path / "bob").rmdir()
-    ran = viva("why", "bob.json", "1.1")
+    ran = viva("explain", "bob.json", "1.1")
     assert ran.status == 1 and "bob: no such file or folder" in ran.sentence()
 
 
 def test_why_knows_only_tests_that_exist(viva: Viva, tmp_path: Path) -> None:
-    ran = viva("why", hand_in(tmp_path / "ada"), "1.3")
+    ran = viva("explain", hand_in(tmp_path / "ada"), "1.3")
     assert ran.status == 1 and "words has no test '1.3'" in ran.sentence() and "1.1, 1.2, 2.1, 2.2" in ran.sentence()
 
 
 def test_what_a_student_prints_cannot_move_the_cursor_of_staff(viva: Viva, tmp_path: Path) -> None:
     evil = RIGHT.replace("return counts", "return {'\\x1b[2J\\x1b]0;owned\\x07': 1}")
-    ran = viva("why", hand_in(tmp_path / "eve", evil), "1.1")
+    ran = viva("explain", hand_in(tmp_path / "eve", evil), "1.1")
     assert "\x1b" not in ran.out and "\x07" not in ran.out
     raising = RIGHT.replace("return counts", "raise ValueError('\\x1b[2J\\u202e')")
     ran = viva("grade", hand_in(tmp_path / "mallory", raising))

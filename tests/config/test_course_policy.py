@@ -188,7 +188,7 @@ def test_a_wrong_exception_is_one_sentence(write: Write, tmp_path: Path, row: st
 
 
 def test_the_page_about_marks_shows_what_is_read(write: Write, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "marks.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "grades.md").read_text("utf-8")
     policy, exceptions = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
     assignment = masks(write, tmp_path, policy, exceptions)
     assert (assignment.policy().attempts, assignment.policy().nothing) == (Attempts(5, "best"), "zero")

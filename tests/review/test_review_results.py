@@ -249,7 +249,7 @@ def test_every_command_reads_marked_results(tmp_path: Path, monkeypatch: pytest.
     assert "t.py::test_2: changed for 1, +1 points" in run("diff", before, after)
     run("report", after, "-o", tmp_path / "report")
     assert "ada,,,1,,3,4,0," in (tmp_path / "report" / "report.csv").read_text("utf-8")
-    run("marks", after, "--to", "csv", "-o", tmp_path / "marks.csv")
+    run("grades", after, "--to", "csv", "-o", tmp_path / "marks.csv")
     assert "ada,,,,open,,100,3,0,0,96,ada," in (tmp_path / "marks.csv").read_text("utf-8")
     assert "Well." in run("export", after / "ada" / "results.json", "--to", "junit")
     run("merge", before, after)

@@ -1,4 +1,4 @@
-"""`viva why RESULT TEST`: run one test on one submission again and show staff what was asked and answered."""
+"""`viva explain RESULT TEST`: run one test on one submission again and show staff what was asked and answered."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from viva.config import keep_apart
 from viva.model.errors import UsageError
 
 
-@click.command("why")
+@click.command("explain")
 @click.argument("result", type=click.Path(path_type=Path), metavar="RESULT|SUBMISSION")
 @click.argument("test", metavar="TEST")
 @assignment_option

@@ -1,4 +1,4 @@
-"""`viva marks ASSIGNMENT|DIR --to PLATFORM`: scores become marks, and go back to where the class is."""
+"""`viva grades ASSIGNMENT|DIR --to PLATFORM`: scores become marks, and go back to where the class is."""
 
 import datetime
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _INTO: Final = ("canvas", "moodle", "gradescope", "brightspace")
 _NEW: Final = ("nbgrader", "csv", "parquet")
 
 
-@click.command("marks")
+@click.command("grades")
 @click.argument("results", type=click.Path(path_type=Path), metavar="ASSIGNMENT|DIR")
 @click.option("--assignment", "-a", metavar="NAME", help="The assignment (default: the only one of the results).")
 @course_option

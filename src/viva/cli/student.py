@@ -79,7 +79,7 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
     for path in dict.fromkeys(str(each.attempt.path) for each in found.person.attempts):
         click.echo(f"not touched, look there: {escaping.line(path)}")
     names = ", ".join(dict.fromkeys(escaping.line(each.attempt.name) for each in found.person.attempts))
-    click.echo(f"not touched either: what `viva grade -o`, `viva report` and `viva marks` wrote of {names}; backups")
+    click.echo(f"not touched either: what `viva grade -o`, `viva report` and `viva grades` wrote of {names}; backups")
     for place in found.mentions:
         click.echo(f"viva: {place} still names the student.", err=True)
     if found.unwiped:

@@ -1,4 +1,4 @@
-"""`viva class PATH`: what a platform exported, as it is understood: who handed in what, and who did not."""
+"""`viva submissions PATH`: what a platform exported, as it is understood: who handed in what, and who did not."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ import click
 from viva.model.errors import UsageError
 
 
-@click.command("class")
+@click.command("submissions")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--roster", type=click.Path(path_type=Path), metavar="FILE",
               help="A list of the class as CSV, from one of the platforms or of your own (id,name,email).")  # fmt: skip

@@ -39,7 +39,7 @@ class Listing:
         missing = [student.name or student.id for student in self.found.missing]
         for what, names in (("not matched", unmatched), ("handed in nothing", missing)):
             if names:
-                rest = f" and {len(names) - _NAMED} more (viva class lists all)" if len(names) > _NAMED else ""
+                rest = f" and {len(names) - _NAMED} more (viva submissions lists all)" if len(names) > _NAMED else ""
                 shown = ", ".join(escaping.line(name, characters=100) for name in names[:_NAMED])
                 click.echo(f"viva: {what}: {shown}{rest}", err=True)
 

@@ -37,7 +37,7 @@ MOST_DIFFERENCES: Final = 50
 
 @dataclass(slots=True)
 class Question:
-    """One thing asked and what came of it, for `viva why` and the call log."""
+    """One thing asked and what came of it, for `viva explain` and the call log."""
 
     op: str
     subject: str

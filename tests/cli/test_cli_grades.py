@@ -1,4 +1,4 @@
-"""`viva marks`: graded folders become marks in the file that a platform exported, with what stands in no row said."""
+"""`viva grades`: graded folders become marks in the file that a platform exported, with what stands in no row said."""
 
 import csv
 from pathlib import Path
@@ -44,7 +44,7 @@ def _class(tmp_path: Path) -> None:
 
 
 def test_marks_go_into_the_gradebook(viva: Viva, tmp_path: Path) -> None:
-    ran = viva("marks", "results", "--to", "canvas", "--into", "gradebook.csv", "-o", "back.csv")
+    ran = viva("grades", "results", "--to", "canvas", "--into", "gradebook.csv", "-o", "back.csv")
     assert ran.status == 1
     assert ran.err == "viva: zoe: no row of gradebook.csv is certainly theirs.\n"
     assert ran.out.splitlines() == [
@@ -64,7 +64,7 @@ def test_policy_and_exceptions_count(viva: Viva, own_course: Path, tmp_path: Pat
         "- {students: [zoe, nobody], points: -2.3, by: W, reason: late by hand}\n",
         "utf-8",
     )
-    ran = viva("marks", "results", "--to", "csv", "--roster", "roster.csv", "--with-open", "-o", "marks.csv")
+    ran = viva("grades", "results", "--to", "csv", "--roster", "roster.csv", "--with-open", "-o", "marks.csv")
     assert (ran.status, ran.out.splitlines()) == (
         0,
         ["ada: excused, without points", "3 marks written to marks.csv."],
@@ -81,7 +81,7 @@ def test_policy_and_exceptions_count(viva: Viva, own_course: Path, tmp_path: Pat
 
 
 def test_folders_that_are_called_as_logins_are_found_in_a_gradebook(viva: Viva, tmp_path: Path) -> None:
-    assert viva("marks", "results", "--to", "csv", "--roster", "gradebook.csv", "-o", "marks.csv").status == 0
+    assert viva("grades", "results", "--to", "csv", "--roster", "gradebook.csv", "-o", "marks.csv").status == 0
     rows = list(csv.DictReader((tmp_path / "marks.csv").read_text("utf-8").splitlines()))
     assert [(row["student"], row["name"], row["state"]) for row in rows] == [
         ("1", "Ada Lovelace", "graded"),
@@ -93,7 +93,7 @@ def test_folders_that_are_called_as_logins_are_found_in_a_gradebook(viva: Viva, 
 
 @pytest.mark.parametrize("to", ["nbgrader", "parquet", "brightspace"])
 def test_new_files_hold_every_mark(viva: Viva, tmp_path: Path, to: str) -> None:
-    ran = viva("marks", "results", "--to", to, "-o", "marks")
+    ran = viva("grades", "results", "--to", to, "-o", "marks")
     assert (ran.status, ran.err) == (0, "")
     if to == "parquet":
         assert pyarrow.parquet.read_table(tmp_path / "marks").column("points").to_pylist() == [9.0, None, 10.0]
@@ -128,6 +128,6 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(
         write_result(tmp_path / name, 1)
     write_result(tmp_path / "others/x/bo", 1, assignment="other")
     (tmp_path / "twice.csv").write_text("student,name\nada,Ada\nada,Other\n", "utf-8")
-    ran = viva("marks", *arguments, "-o", "marks.csv")
+    ran = viva("grades", *arguments, "-o", "marks.csv")
     assert ran.status == 1 and said in ran.sentence()
     assert not (tmp_path / "marks.csv").exists()

@@ -1,4 +1,4 @@
-"""`viva class`: the table, the spreadsheet, and sentences for what is no class."""
+"""`viva submissions`: the table, the spreadsheet, and sentences for what is no class."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ def downloads(tmp_path: Path) -> Path:
 
 
 def test_the_table_says_who_and_what(viva: Viva, downloads: Path) -> None:
-    ran = viva("class", downloads / "Homework_1 submissions.zip", "--roster", downloads / "canvas.csv")
+    ran = viva("submissions", downloads / "Homework_1 submissions.zip", "--roster", downloads / "canvas.csv")
     assert ran.status == 0 and not ran.err
     assert ran.out.startswith(
         "canvas: 10 submissions, 9 students, 2 late, 2 later attempts, 2 not matched, 1 missing\n"
@@ -26,15 +26,15 @@ def test_the_table_says_who_and_what(viva: Viva, downloads: Path) -> None:
 
 
 def test_teams_and_names_that_joined(viva: Viva, downloads: Path) -> None:
-    ran = viva("class", downloads / "NLP-HW1-4711.zip", "--roster", downloads / "moodle.csv")
+    ran = viva("submissions", downloads / "NLP-HW1-4711.zip", "--roster", downloads / "moodle.csv")
     assert "1 from a team" in ran.out and "Team Rocket" in ran.out
-    ran = viva("class", downloads / "folders.zip", "--roster", downloads / "brightspace.csv")
+    ran = viva("submissions", downloads / "folders.zip", "--roster", downloads / "brightspace.csv")
     assert "by the name alone." in ran.out
 
 
 @pytest.mark.parametrize("name", list(exports.EXPORTS))
 def test_the_spreadsheet_has_everything(viva: Viva, downloads: Path, name: str) -> None:
-    ran = viva("class", downloads / name, "--as-csv")
+    ran = viva("submissions", downloads / name, "--as-csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert ran.status == 0 and rows
     assert {row["state"] for row in rows} <= {"submitted", "unmatched"}
@@ -46,7 +46,7 @@ def test_no_name_becomes_a_formula_or_moves_the_cursor(viva: Viva, tmp_path: Pat
     exports.laid_out(tmp_path / "class", files)
     (tmp_path / "list.csv").write_text('id,name\n7,"=cmd|calc"\n8,"@sum\x1b[31m"\n')
     for option in ((), ("--as-csv",)):
-        ran = viva("class", tmp_path / "class", "--roster", tmp_path / "list.csv", *option)
+        ran = viva("submissions", tmp_path / "class", "--roster", tmp_path / "list.csv", *option)
         assert "\x1b" not in ran.out
     cells = [cell for row in csv.reader(io.StringIO(ran.out)) for cell in row]
     assert not [cell for cell in cells if cell.startswith(("=", "@", "+", "-"))]
@@ -55,8 +55,8 @@ def test_no_name_becomes_a_formula_or_moves_the_cursor(viva: Viva, tmp_path: Pat
 
 def test_times_of_a_zone(viva: Viva, downloads: Path) -> None:
     path = downloads / "Homework 1 Download Oct 7, 2026.zip"
-    assert "2026-10-05 11:07 -0400" in viva("class", path, "--zone", "America/Toronto").out
-    ran = viva("class", path, "--zone", "Middle/Earth")
+    assert "2026-10-05 11:07 -0400" in viva("submissions", path, "--zone", "America/Toronto").out
+    ran = viva("submissions", path, "--zone", "Middle/Earth")
     assert (ran.status, "there is no such time zone; give one such as Europe/Zurich" in ran.err) == (1, True)
 
 
@@ -64,7 +64,7 @@ def test_nothing_stays_behind(viva: Viva, downloads: Path, tmp_path: Path, monke
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     for name in exports.EXPORTS:
-        viva("class", downloads / name)
+        viva("submissions", downloads / name)
     assert not list((tmp_path / "temporary").iterdir())
 
 
@@ -80,6 +80,6 @@ def test_nothing_stays_behind(viva: Viva, downloads: Path, tmp_path: Path, monke
 )
 def test_what_is_no_class(viva: Viva, downloads: Path, path: str, roster: str, sentence: str) -> None:
     (downloads / "empty").mkdir()
-    ran = viva("class", downloads / path, "--roster", downloads / roster)
+    ran = viva("submissions", downloads / path, "--roster", downloads / roster)
     assert ran.status == 1 and not ran.out
     assert ran.err.startswith("viva: ") and sentence in ran.err and ran.err.count("\n") == 1
