@@ -81,12 +81,10 @@ def test_every_output_has_a_value(course: Path, tmp_path: Path, temporary: Path)
 
 def test_what_a_submission_prints_is_no_command(course: Path, tmp_path: Path, temporary: Path) -> None:
     mine = hand_in(tmp_path / "mine", HOSTILE)
-    job = run_action(mine, temporary, course=str(course), classroom="true")
+    job = run_action(mine, temporary, course=str(course))
     assert job.status == 0, job.errors
     commands = runner(job.log)
     assert {kind for kind, _, _ in commands} <= OURS
-    reports = [text for kind, given, text in commands if given.get("title") == "Autograding report"]
-    assert [json.loads(text) for text in reports] == [{"totalPoints": 1, "maxPoints": 7}]
     assert job.outputs["score"] == "1"
     assert "<script>" in job.page and not any("<script>" in line for line in outside(job.page))
 

@@ -9,7 +9,7 @@ import pytest
 from cli_course import KEEPS_CASE, hand_in
 from cli_run import Viva
 
-FORMATS = ["junit", "ctrf", "summary", "annotations", "outputs", "classroom", "points"]
+FORMATS = ["junit", "ctrf", "summary", "annotations", "outputs"]
 RUNNER = {
     "CLASSROOM": "nlp",
     "ASSIGNMENT": "words",
@@ -64,7 +64,7 @@ def test_folders_are_exported_whole(result: Path, viva: Viva, tmp_path: Path) ->
     assert viva("export", result.parents[1], "--to", "ctrf", "-o", tmp_path / "class.json").status == 0
     report = json.loads((tmp_path / "class.json").read_bytes())
     assert len(report["results"]["extra"]["submissions"]) == 2
-    ran = viva("export", result.parents[1], "--to", "points")
+    ran = viva("export", result.parents[1], "--to", "outputs")
     assert ran.status == 1 and "takes one result, and 2 were given" in ran.sentence()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # imported when there is something to export
     from viva.formats.ci.public_view import Report
 
 _SEVERAL: Final = ("junit", "ctrf", "summary", "annotations")
-_ONE: Final = ("classroom50", "classroom", "points", "outputs")
+_ONE: Final = ("classroom50", "outputs")
 
 
 @click.command("export")
@@ -24,8 +24,7 @@ _ONE: Final = ("classroom50", "classroom", "points", "outputs")
 @click.option(
     "--to", "wanted", required=True, type=click.Choice([*_SEVERAL, *_ONE]),
     help="junit, ctrf: reports for CI systems. summary: a page in Markdown. annotations: GitHub's marks at lines of "
-    "code. outputs: key=value lines. classroom50: its result.json. classroom: the base64 that GitHub Classroom's "
-    "reporter takes. points: the notices by which GitHub Classroom learns the total.",
+    "code. outputs: key=value lines. classroom50: its result.json.",
 )  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to write (default: here).")
 @click.option(
@@ -69,8 +68,6 @@ def _write(wanted: str, reports: Sequence["Report"], files: Sequence[Path], scal
         "summary": lambda: _summary(reports),
         "annotations": lambda: _annotations(reports),
         "classroom50": lambda: _classroom50(reports[0], scale),
-        "classroom": lambda: _classroom(reports[0]),
-        "points": lambda: _points(reports[0]),
         "outputs": lambda: _outputs(reports[0]),
     }
     return writers[wanted]()
@@ -105,18 +102,6 @@ def _classroom50(report: "Report", scale: int) -> bytes:
 
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return classroom50(report, Identity.from_environment(os.environ), instant=now, scale=scale)
-
-
-def _classroom(report: "Report") -> bytes:
-    from viva.formats.ci.classroom import classroom
-
-    return f"{classroom(report)}\n".encode()
-
-
-def _points(report: "Report") -> bytes:
-    from viva.formats.ci.classroom import notices
-
-    return notices(report).encode()
 
 
 def _outputs(report: "Report") -> bytes:
