@@ -73,7 +73,7 @@ def _class(url: str, folder: Path, count: int) -> list[str]:
             said: list[tuple[Place, Judgement]] = []
             for number, hash_ in enumerate(hashes[: count // 2]):
                 chosen = [item.id for item in question.items[: number % 2 + 1] if not item.group]
-                judgement = judge(question, chosen, Fraction(0), f"Comment {number % 40}.", True, question.points)
+                judgement = judge(question, chosen, Fraction(0), f"Comment {number % 40}.", question.points, done=True)
                 said.append((Place(hash_, question.number), judgement))
             hand_grading.append(records, NAME, f"bench {question.number}", said, Reason("Grace"))
     return hashes

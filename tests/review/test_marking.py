@@ -30,7 +30,7 @@ QUESTION = Question(
 
 def test_what_was_chosen_stands_in_the_order_of_the_rubric_with_what_it_is_worth() -> None:
     judgement = judge(
-        QUESTION, ["mask", "seen", "why", "mask"], F(-1, 4), "\n Look at the mask.\r\nAgain. ", True, F(4)
+        QUESTION, ["mask", "seen", "why", "mask"], F(-1, 4), "\n Look at the mask.\r\nAgain. ", F(4), done=True
     )
     assert judgement == Judgement(
         items=("why", "mask", "seen"),
@@ -62,13 +62,13 @@ def test_what_was_chosen_stands_in_the_order_of_the_rubric_with_what_it_is_worth
 def test_what_it_is_worth_stays_between_nothing_and_all(
     items: str, adjust: Fraction, points: int, earned: Fraction
 ) -> None:
-    assert judge(QUESTION, items.split(), F(adjust), "", True, F(points)).earned == earned
+    assert judge(QUESTION, items.split(), F(adjust), "", F(points), done=True).earned == earned
 
 
 def test_only_what_was_said_is_told() -> None:
-    assert judge(QUESTION, [], F(0), "  \n ", False, F(4)) == Judgement(points=F(4))
-    assert judge(QUESTION, [], F(0), "Well.", True, F(4)).told == "Well."
-    assert judge(QUESTION, ["whole"], F(0), "", True, F(4)).told == "+1  all is said"
+    assert judge(QUESTION, [], F(0), "  \n ", F(4), done=False) == Judgement(points=F(4))
+    assert judge(QUESTION, [], F(0), "Well.", F(4), done=True).told == "Well."
+    assert judge(QUESTION, ["whole"], F(0), "", F(4), done=True).told == "+1  all is said"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_only_what_was_said_is_told() -> None:
 )
 def test_what_cannot_be_said(items: list[str], comment: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        judge(QUESTION, items, F(0), comment, True, F(4))
+        judge(QUESTION, items, F(0), comment, F(4), done=True)
 
 
 def test_a_comment_is_shown_as_it_was_written_and_nothing_in_it_acts() -> None:
@@ -121,7 +121,7 @@ def test_no_points(text: str) -> None:
 
 
 def test_the_same_choice_under_a_rubric_that_has_changed() -> None:
-    before = judge(QUESTION, ["why", "mask"], F(1), "Well.", True, F(4))
+    before = judge(QUESTION, ["why", "mask"], F(1), "Well.", F(4), done=True)
     assert rejudged(QUESTION, before, F(4)) == before
     items = (replace(QUESTION.items[3], points=F(-2), text="no masks"), *QUESTION.items[:3])
     after = rejudged(replace(QUESTION, items=items), before, F(8))
@@ -135,7 +135,7 @@ def test_the_same_choice_under_a_rubric_that_has_changed() -> None:
 
 
 def test_a_choice_that_nobody_can_make_any_more() -> None:
-    before = judge(QUESTION, ["why", "mask"], F(0), "", True, F(4))
+    before = judge(QUESTION, ["why", "mask"], F(0), "", F(4), done=True)
     assert rejudged(replace(QUESTION, items=QUESTION.items[1:]), before, F(4)) is None
     together = tuple(replace(item, group="scope") for item in QUESTION.items)
     assert rejudged(replace(QUESTION, items=together), before, F(4)) is None

@@ -43,8 +43,8 @@ def answer(key: Key, text: str) -> Answer:
 
 
 ANSWERS = {key: answer(key, text) for key, text in {ADA: "=1+1\r\nBecause", BO: "true", EVE: ""}.items()}
-MARKED = judge(QUESTION, ["why", "part"], F(0), "Well, well.", True, F(4))
-DRAFT = judge(QUESTION, [], F(-1, 2), "=SUM(1)", False, F(4))
+MARKED = judge(QUESTION, ["why", "part"], F(0), "Well, well.", F(4), done=True)
+DRAFT = judge(QUESTION, [], F(-1, 2), "=SUM(1)", F(4), done=False)
 LATEST = {ADA: (7, MARKED), BO: (8, DRAFT)}
 Table = list[dict[str, str]]
 
@@ -101,9 +101,9 @@ def test_what_was_changed_is_taken_with_what_it_is_worth() -> None:
     rows[1]["done"] = "Yes "
     rows[2] |= {"items": "1.0 why", "comment": "- Look.\n- Again.", "done": "yes"}
     assert read(saved(rows)) == [
-        ReadMark(Place(*ADA), judge(QUESTION, ["why", "part"], F(-1, 3), "Well, well.", True, F(4)), 7),
-        ReadMark(Place(*BO), judge(QUESTION, [], F(-1, 2), "=SUM(1)", True, F(4)), 8),
-        ReadMark(Place(*EVE), judge(QUESTION, ["why", "1.0"], F(0), "- Look.\n- Again.", True, F(4)), None),
+        ReadMark(Place(*ADA), judge(QUESTION, ["why", "part"], F(-1, 3), "Well, well.", F(4), done=True), 7),
+        ReadMark(Place(*BO), judge(QUESTION, [], F(-1, 2), "=SUM(1)", F(4), done=True), 8),
+        ReadMark(Place(*EVE), judge(QUESTION, ["why", "1.0"], F(0), "- Look.\n- Again.", F(4), done=True), None),
     ]
     second = read_marks(saved(rows[2:]), ANSWERS, RUBRIC, LATEST, SECOND)
     assert [mark.place for mark in second] == [Place(*EVE, round=SECOND)]
@@ -263,7 +263,7 @@ def test_an_answer_that_is_too_long_for_a_cell_is_cut_and_still_known() -> None:
 
 
 judgements = st.builds(
-    lambda items, adjust, comment, done: judge(QUESTION, items, adjust, comment, done, F(4)),
+    lambda items, adjust, comment, done: judge(QUESTION, items, adjust, comment, F(4), done=done),
     st.sampled_from([[], ["why"], ["1.0"], ["why", "whole", "1.0"]]),
     st.fractions(-99, 99, max_denominator=99),
     st.text(alphabet=st.one_of(st.sampled_from("'=+-@＝ 12./\t\r\n\"\u00a0,;"), st.characters()), max_size=60),

@@ -1,1 +1,1 @@
-"""Written answers, marked by people: questions across a class, one after the other."""
+"""Grading by hand: the written answers of a class, question by question."""

@@ -1,4 +1,4 @@
-"""Where a class's answers come from: the course's records, or a folder of results."""
+"""Sources of a class's written answers: the course's records, or a folder of results."""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -21,26 +21,26 @@ _OPEN: Final = Status.NEEDS_REVIEW.value
 
 
 class Source(Protocol):
-    """A class that was graded."""
+    """A class whose submissions were graded."""
 
     is_told: bool
     """Whether `tell` does anything."""
 
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
-        """Every submission that counts, with what a person is to mark of it."""
+        """Yield every submission that counts, with its parts that are graded by hand."""
 
     def score(self, handed_in: HandedIn) -> Score:
-        """Its whole score."""
+        """Return the whole score of a submission."""
 
     def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
-        """Its notebook; where there is none to show, a sentence that says why."""
+        """Return the notebook of a submission, or None and a sentence that says why there is none to show."""
 
     def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
-        """What counts of its prose has changed: by question."""
+        """Update the stored result of a submission with the grades that now count, by question."""
 
 
 class KeptClass:
-    """An assignment whose scores the course keeps. What is marked joins the scores whenever these are read."""
+    """An assignment whose scores are in the records; grades by hand are joined with a score whenever it is read."""
 
     is_told = False
 
@@ -50,7 +50,7 @@ class KeptClass:
         self._records, self._assignment, self._withheld = records, assignment, withheld
 
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
-        """As `Source.read`; of several attempts the last one, unless the best one counts."""
+        """Yield submissions as `Source.read` does: of several attempts the last one, unless the best one counts."""
         rows = [(attempt_from(row), row) for row in self._records.current_rows(self._assignment.name)]
         if self._assignment.policy().attempts.which == "last":
             rows = list({_who(attempt): (attempt, row) for attempt, row in rows}.values())
@@ -60,20 +60,20 @@ class KeptClass:
             yield HandedIn(attempt, plain["content_hash"], row.id), written
 
     def score(self, handed_in: HandedIn) -> Score:
-        """As `Source.score`."""
+        """Return the whole score, as `Source.score` does."""
         assert isinstance(handed_in.score, int)  # `read` made it
         return self._records.score(handed_in.score)
 
     def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
-        """As `Source.notebook`: the file that was handed in, if it is still there and the same."""
+        """Return the submitted notebook, as `Source.notebook` does, if the file still exists and is unchanged."""
         return _handed_in_notebook(Marked(handed_in.attempt, self.score(handed_in)), self._assignment, self._withheld)
 
     def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
-        """Nothing is written: the records hold the marks."""
+        """Do nothing: the records hold the grades."""
 
 
 class FolderClass:
-    """A folder that `viva grade -o` wrote: its results.json are kept up to date."""
+    """A folder that `viva grade -o` wrote; its results.json files are kept up to date."""
 
     is_told = True
 
@@ -82,22 +82,29 @@ class FolderClass:
         folder: Path,
         submissions: Path,
         assignment: Assignment,
-        alone: bool,
         withheld: Callable[[], Container[tuple[int, int]]],
+        *,
+        alone: bool,
     ) -> None:
-        """Prepare.
+        """Set up the source; nothing is read yet.
 
         Args:
-            submissions: the folder in which grading was started, from which results name their submissions.
-            alone: whether results of another assignment are one too many, because nobody said which is meant.
+            folder: what `viva grade -o` wrote.
+            submissions: the folder in which grading was started; results name their submissions relative to it.
+            assignment: the assignment to grade.
             withheld: as for `open_submission`.
+            alone: whether results of another assignment are an error, because the user did not choose one.
         """
         self._folder, self._submissions, self._assignment = folder, submissions, assignment
         self._alone, self._withheld = alone, withheld
         self._executed: Mapping[str, bytes] = {}
 
     def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
-        """As `Source.read`."""
+        """Yield submissions as `Source.read` does.
+
+        Raises:
+            UsageError: `alone` is set, and there are results of several assignments.
+        """
         from viva.report.feedback.executed_notebooks import ExecutedNotebooks
         from viva.report.load_results import attempts_below
 
@@ -112,18 +119,18 @@ class FolderClass:
             yield HandedIn(one.attempt, one.score.content_hash, place), written
 
     def score(self, handed_in: HandedIn) -> Score:
-        """As `Source.score`."""
+        """Return the whole score, as `Source.score` does."""
         return _score(_file(handed_in))
 
     @staticmethod
     def _as_graded(score: Score, place: Path) -> Score:
-        """Without the marks that earlier reviews wrote into it."""
+        """Return the score without the grades that earlier reviews wrote into its file."""
         if all(entry.status is Status.NEEDS_REVIEW for entry in score.entries if entry.rubric):
             return score
         return _score(place / _RESULTS, without_marks=True)
 
     def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
-        """As `Source.notebook`: executed, where that is kept beside the result."""
+        """Return the notebook, as `Source.notebook` does: the executed one if it was saved next to the result."""
         from viva.report.feedback.feedback_page import Notebook
 
         executed = self._executed.get(handed_in.attempt.name)
@@ -132,7 +139,7 @@ class FolderClass:
         return _handed_in_notebook(Marked(handed_in.attempt, self.score(handed_in)), self._assignment, self._withheld)
 
     def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
-        """Write the marks into its results.json."""
+        """Write the grades into the results.json of a submission."""
         from viva.formats.hand_graded_results import join
 
         join(_file(handed_in), marks, handed_in.content_hash)
@@ -157,7 +164,7 @@ def _who(attempt: Attempt) -> Sequence[str]:
 
 
 def _written(plain: Mapping[str, Any]) -> Written:
-    """Of an entry as plain data."""
+    """Return the part that is graded by hand from an entry in the form in which the records store it."""
     findings = "\n".join(dict.fromkeys(message for _, _, _, _, message, _, _ in plain["cases"] if message))
     return Written(plain["rubric"], plain["test_id"], Fraction(plain["points"]), plain["written"], noticed(findings))
 

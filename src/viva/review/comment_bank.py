@@ -1,4 +1,4 @@
-"""Comments that a marker can use again: those that the rubric has ready, and those that were written before."""
+"""Comments that a marker can reuse: those of the rubric's misconceptions, and those that markers wrote before."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,26 +12,26 @@ _TITLE: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A comment that is ready."""
+    """A comment that can be reused."""
 
     text: str
     """The whole comment."""
     item: str
-    """The rubric's item that goes with it; empty for none."""
+    """The id of the rubric item that belongs to it; empty for none."""
     used: int
-    """In how many answers it stands already."""
+    """The number of answers that have this comment."""
     title: str
-    """What it is chosen by: the misconception, or how the comment begins."""
+    """The label shown to markers: the misconception, or the beginning of the comment."""
 
 
 def phrases(question: Question, comments: Iterable[str]) -> list[Phrase]:
-    """Comments for reuse: the misconceptions' in the order of the rubric, then those written before, most used first.
+    """List comments for reuse: those of the misconceptions in the order of the rubric, then others by frequency.
 
-    Comments that differ in spaces or in large letters alone are one, as it was written first.
+    Comments that differ only in whitespace or letter case count as one, in the wording that came first.
 
     Args:
-        question: whose misconceptions are meant.
-        comments: as they stand now below answers to this question, one for each answer.
+        question: the rubric's question, with its misconceptions.
+        comments: the current comments on answers to this question, one for each answer.
     """
     used: Counter[str] = Counter()
     written: dict[str, str] = {}

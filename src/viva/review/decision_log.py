@@ -1,4 +1,4 @@
-"""What markers have said, as the records hold it, in memory: each look brings what others have added meanwhile."""
+"""The decisions of markers, held in memory as the records store them; a refresh adds what others appended."""
 
 import heapq
 import threading
@@ -15,13 +15,13 @@ from viva.review.written_answers import Key
 
 _number = attrgetter("id")
 _MOST_TIMES: Final = 100
-"""By which it is told how long an answer takes."""
+"""The number of recent answers from which the time for an answer is estimated."""
 _NONE: Final = frozenset[str]()
 _COUNTED: Final = ((MARK, FIRST), (MARK, SECOND), (SETTLED, 0))
 
 
 class Journal:
-    """The actions of all markers of one assignment, for several threads; empty before the first `refresh`."""
+    """The actions of all markers of one assignment; empty before the first `refresh`. Several threads may use it."""
 
     def __init__(self, records: Records, assignment: str) -> None:
         self._records, self._assignment = records, assignment
@@ -34,7 +34,7 @@ class Journal:
     # --- reading
 
     def refresh(self) -> set[Key]:
-        """Take in what was added since; returns of which answers."""
+        """Read the rows that were appended since the last call, and return the answers that they are about."""
         with self._lock:
             if self._last:
                 new = hand_grading.since(self._records, self._assignment, self._last)
@@ -44,51 +44,51 @@ class Journal:
         return {key_of(review.place) for review in new}
 
     def at(self, place: Place) -> Review | None:
-        """What was said last in a place."""
+        """Return the latest row for a place."""
         return self._latest.get(place)
 
     def seen(self, place: Place) -> int:
-        """The number of what was said last in a place; 0 where nothing was."""
+        """Return the id of the latest row for a place; 0 if there is none."""
         there = self._latest.get(place)
         return 0 if there is None else there.id
 
     def done(self, question: str, round_: int) -> Set[str]:
-        """Content hashes of the submissions whose answer was marked in a round."""
+        """Return the content hashes of the submissions whose answer is graded in a round."""
         return self._done.get((question, round_), _NONE)
 
     def standing(self, key: Key) -> Standing:
-        """What counts of an answer."""
+        """Return the decision that counts for an answer."""
         places = (Place(*key, kind, round_) for kind, round_ in _COUNTED)
         said = [self._latest[place] for place in places if place in self._latest]
         return hand_grading.current_decisions(said).get(key, Standing(None))
 
     def settled(self, key: Key) -> Review | None:
-        """The decision that stands above both rounds."""
+        """Return the decision that overrides both rounds."""
         there = self._latest.get(Place(*key, SETTLED, 0))
         return there if there is not None and there.judgement.done else None
 
     def appeals(self, key: Key) -> Sequence[Review]:
-        """What its student asked, from the first request to the last."""
+        """Return the regrade requests for an answer, from the first to the last."""
         return self._appeals.get(key, ())
 
     def appealed(self) -> dict[Key, bool]:
-        """The answers of which students asked, and whether the last request still waits for a decision."""
+        """Return the answers with a regrade request, and whether the last request still waits for a decision."""
         with self._lock:
             return {key: self._waits(key) for key in self._appeals}
 
     def waits(self, key: Key) -> bool | None:
-        """Whether what a student asked of an answer waits for a decision; None where nothing was asked."""
+        """Return whether a regrade request waits for a decision; None if there is no request for the answer."""
         with self._lock:
             return self._waits(key) if key in self._appeals else None
 
     def times(self, question: str, by: str, round_: int) -> list[str]:
-        """When a marker finished answers to a question, the latest of those that stand."""
+        """Return the most recent times at which a marker finished answers to a question, in ascending order."""
         with self._lock:
             rows = [self._latest[Place(hash_, question, MARK, round_)] for hash_ in self.done(question, round_)]
         return sorted(row.at for row in heapq.nlargest(_MOST_TIMES, (r for r in rows if r.by == by), key=_number))
 
     def comments(self, question: str, round_: int) -> list[str]:
-        """Comments that stand in a round with answers to a question: those of the other one would tell its marks."""
+        """Return the comments of one round on answers to a question; the other round's would reveal its grades."""
         with self._lock:
             rows = [
                 row
@@ -98,7 +98,7 @@ class Journal:
         return [row.judgement.comment for row in rows if row.judgement.done and row.judgement.comment]
 
     def differing(self) -> list[Key]:
-        """Answers to which two markers gave different points, and nobody has settled it."""
+        """Return the answers to which two markers gave different points that are not settled yet."""
         with self._lock:
             both = [
                 (hash_, question)
@@ -109,12 +109,12 @@ class Journal:
         return [key for key in both if self.standing(key).why_open]
 
     def said(self) -> list[Review]:
-        """Everything that stands now, of every round."""
+        """Return the latest row of every place in every round, without regrade requests."""
         with self._lock:
             return [row for row in self._latest.values() if row.place.kind != APPEAL]
 
     def history(self, key: Key) -> list[Review]:
-        """Everything that was ever said of an answer."""
+        """Return every row about an answer, including those that were replaced."""
         return hand_grading.history(self._records, self._assignment, *key)
 
     # --- adding
@@ -127,19 +127,19 @@ class Journal:
         action: str = "",
         seen: Mapping[Place, int] | None = None,
     ) -> list[Review]:
-        """Add one action. What says the same as what stands there is not added.
+        """Append one action; a judgement that equals the current one of its place is left out.
 
         Args:
-            said: what is said, and where.
-            reason: who says it, and why.
-            action: its name; a second one of the same name is the same one, whose reply was lost on its way.
-            seen: what the marker has seen in each place; see `Journal.seen`.
+            said: places, and the judgement for each.
+            reason: who decides, and why.
+            action: the name of the action. A second action of the same name is a repetition whose reply was lost.
+            seen: the row that the marker has seen for each place; see `DecisionLog.seen`.
 
         Returns:
-            The rows that say so, in the order of `said`. Somebody else may have said something above them by now.
+            The rows that hold the judgements, in the order of `said`. Other markers may have added later rows.
 
         Raises:
-            Changed: somebody else has said something there since; nothing was added.
+            Changed: another marker has added a row for one of the places since; nothing was added.
         """
         with self._lock:
             rows = {place: there for place, _ in said if (there := self.at(place)) is not None}
@@ -148,14 +148,19 @@ class Journal:
                 before = {place: (seen or {}).get(place, self.seen(place)) for place, _ in new}
                 kept = self._appended(action or uuid.uuid4().hex, new, reason, before)
                 late = [(p, j) for p, j in new if p not in kept or kept[p].judgement != j]
-                if late:  # the reply was lost, or the page was gone back to, and the marker has gone on meanwhile
+                if late:  # the reply was lost or the browser went back, and the marker has changed the judgement since
                     then = {place: kept[place].id if place in kept else before[place] for place, _ in late}
                     kept |= self._appended(uuid.uuid4().hex, late, reason, then)
                 rows |= kept
             return [rows[place] for place, _ in said]
 
     def appeal(self, key: Key, request: str, by: str) -> None:
-        """Note what a student asks.
+        """Record a regrade request.
+
+        Args:
+            key: the answer that the request is about.
+            request: the student's words.
+            by: the person who records it.
 
         Raises:
             UsageError: the request is empty.
@@ -167,10 +172,10 @@ class Journal:
         self.refresh()
 
     def undo(self, by: str, round_: int) -> list[Review]:
-        """Take back what a marker did last; returns the rows that say so, none where there is nothing left.
+        """Undo a marker's last action, and return the new rows; none if there is nothing to undo.
 
         Raises:
-            Changed: somebody else has said something there since.
+            Changed: another marker has added a row for one of the places since.
         """
         with self._lock:
             rows = hand_grading.undo(self._records, self._assignment, uuid.uuid4().hex, Reason(by), round_)
@@ -201,10 +206,10 @@ class Journal:
 
 
 def key_of(place: Place) -> Key:
-    """The answer that a place is about."""
+    """Return the key of the answer that a place belongs to."""
     return place.content_hash, place.question
 
 
 def place_of(key: Key, round_: int) -> Place:
-    """Where what is said of an answer in a round stands."""
+    """Return the place of the grade of an answer in a round."""
     return Place(*key, MARK, round_)

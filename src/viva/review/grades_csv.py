@@ -1,7 +1,7 @@
-"""Marks as a table: written for a spreadsheet, and read again after people and spreadsheets have changed it.
+"""Grades as a CSV table: written for a spreadsheet, and read again after people and spreadsheets have changed it.
 
-What comes back is believed in nothing: a row is taken where it says what one answer is worth and nobody has marked that
-answer since, and no row is taken where one is wrong.
+The returned table is untrusted. A row counts if it says what one answer is worth and if no one has graded that answer
+since the table was written. If any row is wrong, none counts.
 """
 
 import hashlib
@@ -26,40 +26,41 @@ _SEEN: Final = re.compile(r"([0-9]{1,18})-([a-p]{8})")
 _LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
 
 Latest = Mapping[Key, tuple[int, Judgement]]
-"""What stands of the answers that are marked: the row of the records, and what it says."""
+"""The current judgements of the answers that have one: the id of the row in the records, and the judgement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMark:
-    """What a row says that is not said yet."""
+    """A judgement in a table that differs from the current one."""
 
     place: Place
     judgement: Judgement
     seen: int | None
-    """The row of the records that it was written from, and which still stands; None where none did."""
+    """The row of the records that the table was written from and that is still the current one; None for none."""
 
 
 def to_csv(answers: Iterable[Answer], latest: Latest) -> bytes:
-    """The table: a row for each answer, marked or not, in the order given."""
+    """Return the table: a row for each answer, graded or not, in the given order."""
     return table([COLUMNS, *(_row(each, latest.get(each.key)) for each in answers)])
 
 
 def read_marks(
     data: bytes, answers: Mapping[Key, Answer], rubric: Rubric, latest: Latest, round: int = FIRST
 ) -> list[ReadMark]:
-    """The rows that say something else than when the table was written.
+    """Read the judgements that were changed since the table was written.
 
     Rows and columns may have another order, and rows may be missing.
 
     Args:
-        data: the table as it came back.
-        answers: every answer that there is.
-        latest: as for `to_csv`, as it is now.
-        round: the one that the marks are of.
+        data: the returned table.
+        answers: every answer of the class.
+        rubric: the present rubric.
+        latest: as for `to_csv`, at the time of reading.
+        round: the round of the grades in the table.
 
     Raises:
-        UsageError: it is no such table, or rows are wrong; names the first ten, as a spreadsheet counts them. Then no
-            row counts.
+        UsageError: it is not such a table, or rows are wrong. The message names the first ten, numbered as in a
+            spreadsheet. Then no row counts.
     """
     reader = _Reader(answers, rubric, latest, round)
     marks, problems = [], []
@@ -79,7 +80,7 @@ def read_marks(
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a marker decides in a row."""
+    """What a marker decides in a row of the table."""
 
     items: frozenset[str] = frozenset()
     adjust: Fraction = Fraction(0)
@@ -91,27 +92,27 @@ class _Said:
         return cls(frozenset(judgement.items), judgement.adjust, judgement.comment, judgement.done)
 
     def digest(self) -> str:
-        """Eight letters; no digits, so that no spreadsheet reads a number or a date."""
+        """Return a digest of eight letters, without digits, so that no spreadsheet reads a number or a date."""
         told = repr((sorted(self.items), str(self.adjust), self.comment, self.done))
         return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:8].translate(_LETTERS)
 
 
 @dataclass(slots=True)
 class _Reader:
-    """What rows are compared with."""
+    """Reads rows and compares them with the current judgements."""
 
     answers: Mapping[Key, Answer]
     rubric: Rubric
     latest: Latest
     round: int
     places: dict[Key, int] = field(default_factory=dict)
-    """Of the rows that were read."""
+    """The row number of each answer that was read so far."""
 
     def read(self, place: int, cells: Mapping[str, str]) -> ReadMark | None:
-        """What a row says; None where it says nothing new.
+        """Return the judgement of a row; None if it is the current one.
 
         Raises:
-            UsageError: it is wrong.
+            UsageError: the row is wrong.
         """
         answer = self._answer(place, cells)
         key = answer.key
@@ -132,7 +133,11 @@ class _Reader:
         return ReadMark(Place(*key, round=self.round), judgement, seen) if is_new else None
 
     def _answer(self, place: int, cells: Mapping[str, str]) -> Answer:
-        """The answer that a row is about."""
+        """Return the answer that a row is about.
+
+        Raises:
+            UsageError: there is no such answer, an earlier row is about it too, or its text was changed.
+        """
         key = text_of(cells["submission"]).strip(), text_of(cells["question"]).strip()
         answer = self.answers.get(key)
         if answer is None:
@@ -147,7 +152,7 @@ class _Reader:
         question = self.rubric.question(answer.question)
         if question is None:
             raise UsageError(f"the rubric has no question {_quoted(answer.question)} any more.")
-        return judge(question, said.items, said.adjust, said.comment, said.done, answer.points)
+        return judge(question, said.items, said.adjust, said.comment, answer.points, done=said.done)
 
 
 def _row(answer: Answer, standing: tuple[int, Judgement] | None) -> list[str]:
@@ -179,7 +184,7 @@ def _points(cells: Mapping[str, str]) -> Fraction | None:
 
 
 def _seen(cells: Mapping[str, str]) -> tuple[int | None, str]:
-    """The row that it was written from, and the digest of what that said."""
+    """Return the id of the row that a table row was written from, and the digest of its judgement."""
     text = cells["seen"].strip()
     found = _SEEN.fullmatch(text)
     if text and not found:
@@ -188,7 +193,7 @@ def _seen(cells: Mapping[str, str]) -> tuple[int | None, str]:
 
 
 def _squeezed(text: str) -> str:
-    """Spreadsheets change spaces, line ends, and `true` to `TRUE`."""
+    """Normalize what spreadsheets change: spaces, line ends, and `true` to `TRUE`."""
     return " ".join(text.split()).casefold()
 
 

@@ -1,4 +1,4 @@
-"""Whose turn an answer is: markers side by side get different ones, and a second mark comes from a second person."""
+"""Assign answers to markers: several at once get different ones, and a second grade comes from a second person."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -11,52 +11,53 @@ from viva.review.decision_log import Journal, place_of
 from viva.review.written_answers import Answer, Key
 
 HELD_S: Final = 120.0
-"""How long an answer that somebody has opened is not given to others who ask for the next one."""
+"""How long an opened answer is not assigned to other markers who ask for the next one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Who sits at the desk."""
+    """A person who grades answers, and the round in which they do."""
 
     name: str
     round: int = FIRST
 
 
 class Turns:
-    """Which answer comes next for whom."""
+    """Chooses the next answer for each marker, and remembers which ones are open."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._opened: dict[tuple[Key, int], tuple[str, float]] = {}
 
     def open(self, marker: Marker, answer: Answer) -> None:
-        """Somebody looks at an answer to mark it."""
+        """Record that a marker has opened an answer."""
         self._opened[answer.key, marker.round] = (marker.name, time.monotonic())
 
     def may_mark(self, marker: Marker, answer: Answer) -> bool:
-        """Whether an answer is one for a marker: a second one would agree with herself where she was the first."""
+        """Return whether a marker may grade an answer: the second marker must not be the first one again."""
         first = self._journal.at(place_of(answer.key, FIRST)) if marker.round == SECOND else None
         return first is None or first.by != marker.name
 
     def check_may_mark(self, marker: Marker, answers: Iterable[Answer]) -> None:
-        """See that answers are all for a marker.
+        """Check that a marker may grade all of the answers.
 
         Raises:
-            UsageError: one is not, see `may_mark`.
+            UsageError: the marker may not grade one of them, see `may_mark`.
         """
         if not all(self.may_mark(marker, answer) for answer in answers):
             raise UsageError("The first mark here is your own, so the second one has to be somebody else's.")
 
     def next_for(self, marker: Marker, answers: Sequence[Answer], after: int | None) -> Answer | None:
-        """The next answer to a question that is not marked; None if none is left for this marker.
+        """Return the next answer to a question that is not graded; None if none is left for this marker.
 
-        One that somebody else has just opened comes when no other is left; a second marker gets none that she marked
-        at first. Where others mark the same question, somebody new begins in the middle of what is left, so that nobody
-        runs into the other all the time.
+        An answer that another marker has just opened is returned only if no other is left. A second marker gets no
+        answer that they graded in the first round. If others grade the same question, a new marker begins in the
+        middle of what is left, so that two markers rarely reach the same answers.
 
         Args:
-            answers: all to the question, in their order.
-            after: where the marker comes from; None for the beginning.
+            marker: the marker who asks.
+            answers: all answers to the question, in their order.
+            after: the index of the answer that the marker comes from; None for the beginning.
         """
         if after is None or self._is_of_others(marker, answers[after]):
             start = self._begin(marker, answers)
@@ -74,7 +75,7 @@ class Turns:
         return held[0] if held else None
 
     def _begin(self, marker: Marker, answers: Sequence[Answer]) -> int:
-        """The first answer, or the middle of the longest run of those that are not marked."""
+        """Return the index to begin at: 0, or the middle of the longest run of answers that are not graded."""
         done = self._journal.done(answers[0].question, marker.round) if answers else ()
         if not any(self._is_of_others(marker, answer) for answer in answers if answer.content_hash in done):
             return 0

@@ -1,6 +1,6 @@
-"""How far two markers agree beyond what chance would give: Cohen's kappa of the points that both gave.
+"""Agreement of two markers beyond chance: Cohen's kappa of the points that both gave.
 
-Exact numbers in, exact numbers out. What cannot be said is None, never a number that looks like an answer.
+Numbers are exact fractions. A value that is not defined is None, never a number that looks like an answer.
 """
 
 from collections import Counter
@@ -22,18 +22,18 @@ _WORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What two markers have in common."""
+    """How far two markers agree."""
 
     n: int
-    """Answers that both have marked."""
+    """The number of answers that both have graded."""
     exact: Fraction | None
-    """The share of them to which both gave the same points; None where there are none."""
+    """The share of them to which both gave the same points; None if there are none."""
     kappa: Fraction | None
-    """As `cohen_kappa` says it."""
+    """The value of `cohen_kappa`."""
 
     @property
     def words(self) -> str:
-        """The kappa in words; empty where there is none.
+        """Return the kappa in words; empty if it is None.
 
         Source: Landis and Koch 1977, "The measurement of observer agreement for categorical data", section 5; its
         authors call the bounds arbitrary.
@@ -44,7 +44,7 @@ class Agreement:
 
 
 def agreement(pairs: Sequence[tuple[Fraction, Fraction]], weights: Weights = "linear") -> Agreement:
-    """How two markers agree.
+    """Compute the agreement of two markers.
 
     Args:
         pairs: for each answer the points of the first and of the second marker.
@@ -55,18 +55,19 @@ def agreement(pairs: Sequence[tuple[Fraction, Fraction]], weights: Weights = "li
 
 
 def cohen_kappa(pairs: Sequence[tuple[Fraction, Fraction]], weights: Weights = "none") -> Fraction | None:
-    """One less the disagreement that there is, over the disagreement that chance would give.
+    """Compute Cohen's kappa: 1 minus the observed disagreement divided by the disagreement expected by chance.
 
-    Two ratings x and y disagree by 1 (`none`), by |x - y| (`linear`) or by (x - y)² (`quadratic`): by the points
-    themselves and not by their ranks, so that 0 and 4 are four times as far apart as 0 and 1, whichever points were
-    given between them. Chance is what both would give if each kept how often they give what, and chose blindly.
+    Two ratings x and y disagree by 1 (`none`), by |x - y| (`linear`) or by (x - y)² (`quadratic`). Points are compared
+    and not their ranks, so that 0 and 4 are four times as far apart as 0 and 1, whichever points lie between them.
+    The expected disagreement is that of two markers who keep their own frequencies of points but choose at random.
 
     Args:
         pairs: for each answer the points of the first and of the second marker.
+        weights: how the disagreement of two ratings is measured.
 
     Returns:
-        At most 1, and 0 where they agree as chance would have it. None without pairs, and where both gave every answer
-        the same points: then nobody can tell agreement from chance.
+        At most 1; 0 for the agreement expected by chance. None without pairs, and None if both gave the same points to
+        every answer, because agreement and chance cannot be told apart then.
 
     Source: Cohen 1960, "A coefficient of agreement for nominal scales", equation 1; with weights Cohen 1968, "Weighted
     kappa", in the notation of Fleiss, Cohen and Everitt 1969, "Large sample standard errors of kappa and weighted

@@ -1,4 +1,4 @@
-"""A desk is set up: for an assignment whose scores the course keeps, or for a folder of results."""
+"""Create the queue for an assignment whose scores are in the records, or for a folder of results."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from viva.review.queue import Desk
 
 
 def desk_of_records(course: Course, name: str, records: Records) -> Desk:
-    """The desk of an assignment whose scores are in the records.
+    """Create the queue for an assignment whose scores are in the records.
 
     Raises:
         UsageError: there is no such assignment, or it has no rubric.
@@ -23,17 +23,23 @@ def desk_of_records(course: Course, name: str, records: Records) -> Desk:
 
 
 def desk_of_folder(course: Course, folder: Path, submissions: Path, name: str | None, records: Records) -> Desk:
-    """The desk of a folder that `viva grade -o` wrote; marks are kept in the records and written into its results.
+    """Create the queue for a folder that `viva grade -o` wrote.
+
+    Grades are stored in the records, and written into the results of the folder.
 
     Args:
-        submissions: the folder in which grading was started, from which the results name their submissions.
-        name: the assignment; None for the only one that there are results of.
+        course: the course of the assignment.
+        folder: what `viva grade -o` wrote.
+        submissions: the folder in which grading was started; the results name their submissions relative to it.
+        name: the assignment; None for the only one in the folder.
+        records: where decisions are stored.
 
     Raises:
         UsageError: there is no such assignment, or it has no rubric.
     """
     assignment = course.assignment(name or _assignment_of(folder))
-    return _desk(assignment, FolderClass(folder, submissions, assignment, name is None, course.withheld), records)
+    source = FolderClass(folder, submissions, assignment, course.withheld, alone=name is None)
+    return _desk(assignment, source, records)
 
 
 def _desk(assignment: Assignment, source: Source, records: Records) -> Desk:
@@ -51,7 +57,7 @@ def _rubric(assignment: Assignment) -> Rubric:
 
 
 def _assignment_of(folder: Path) -> str:
-    """The assignment of the first result; `FolderClass` refuses results of others."""
+    """Return the assignment of the first result; `FolderSource` refuses results of others."""
     from viva.formats.results_json import load_results
 
     file = next((path for path in sorted(folder.rglob("results.json")) if path.is_file()), None)

@@ -1,7 +1,7 @@
-"""A desk on which an assignment's written answers lie.
+"""The queue of an assignment's written answers that are graded by hand.
 
-Several desks may stand on one set of records, in other processes and on other machines: each looks for what the others
-have added before it answers, and what it adds itself is in the records before it says so.
+Several queues may share one set of records, in other processes and on other machines. Each reads what the others have
+appended before it answers a request, and stores its own decisions before it confirms them.
 """
 
 import sys
@@ -31,7 +31,7 @@ from viva.review.written_answers import Answer, Key, answers_of
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a question is in one round."""
+    """How many answers to a question are graded in one round."""
 
     question: Question
     done: int
@@ -39,25 +39,27 @@ class Progress:
 
     @property
     def left(self) -> int:
-        """Answers that are not marked."""
+        """Return the number of answers that are not graded."""
         return self.of - self.done
 
 
 class Desk:
-    """The answers of a class with what was said of them. As a context manager it reads them; until
-    `ready`, none are there."""
+    """The written answers of a class, with the decisions about them.
+
+    Entering the context starts a thread that reads the answers. Until `ready` is set there are none.
+    """
 
     def __init__(self, assignment: Assignment, rubric: Rubric, source: Source, journal: Journal) -> None:
         self.assignment, self.rubric, self.source, self.journal = assignment, rubric, source, journal
         self.ready = threading.Event()
         self.fault: Exception | None = None
-        """Why the class could not be read."""
+        """The error with which reading the class ended, if it failed."""
         self.read = 0
-        """Submissions that were read so far."""
+        """The number of submissions that were read so far."""
         self.unknown: Sequence[str] = ()
-        """Questions that tests hand to a person and the rubric does not have."""
+        """Questions that are graded by hand but are not in the rubric."""
         self.outdated: Sequence[tuple[Review, Judgement | None]] = ()
-        """Marks of an earlier rubric, and what the present one makes of them; None where an item is gone."""
+        """Grades of an earlier rubric, and the judgement by the present one; None if one of its items is gone."""
         self.answers: Mapping[str, Sequence[Answer]] = {question.number: () for question in rubric.questions}
         self._index: Mapping[Key, int] = {}
         self._hashes: Mapping[str, frozenset[str]] = {}
@@ -70,12 +72,12 @@ class Desk:
     # --- the class
 
     def __enter__(self) -> Self:
-        """Read the class, in a thread of its own."""
+        """Start reading the class in another thread."""
         self._reading.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Wait until all that was marked is written where it belongs."""
+        """Wait until all grades are written to the source."""
         self.behind.end()
 
     def _read(self) -> None:
@@ -94,18 +96,18 @@ class Desk:
                 for number, answers in self.answers.items()
                 for place, answer in enumerate(answers)
             }
-            # Also what was taken back: an earlier process may have ended before it could tell.
+            # Undone grades are included: an earlier process may have ended before it wrote them to the source.
             self._changed({key_of(row.place) for row in self.journal.said()})
         except Exception as error:  # shown on the page that waits for the class
             self.fault = error
-            if not isinstance(error, VivaError):  # one of ours
+            if not isinstance(error, VivaError):  # a bug in viva: its traceback is needed
                 print(escaping.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
         finally:
             self.ready.set()
         self.outdated = list(self._outdated())
 
     def _outdated(self) -> Iterator[tuple[Review, Judgement | None]]:
-        again = lru_cache(maxsize=None)(rejudged)  # much is said of many answers
+        again = lru_cache(maxsize=None)(rejudged)  # many answers get the same judgement
         for row in self.journal.said():
             answer, question = self.answer(key_of(row.place)), self.rubric.question(row.place.question)
             if answer is not None and question is not None and row.judgement.done:
@@ -114,41 +116,41 @@ class Desk:
                     yield row, new
 
     def wait(self) -> None:
-        """Wait for the class, and for all that is known of it: pages are there from `ready` on, before `outdated` is.
+        """Wait until the class is read and `outdated` is known; `ready` is set before that, for the pages.
 
         Raises:
-            UsageError: it cannot be read.
+            UsageError: the class cannot be read.
         """
         self._reading.join()
         if self.fault is not None:
             raise self.fault
 
     def answer(self, key: Key) -> Answer | None:
-        """An answer, None if there is no such."""
+        """Return an answer; None if there is no such answer."""
         place = self._index.get(key)
         return None if place is None else self.answers[key[1]][place]
 
     def every(self) -> Iterator[Answer]:
-        """All answers, question by question."""
+        """Yield all answers, question by question."""
         return chain.from_iterable(self.answers.values())
 
     def position(self, answer: Answer) -> int:
-        """Its place among the answers to its question, from 0."""
+        """Return the index of an answer among the answers to its question, from 0."""
         return self._index[answer.key]
 
     def progress(self, number: str, round_: int) -> Progress:
-        """How far a question is."""
+        """Return how many answers to a question are graded in a round."""
         question = self.rubric.question(number)
         assert question is not None  # callers take it from the rubric
         hashes = self._hashes.get(number, frozenset())
         return Progress(question, len(hashes & self.journal.done(number, round_)), len(hashes))
 
     def next_for(self, marker: Marker, number: str, after: Answer | None = None) -> Answer | None:
-        """The next answer that is not marked; None if none is left for this marker. See `Turns.next_for`."""
+        """Return the next answer that is not graded; None if none is left for this marker. See `Leases.next_for`."""
         return self.turns.next_for(marker, self.answers[number], None if after is None else self.position(after))
 
     def beside(self, answer: Answer, step: int) -> Answer | None:
-        """The answer before (-1) or after (1), None at the ends."""
+        """Return the previous (-1) or the next (1) answer to the same question; None at the ends."""
         place = self.position(answer) + step
         answers = self.answers[answer.question]
         return answers[place] if 0 <= place < len(answers) else None
@@ -156,7 +158,7 @@ class Desk:
     # --- similar answers
 
     def similar(self, answer: Answer) -> list[Answer]:
-        """Answers that say nearly the same, without this one."""
+        """Return the answers that are similar to this one, without it."""
         from viva.review.similar_answers import groups
 
         number = answer.question
@@ -172,29 +174,32 @@ class Desk:
         others = (self.answer((each, number)) for each in same if each != answer.content_hash)
         return [each for each in others if each is not None]
 
-    # --- saying something
+    # --- decisions
 
     def judged(self, answer: Answer, items: Sequence[str], adjust: Fraction, comment: str, *, done: bool) -> Judgement:
-        """What a marker says, by the rubric.
+        """Return the judgement that a marker's choices give by the rubric.
 
         Raises:
             UsageError: an item does not exist, two exclude each other, or the comment is too long.
         """
         question = self.rubric.question(answer.question)
         assert question is not None  # there are answers only to questions of the rubric
-        return judge(question, items, adjust, comment, done, answer.points)
+        return judge(question, items, adjust, comment, answer.points, done=done)
 
     def mark(
         self, marker: Marker, said: Sequence[tuple[Answer, Judgement]], *, action: str, seen: Mapping[str, int]
     ) -> list[Review]:
-        """Add what a marker says of one answer, or of several at once.
+        """Store a marker's judgements of one answer or of several as one action.
 
         Args:
-            seen: by content hash, what she has seen; see `Journal.append`.
+            marker: the marker.
+            said: answers, and the judgement of each.
+            action: the name of the action; see `DecisionLog.append`.
+            seen: by content hash, the row that the marker has seen; see `DecisionLog.append`.
 
         Raises:
-            Changed: somebody else was quicker; nothing was added.
-            UsageError: the answer is not one for this marker, see `may_mark`.
+            Changed: another marker has graded one of the answers since; nothing was added.
+            UsageError: this marker may not grade one of the answers, see `Leases.may_mark`.
         """
         self.turns.check_may_mark(marker, [answer for answer, _ in said])
         places = [(place_of(answer.key, marker.round), judgement) for answer, judgement in said]
@@ -202,10 +207,10 @@ class Desk:
         return self.append(places, Reason(marker.name), action=action, seen=known)
 
     def settle(self, by: str, answer: Answer, judgement: Judgement, why: str, *, action: str, seen: int) -> Review:
-        """Decide above both rounds, with a reason: after two markers differed, or after a student asked.
+        """Store a decision that overrides both rounds: after a disagreement of two markers, or a regrade request.
 
         Raises:
-            Changed: somebody else has decided since.
+            Changed: someone else has decided since.
             UsageError: there is no reason, or it is too long.
         """
         why = tidied(why, "reason", MOST_REASON)
@@ -215,17 +220,17 @@ class Desk:
         return self.append([(place, judgement)], Reason(by, why), action=action, seen={place: seen})[0]
 
     def undo(self, marker: Marker) -> list[Review]:
-        """Take back what a marker did last.
+        """Undo a marker's last action, and return the new rows.
 
         Raises:
-            Changed: somebody else has said something there since.
+            Changed: another marker has added a row for one of the answers since.
         """
         rows = self.journal.undo(marker.name, marker.round)
         self._changed({key_of(row.place) for row in rows})
         return rows
 
     def pairs(self, number: str) -> list[tuple[Fraction, Fraction]]:
-        """The points of answers to a question that both a first and a second marker have marked."""
+        """Return the points of the first and the second marker for each answer to a question that both have graded."""
         first, second = (self.journal.done(number, round_) for round_ in (FIRST, SECOND))
         found = []
         for content_hash in sorted(self._hashes.get(number, frozenset()) & first & second):
@@ -235,7 +240,7 @@ class Desk:
         return found
 
     def refresh(self) -> None:
-        """Take in what others have added."""
+        """Read what others have appended."""
         self._changed(self.journal.refresh())
 
     def append(
@@ -246,7 +251,7 @@ class Desk:
         action: str,
         seen: Mapping[Place, int] | None = None,
     ) -> list[Review]:
-        """As `Journal.append`."""
+        """Append judgements as `DecisionLog.append` does, and update the results."""
         rows = self.journal.append(said, reason, action=action, seen=seen)
         self._changed({key_of(place) for place, _ in said})
         return rows

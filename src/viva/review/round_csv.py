@@ -1,4 +1,4 @@
-"""A desk's marks of one round as a table: written, and taken in again, all of it or nothing."""
+"""The grades of one round as a CSV table: exported, and imported again as a whole or not at all."""
 
 import uuid
 
@@ -10,16 +10,16 @@ from viva.review.queue import Desk
 
 
 def written(desk: Desk, round_: int) -> bytes:
-    """Every answer of the class with what was said of it in a round, as CSV."""
+    """Return every answer of the class with its grade in a round, as CSV."""
     return to_csv(desk.every(), _latest(desk, round_))
 
 
 def taken(desk: Desk, marker: Marker, data: bytes) -> int:
-    """Take in what a table says that is not said yet, as one action; returns how many marks these are.
+    """Store the grades of a table that differ from the current ones as one action, and return how many these are.
 
     Raises:
-        UsageError: it is no such table, a row is wrong, somebody has marked one of its answers since, or one is not
-            for this marker; nothing of it was taken.
+        UsageError: it is not such a table, a row is wrong, one of its answers was graded since, or the marker may not
+            grade one of them. Nothing was stored then.
     """
     answers = {answer.key: answer for answer in desk.every()}
     marks = read_marks(data, answers, desk.rubric, _latest(desk, marker.round), marker.round)

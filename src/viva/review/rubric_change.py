@@ -1,4 +1,4 @@
-"""What was marked under an earlier rubric: nothing changes by itself, and a person may let the marks follow."""
+"""Grades given under an earlier rubric: they change only when a person applies the present rubric to them."""
 
 import uuid
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ _WHY = "the rubric has changed"
 
 @dataclass(frozen=True, slots=True)
 class RubricChange:
-    """How marks differ from what the present rubric makes of the same items."""
+    """How many grades differ from what the present rubric gives for the same items."""
 
     moved: int
-    """Those that get other points or other words."""
+    """Grades that get other points or another text."""
     lost: int
-    """Those that name an item which is not there any more."""
+    """Grades with an item that is no longer in the rubric."""
 
     @property
     def marked(self) -> int:
-        """All of them."""
+        """Return the number of all grades that differ."""
         return self.moved + self.lost
 
 
 def found(desk: Desk, marker: Marker) -> RubricChange | None:
-    """What differs now, as far as the marker may let it follow; None where nothing does.
+    """Count the grades that differ from the present rubric and that the marker may update; None if there are none.
 
-    What is said while the desk stands follows its rubric anyhow.
+    Grades given since the queue was opened follow its rubric already.
     """
     news = [new for _, new in _still(desk, marker)]
     lost = sum(new is None for new in news)
@@ -37,13 +37,13 @@ def found(desk: Desk, marker: Marker) -> RubricChange | None:
 
 
 def follow(desk: Desk, marker: Marker) -> int:
-    """Let every mark that can follow the present rubric, as one action; returns how many did.
+    """Apply the present rubric to every grade that allows it, as one action, and return how many these are.
 
-    Of a second marker these are the second marks alone: a first mark that she has changed is hers, and what she was
-    the first to mark she cannot mark as the second one.
+    A second marker updates only grades of the second round: who changes a first grade becomes the first marker, and
+    the first marker of an answer cannot be its second one.
 
     Raises:
-        Changed: somebody has marked one of them meanwhile; nothing was changed.
+        Changed: another marker has graded one of the answers since; nothing was changed.
     """
     said: list[tuple[Place, Judgement]] = [(row.place, new) for row, new in _still(desk, marker) if new is not None]
     desk.append(said, Reason(marker.name, _WHY), action=uuid.uuid4().hex)
@@ -51,7 +51,7 @@ def follow(desk: Desk, marker: Marker) -> int:
 
 
 def _still(desk: Desk, marker: Marker) -> list[tuple[Review, Judgement | None]]:
-    """Of what differed when the desk was set up, that which still says the same."""
+    """Return the outdated grades that no one has changed since the class was read."""
     return [
         (row, new)
         for row, new in desk.outdated

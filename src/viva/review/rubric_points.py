@@ -1,4 +1,4 @@
-"""From what a marker chose to a judgement: what it is worth by the rubric, and what the student reads."""
+"""Turn a marker's choices into a judgement: the points by the rubric, and the text for the student."""
 
 import re
 from collections.abc import Iterable
@@ -20,17 +20,17 @@ _MINUS: Final = str.maketrans({"−": "-", "–": "-", ",": "."})
 
 
 def judge(
-    question: Question, items: Iterable[str], adjust: Fraction, comment: str, done: bool, points: Fraction
+    question: Question, items: Iterable[str], adjust: Fraction, comment: str, points: Fraction, *, done: bool
 ) -> Judgement:
-    """What a marker says of an answer, with what it is worth.
+    """Return the judgement of an answer, with its points.
 
     Args:
-        question: the rubric's.
-        items: ids of its items, in any order; one that is named twice counts once.
-        adjust: points beside the items, in either direction.
-        comment: for the student, as `tidied` leaves it.
-        done: whether it counts; else it is a draft.
-        points: the most that the answer can be worth.
+        question: the rubric's question.
+        items: ids of its items, in any order; an id that occurs twice counts once.
+        adjust: points added to those of the items; may be negative.
+        comment: for the student, cleaned by `tidied`.
+        points: the maximum for the answer.
+        done: whether the judgement counts; otherwise it is a draft.
 
     Raises:
         UsageError: an item does not exist, two of an exclusive group were chosen, or the comment is too long.
@@ -54,31 +54,32 @@ def judge(
 
 
 def rejudged(question: Question, judgement: Judgement, points: Fraction) -> Judgement | None:
-    """The same choice under a rubric that has changed since.
+    """Return the judgement for the same items under the present rubric.
 
     Args:
-        question: as the rubric has it now.
-        judgement: what was said under the old one.
-        points: the most that the answer can be worth now.
+        question: the question as it is in the rubric now.
+        judgement: the judgement under the earlier rubric.
+        points: the maximum for the answer now.
 
     Returns:
-        None where a person has to choose again: an item is gone, or two of them exclude each other by now.
+        None if a person has to choose again: an item is gone, or two of them exclude each other now.
     """
     try:
-        return judge(question, judgement.items, judgement.adjust, judgement.comment, judgement.done, points)
+        return judge(question, judgement.items, judgement.adjust, judgement.comment, points, done=judgement.done)
     except UsageError:
         return None
 
 
 def tidied(text: str, what: str = "comment", most: int = MOST_COMMENT) -> str:
-    """A text without control characters, and without spaces and empty lines around it.
+    """Remove control characters from a text, and spaces and empty lines around it.
 
     Args:
-        what: how it is called.
-        most: characters that it may have.
+        text: the text.
+        what: the name of the field, for the error.
+        most: the maximum number of characters.
 
     Raises:
-        UsageError: it is too long.
+        UsageError: the text is too long.
     """
     if len(text) > most:
         raise UsageError(f"The {what} has {len(text):,} characters; write at most {most:,}.")
@@ -86,10 +87,10 @@ def tidied(text: str, what: str = "comment", most: int = MOST_COMMENT) -> str:
 
 
 def adjustment(text: str) -> Fraction:
-    """Points as people write them beside the items: `1`, `-0.5`, `+1/2`, `0,25`; nothing written is zero.
+    """Parse points as people write them: `1`, `-0.5`, `+1/2`, `0,25`; an empty text is zero.
 
     Raises:
-        UsageError: it is no number.
+        UsageError: it is not a number.
     """
     plain = text.strip().translate(_MINUS)
     if plain and not _NUMBER.fullmatch(plain):

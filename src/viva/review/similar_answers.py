@@ -1,4 +1,4 @@
-"""Answers that say nearly the same in nearly the same words, so that a marker reads them together."""
+"""Groups of answers with nearly the same wording, which a marker can grade together."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEAR: Final = (4, 5)
-"""The share of their shingles that two answers have in common, at least: four in five."""
+"""The minimum Jaccard similarity of two answers, as a fraction: four in five."""
 _SHINGLE: Final = 3
-"""Words; an answer with fewer of them is one shingle, since the order of few words is all that they say."""
+"""Words in a shingle; an answer with fewer words is one shingle."""
 
 Words = tuple[str, ...]
 
 
 def groups(texts: Sequence[str]) -> list[list[int]]:
-    """Groups of answers that are near their group's first, as places in `texts`; the largest group first.
+    """Group answers that are near the first answer of their group; return indices into `texts`, largest group first.
 
-    Two are near where the Jaccard similarity of their shingles of three words (Broder 1997, "On the resemblance and
-    containment of documents") is at least `NEAR`, and where they have the same numbers, signs of formulas and negations
-    in the same order. Each answer joins the earliest first one that it is near to. Answers without a word or a sign are
-    one group. An answer that is near to no other is in no group; the result depends on nothing but the texts.
+    Two answers are near if the Jaccard similarity of their shingles of three words (Broder 1997, "On the resemblance
+    and containment of documents") is at least `NEAR`, and if they have the same numbers, formula signs and negations
+    in the same order. Each answer joins the earliest group whose first answer it is near to. Answers without a word or
+    a sign are one group. An answer that is near to no other is in no group. The result depends on the texts alone.
     """
     same: dict[Words, list[int]] = {}
     for index, text in enumerate(texts):
@@ -40,10 +40,10 @@ def groups(texts: Sequence[str]) -> list[list[int]]:
 
 
 def _clusters(block: Sequence[Words]) -> Iterable[list[int]]:
-    """Each answer with the first one that it is near to.
+    """Assign each answer to the first one that it is near to.
 
-    The similarity is exact: an index says in which answers each shingle stands, so that all shingles which an answer
-    has in common with the others are counted at once.
+    The similarity is exact. An index maps each shingle to the answers that contain it, so that the shingles that an
+    answer shares with all others are counted at once.
     """
     if len(block) == 1:
         return [[0]]
@@ -51,7 +51,7 @@ def _clusters(block: Sequence[Words]) -> Iterable[list[int]]:
 
     which, shingles = _shingles(block)
     sizes = np.bincount(which)
-    # The answers by shingle, in their order: before an answer's own place stand the earlier ones with that shingle.
+    # The answers by shingle, in their order: before an answer's own position are the earlier ones with that shingle.
     order = np.argsort(shingles, kind="stable")
     standing, ends = which[order], np.argsort(order)
     begins = (np.cumsum(np.bincount(shingles)) - np.bincount(shingles))[shingles]
@@ -69,9 +69,9 @@ def _clusters(block: Sequence[Words]) -> Iterable[list[int]]:
 
 
 def _shingles(block: Sequence[Words]) -> "tuple[NDArray[np.intp], NDArray[np.intp]]":
-    """Every shingle of every answer, once each: the place of the answer, and the shingle as a number.
+    """Return the distinct shingles of every answer: the index of the answer, and the shingle as a number.
 
-    Both have shape (shingles of all answers,), in the order of the answers.
+    Both arrays have the shape (shingles of all answers,), in the order of the answers.
     """
     import numpy as np
 
@@ -82,7 +82,7 @@ def _shingles(block: Sequence[Words]) -> "tuple[NDArray[np.intp], NDArray[np.int
     which = np.repeat(np.arange(len(block)), [len(words) for words in padded])
     starts = np.flatnonzero(np.arange(len(flat)) + _SHINGLE <= ends[which])
     shingles = flat[starts]
-    for step in range(1, _SHINGLE):  # numbered anew after each word, so that no product is too large
+    for step in range(1, _SHINGLE):  # renumbered after each word, so that no product overflows
         shingles = np.unique(shingles * len(numbers) + flat[starts + step], return_inverse=True)[1].reshape(-1)
     pairs = np.unique(which[starts] * (shingles.max() + 1) + shingles)
     return np.divmod(pairs, shingles.max() + 1)

@@ -1,4 +1,4 @@
-"""Cells of a table that goes through a spreadsheet and comes back: what was written is what is read again."""
+"""Cells of a CSV table that survive a spreadsheet: what was written is what is read again."""
 
 import csv
 import io
@@ -14,50 +14,52 @@ from viva.model.errors import UsageError
 MOST_BYTES: Final = 64 << 20
 """A class of 2,000 with 8 questions, and 4 KiB for each answer with its comment."""
 MOST_CELLS: Final = 4_000_000
-"""Counted by what may separate them; commas in prose count too."""
+"""Counted by their possible separators; commas in prose count too."""
 _NO_LIMIT: Final = 1 << 20
 _LONGER_THAN_NUMBERS: Final = 100
-"""Characters by which a formula is known; a whole text is not looked through twice for that."""
+"""Characters at the beginning of a text that are checked for a formula; a long text is not scanned twice."""
 _DELIMITERS: Final = ",;\t"
 _TAKEN_FOR_ANOTHER: Final = re.compile(r"(?=.*[0-9]).{1,20}")
-"""2.10 would become 2.1, and 1/2 a day in January."""
+"""Spreadsheets turn 2.10 into 2.1, and 1/2 into a day in January."""
 
 
 def cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula, a number or a date: a mark goes before what it might."""
+    """Put an apostrophe before a text that a spreadsheet might take for a formula, a number or a date."""
     text = escaping.terminal(text, characters=_NO_LIMIT, lines=_NO_LIMIT)
     return f"'{text}" if _is_marked(text) else text
 
 
 def text_of(cell: str) -> str:
-    """What `cell` made it of, also where a spreadsheet has taken the mark away."""
+    """Return the text that `cell` was called with, even if a spreadsheet has removed the apostrophe."""
     cell = cell.replace("\r\n", "\n").replace("\r", "\n")
     return cell[1:] if cell.startswith("'") and _is_marked(cell[1:]) else cell
 
 
 def number(points: Fraction) -> str:
-    """Points exactly, as a number where decimals can say them."""
+    """Return points as a decimal number if that is exact, otherwise as a fraction in a text cell."""
     decimals = in_decimals(points)
     return decimals if Fraction(decimals) == points else cell(str(points))
 
 
 def table(rows: Iterable[Sequence[str]]) -> bytes:
-    """The file."""
+    """Return rows as a CSV file."""
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\r\n").writerows(rows)
-    return out.getvalue().encode("utf-8-sig")  # without the mark Excel reads it as the code page of the country
+    return out.getvalue().encode("utf-8-sig")  # without a byte order mark Excel reads the country's code page
 
 
 def rows(data: bytes, columns: Sequence[str], optional: Collection[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows below the header that are not empty, each with its number in a spreadsheet: the header's is 1.
+    """Yield the rows below the header that are not empty, each with its row number in a spreadsheet.
+
+    The rows above the header count, too; a header in the first row has the number 1.
 
     Args:
         data: a CSV file in UTF-8 with commas, semicolons or tabs between the cells.
-        columns: names that the header must have, in any order and any case; others may stand beside them.
+        columns: names that the header must have, in any order and any case; there may be others.
         optional: those of them that may be missing.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: it is not such a file.
     """
     if len(data) > MOST_BYTES or sum(map(data.count, (b",", b";", b"\t", b"\n", b"\r"))) > MOST_CELLS:
         raise UsageError(
@@ -83,14 +85,14 @@ def rows(data: bytes, columns: Sequence[str], optional: Collection[str] = ()) ->
 
 
 def _is_marked(text: str) -> bool:
-    """Also behind marks, so that each one that was written can be taken off again."""
+    """Return whether a text needs an apostrophe; texts that begin with apostrophes are judged by what follows them."""
     bare = text.lstrip("'")
     begins = bare.lstrip(" \u00a0")[:_LONGER_THAN_NUMBERS]
     return bool(_TAKEN_FOR_ANOTHER.fullmatch(bare)) or escaping.csv_cell(begins).startswith("'")
 
 
 def _delimiter(text: str, columns: Sequence[str]) -> str:
-    """The one that makes the most columns that are looked for."""
+    """Return the delimiter that yields the most of the expected columns."""
     head = (text[:65536].strip().splitlines() or [""])[0]
     return max(_DELIMITERS, key=lambda sign: len(set(map(_name, head.split(sign))).intersection(columns)))
 

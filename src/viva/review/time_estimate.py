@@ -1,4 +1,4 @@
-"""How long an answer takes a marker, and how long what is left will take."""
+"""Estimate how long an answer takes a marker, and how long the remaining answers will take."""
 
 import statistics
 from collections.abc import Iterable
@@ -7,19 +7,19 @@ from itertools import pairwise
 from typing import Final
 
 LONGEST_GAP_S: Final = 600
-"""Who finishes nothing for longer has done something else meanwhile."""
+"""A longer gap between two answers counts as a break."""
 FEWEST_GAPS: Final = 3
 
 
 def pace(times: Iterable[str]) -> float | None:
-    """Seconds for an answer: the median time between one that was finished and the next.
+    """Return the seconds for an answer: the median gap between two answers that were finished in succession.
 
     Args:
-        times: when answers were finished, ISO 8601, in any order; UTC where no zone is named. What was finished at one
-            time was one decision, and counts once.
+        times: when answers were finished, ISO 8601, in any order; UTC if no zone is given. Answers that were finished
+            at the same time were one decision, and count once.
 
     Returns:
-        None where fewer than three gaps are no longer than ten minutes.
+        None if fewer than three gaps are no longer than ten minutes.
     """
     moments = sorted({_moment(time) for time in times})
     gaps = [(after - before).total_seconds() for before, after in pairwise(moments)]
@@ -28,11 +28,11 @@ def pace(times: Iterable[str]) -> float | None:
 
 
 def time_left(remaining: int, seconds: float | None) -> str:
-    """How long answers will take, for a person: `about 25 min`; empty where none is left or nobody can say.
+    """Return how long the remaining answers will take, as text: `about 25 min`; empty if none is left or it is unknown.
 
     Args:
-        remaining: answers.
-        seconds: for each of them, as `pace` says it.
+        remaining: the number of answers that are not graded.
+        seconds: the time for each of them, from `seconds_per_answer`.
     """
     if remaining <= 0 or seconds is None:
         return ""

@@ -1,6 +1,6 @@
-"""An answer as the words and signs that it says, and which of them turn its meaning.
+"""Split an answer into words and signs, and find those that decide its meaning.
 
-What makes no difference is gone: letter case, spaces, punctuation, Markdown's marks. Formulas keep their signs.
+Letter case, spaces, punctuation and Markdown syntax make no difference and are removed. Formulas keep their signs.
 """
 
 import re
@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 _UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
-# NFKC writes 10² as 102 and 3½ as 31⁄2.
+# NFKC writes 10² as 102 and 3½ as 31⁄2, so raised and lowered characters are set apart first.
 _RAISED: Final = re.compile("[²³¹\u2070-\u207f\u1d2c-\u1d61]+")
 _LOWERED: Final = re.compile("[\u2080-\u209c\u1d62-\u1d6a¼-¾\u2150-\u215f\u2189]+")
 _PLAIN: Final = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "−": "-", "–": "-", "‐": "-", "\u2011": "-"})
@@ -60,7 +60,7 @@ _ARTICLES: Final = frozenset("ai")
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """The words, numbers and signs of an answer; of what says nothing, none."""
+    """Return the words, numbers and signs of an answer; none for a text without any."""
     if not text.isascii():
         text = _LOWERED.sub(r" \g<0>", _RAISED.sub(r"^\g<0>", _UNSEEN.sub("", text)))
         text = unicodedata.normalize("NFKC", text)
@@ -75,9 +75,10 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def turns(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """What turns the meaning of an answer, in its order: numbers, signs, names of one letter, negations, opposites.
+    """Return what decides the meaning of an answer, in order: numbers, signs, one-letter names, negations, opposites.
 
-    With what stands beside them: "a is not b" and "a is b, c is not" are no more the same than a < b and b < a.
+    Signs and negations come with the words next to them: "a is not b" and "a is b, c is not" differ, as do a < b and
+    b < a.
     """
     return tuple(_turns(words))
 

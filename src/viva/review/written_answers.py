@@ -1,4 +1,4 @@
-"""What there is to mark: the written answers of a class, question by question, in an order that tells nothing."""
+"""The written answers of a class, question by question, in an order that reveals nothing about the students."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -10,75 +10,75 @@ from typing import Final
 from viva.model import Attempt
 
 Key = tuple[str, str]
-"""Content hash of a submission, and number of a question."""
+"""The content hash of a submission, and the number of a question."""
 _ORDER: Final = "viva: order of written answers"
 
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """A submission under one of the names by which it was handed in."""
+    """A graded submission under one of the names under which it was submitted."""
 
     attempt: Attempt
     content_hash: str
     score: int | Path
-    """Where its score is: its number in the records, or the folder of its results.json."""
+    """Where its score is: the id of a row in the records, or the folder of its results.json."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a test hands to a person."""
+    """The part of a submission that a test leaves to a person to grade."""
 
     question: str
-    """Its number in the rubric."""
+    """The number of the question in the rubric."""
     test_id: str
     points: Fraction
     text: str
     """The student's prose; may be empty."""
     findings: str
-    """What the test itself has to say about it, for student and marker."""
+    """What the test itself reports about it, for the student and the marker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one submission says to one question."""
+    """The answer of one submission to one question."""
 
     content_hash: str
     written: Written
     handed_in: tuple[HandedIn, ...]
-    """Whose it is: several where equal bytes were handed in more than once."""
+    """The submissions that it belongs to: several if equal bytes were submitted more than once."""
 
     @property
     def key(self) -> Key:
-        """What it is found by."""
+        """Return the key by which the answer is found."""
         return self.content_hash, self.question
 
     @property
     def question(self) -> str:
-        """Its number in the rubric."""
+        """Return the number of the question in the rubric."""
         return self.written.question
 
     @property
     def points(self) -> Fraction:
-        """The most that it can earn."""
+        """Return the maximum points of the answer."""
         return self.written.points
 
     @property
     def text(self) -> str:
-        """The student's prose."""
+        """Return the student's prose."""
         return self.written.text
 
 
 def answers_of(
     class_: Iterable[tuple[HandedIn, Sequence[Written]]], questions: Iterable[str]
 ) -> dict[str, list[Answer]]:
-    """The answers by question, in the order of the rubric.
+    """Return the answers by question, in the order of the rubric.
 
-    Answers to a question stand in an order that is the same every day and on every machine, and another one for each
-    question: nobody is always the last one to be marked.
+    The order of the answers to a question is the same every day and on every machine, but differs between questions,
+    so that no student is always the last one to be graded.
 
     Args:
-        class_: everything whose prose counts.
-        questions: the rubric's; prose that none of them marks is left out.
+        class_: every submission that counts, with its parts that are graded by hand.
+        questions: the numbers of the rubric's questions; answers to others are left out.
     """
     said: dict[str, Sequence[Written]] = {}
     names: dict[str, list[HandedIn]] = {}

@@ -1,1 +1,1 @@
-"""The pages of `viva review`, and who may see them."""
+"""The web pages of `viva review`, and their access control."""

@@ -1,4 +1,4 @@
-"""Who may see the pages: one key, from which the address, the sessions and their forms are derived by HMAC."""
+"""Access control of the pages: the token, the sessions and the form tokens are derived from one key by HMAC."""
 
 import base64
 import hashlib
@@ -13,34 +13,34 @@ from typing import Final
 
 KEY_BYTES: Final = 32
 LIFETIME_S: Final = 12 * 3600
-"""How long a session outlives the last request of its browser."""
+"""How long a session lasts after the last request of its browser."""
 RENEWED_S: Final = 600
-"""A cookie that is older is signed anew, so that a session ends long after its last request, not its first."""
+"""An older cookie is signed again, so that the lifetime counts from the last request, not from the first."""
 NAME_CHARACTERS: Final = 60
 _COOKIE_CHARACTERS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Who asks; pages find it as `scope["viva"]`."""
+    """The marker who sends a request; pages find it as `scope["viva"]`."""
 
     marker: str
     round: int
     csrf: str
-    """What each form and script of this session has to send along."""
+    """The token that every form and script of this session must send."""
     id: str
     issued: int
     """Seconds since 1970."""
 
 
 class Access:
-    """What lets a browser in.
+    """Decides which browsers may see the pages.
 
-    Without a password it is the token in the address that the command prints, and everybody who has it marks as the
-    one who ran the command. With a password there is no token, and people say themselves who they are.
+    Without a password, access needs the token in the address that the command prints, and everyone who has it grades
+    as the person who ran the command. With a password there is no token, and people enter their own names.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # all but the key are keyword-only
         self,
         key: bytes,
         *,
@@ -53,18 +53,19 @@ class Access:
         start: str = "/",
         now: Callable[[], float] = time.time,
     ) -> None:
-        """
+        """Set up access control.
+
         Args:
             key: 32 random bytes; with the same key an open page survives a restart.
-            hosts: what the Host header may be, with the port; None for anything, which needs a password: a name that
-                an attacker points at this machine then finds a browser without a session.
+            hosts: the allowed values of the Host header, with the port. None allows any, which needs a password: a
+                name that an attacker points to this machine then finds a browser without a session.
             password: None for a token in the address.
-            marker: who marks where there is no password.
+            marker: the name of the marker if there is no password.
             round: the round of that marker.
-            port: where the server listens; browsers do not tell cookies apart by it, so their names do.
-            https: whether cookies must never travel without encryption.
-            start: the page to which signing in leads.
-            now: seconds since 1970.
+            port: the port of the server. Browsers share cookies between ports, so it is part of their names.
+            https: whether cookies are sent over encrypted connections only.
+            start: the page that is shown after signing in.
+            now: returns seconds since 1970.
 
         Raises:
             ValueError: the key has another length, or any host is allowed without a password.
@@ -75,7 +76,7 @@ class Access:
         self._hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
         self._key, self._marker, self._round, self._now = key, marker, round, now
         self._password = self._digest(password) if password is not None else b""
-        # Another password, or another marker where nobody is asked for a name, ends the sessions of earlier runs.
+        # Another password, or another marker if there is no password, ends the sessions of earlier runs.
         whose = self._password if password is not None else f"{round} {marker}".encode("utf-8", "replace")
         self._signing = self._derived(b"session", whose)
         self._ended: set[str] = set()
@@ -84,19 +85,19 @@ class Access:
         self.token = None if password is not None else _text(self._derived(b"token"))
 
     def takes_host(self, host: str) -> bool:
-        """Whether a request for this Host is meant for us: a name that somebody else points here is not."""
+        """Return whether the Host header is allowed; a name that an attacker points to this machine is not."""
         return self._hosts is None or host.lower() in self._hosts
 
     def opens(self, token: str) -> bool:
-        """Whether this is the token of the address."""
+        """Return whether this is the token of the address."""
         return self.token is not None and same(token, self.token)
 
     def takes_password(self, password: str) -> bool:
-        """Whether this is the password; takes tenths of a second by design (scrypt)."""
+        """Return whether this is the password; takes tenths of a second by design (scrypt)."""
         return self.needs_password and hmac.compare_digest(self._digest(password), self._password)
 
     def begin(self, marker: str | None = None, round: int | None = None) -> Session:
-        """A new session, of the one who ran the command unless somebody else is named."""
+        """Create a session, by default for the person who ran the command."""
         id = secrets.token_urlsafe(16)
         return Session(
             self._marker if marker is None else marker,
@@ -107,11 +108,11 @@ class Access:
         )
 
     def end(self, session: Session) -> None:
-        """Refuse the session from now on, whoever has kept its cookie."""
+        """Refuse the session from now on, including copies of its cookie."""
         self._ended.add(session.id)
 
     def session(self, cookies: str) -> Session | None:
-        """The session that a Cookie header carries; None where it is forged, cut, too old, ended or of another key."""
+        """Return the session of a Cookie header; None if it is missing, forged, cut, expired or ended."""
         signed = cookie_named(self.cookie, cookies)
         payload, _, signature = signed.partition(".")
         if len(signed) > _COOKIE_CHARACTERS or not same(signature, self._signature(payload)):
@@ -123,23 +124,23 @@ class Access:
         return Session(told["marker"], told["round"], csrf, told["id"], told["issued"])
 
     def set_cookie(self, session: Session) -> str:
-        """The Set-Cookie header of a session."""
+        """Return the Set-Cookie header of a session."""
         told = {"marker": session.marker, "round": session.round, "id": session.id, "issued": session.issued}
         payload = _text(json.dumps(told).encode())
         return self.header(self.cookie, f"{payload}.{self._signature(payload)}", LIFETIME_S)
 
     def renewed(self, session: Session) -> Session | None:
-        """The session with the present time; None while its cookie is young."""
+        """Return the session with the present time; None if its cookie is recent."""
         now = int(self._now())
         return replace(session, issued=now) if now - session.issued > RENEWED_S else None
 
     def header(self, name: str, value: str, seconds: int) -> str:
-        """A Set-Cookie header; 0 seconds take the cookie away."""
+        """Return a Set-Cookie header; 0 seconds delete the cookie."""
         secure = "; Secure" if self.https else ""
         return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
 
     def login_csrf(self, nonce: str) -> str:
-        """What the form for signing in has to send along; the nonce lies in a cookie of its own."""
+        """Return the token that the sign-in form must send; the nonce is in a cookie of its own."""
         return _text(self._derived(b"login", nonce.encode("utf-8", "replace")))
 
     def _signature(self, payload: str) -> str:
@@ -150,26 +151,26 @@ class Access:
 
     def _digest(self, password: str) -> bytes:
         text = unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
-        # Not the text itself: scrypt makes it the key of an HMAC, to which zero bytes at its end are nothing.
+        # Not the text itself: scrypt uses it as the key of an HMAC, which ignores zero bytes at its end.
         return hashlib.scrypt(self._derived(b"password", text), salt=self._derived(b"salt"), n=2**14, r=8, p=1)
 
 
 def marker_of(text: str) -> str | None:
-    """A marker's name as it is kept; None where it is empty, too long, or holds what cannot be printed."""
+    """Normalize a marker's name; return None if it is empty, too long, or contains unprintable characters."""
     name = unicodedata.normalize("NFC", " ".join(text.split()))
     return name if 1 <= len(name) <= NAME_CHARACTERS and name.isprintable() else None
 
 
 def same(given: str, expected: str) -> bool:
-    """Whether two texts are the same, in a time that does not tell where they differ."""
+    """Return whether two texts are equal, in a time that does not reveal where they differ."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def cookie_named(name: str, cookies: str) -> str:
-    """The first value of that name in a Cookie header; empty where there is none."""
+    """Return the first cookie of a name in a Cookie header; empty if there is none."""
     pairs = (pair.strip().partition("=") for pair in cookies.split(";"))
     return next((value for found, _, value in pairs if found == name), "")
 
 
 def _text(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")  # which terminals leave out of what they make a link
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")  # terminals leave padding out of links

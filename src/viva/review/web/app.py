@@ -1,4 +1,4 @@
-"""The pages as an application. What may not reach them is turned away before: see `guard`."""
+"""The pages as a FastAPI application. Requests without a session do not reach it: see `guard`."""
 
 from typing import cast
 
@@ -14,7 +14,7 @@ from viva.review.web.request_context import NotThere, NotYet, Visit
 
 
 def create_app(desk: Desk) -> FastAPI:
-    """The application of a desk; it expects `scope["viva"]` to say who asks."""
+    """Create the application for a queue; it expects the session of each request as `scope["viva"]`."""
     app = FastAPI(title="viva review", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.desk = desk
     for part in (overview_page, csv_pages, decision_pages, grading_pages):
@@ -36,7 +36,7 @@ def _not_yet(request: Request, error: Exception) -> Response:
 
 
 def _not_now(request: Request, error: Exception) -> Response:
-    """What is to be read or written is not as it should be; a page sends again what was not kept."""
+    """Reply that data cannot be read or written now; the page then sends again what was not saved."""
     return _message(request, 503, "This cannot be done now", str(error))
 
 

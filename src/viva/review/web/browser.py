@@ -1,4 +1,4 @@
-"""Opening the browser without telling the token to everybody who can list processes."""
+"""Open the browser without revealing the token to other users, who can list command lines."""
 
 import contextlib
 import html
@@ -20,12 +20,12 @@ _PAGE: Final = """<!doctype html>
 
 @contextlib.contextmanager
 def opened(address: str) -> Iterator[None]:
-    """The browser opens a file that only its owner can read, which leads to the address; removed at the end."""
+    """Open the address in the browser by a file that only its owner can read, and remove the file at the end."""
     with tempfile.TemporaryDirectory(prefix="viva-review-") as folder:  # made with mode 0700
         page = Path(folder, "review.html")
         with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(_PAGE.format(html.escape(address)))
-        # A browser in the terminal keeps the call until it is closed.
+        # A browser in the terminal blocks the call until it is closed.
         threading.Thread(target=_open, args=[page.as_uri()], daemon=True).start()
         yield
 

@@ -1,4 +1,4 @@
-"""All marks of a round as a table: out, and in again after every line was verified."""
+"""The pages on which the grades of a round are downloaded and uploaded as a CSV table."""
 
 from typing import Annotated
 
@@ -14,13 +14,13 @@ router = APIRouter()
 
 @router.get("/table")
 def page(asked: Asked) -> Response:
-    """Where it is fetched and brought back."""
+    """Show the page for downloading and uploading the table."""
     return asked.show("table.html.j2", fault="", taken=None)
 
 
 @router.get("/marks.csv")
 def fetch(asked: Asked) -> Response:
-    """Every answer with what was said of it in the marker's round."""
+    """Return every answer with its grade in the marker's round."""
     name = f"{asked.desk.assignment.name}-marks{'-second' if asked.marker.round == 2 else ''}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(round_csv.written(asked.desk, asked.marker.round), media_type="text/csv", headers=headers)
@@ -28,7 +28,7 @@ def fetch(asked: Asked) -> Response:
 
 @router.post("/marks.csv")
 def bring(asked: Asked, file: Annotated[UploadFile, File()]) -> Response:
-    """Take the marks of a table, all or none."""
+    """Store the grades of a table, all or none."""
     try:
         taken = round_csv.taken(asked.desk, asked.marker, file.file.read())
     except UsageError as error:

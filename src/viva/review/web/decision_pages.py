@@ -1,9 +1,9 @@
-"""Beside marking: two markers compared, requests of students, decisions above both."""
+"""Pages next to grading: the agreement of two markers, regrade requests, and decisions that override both rounds."""
 
 import uuid
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form
 from fastapi.responses import Response
@@ -26,7 +26,7 @@ _MOST_FOUND = 20
 
 @router.get("/agreement")
 def agreements(asked: Asked) -> Response:
-    """How far first and second markers agree, question by question."""
+    """Show how far first and second markers agree, question by question."""
     rows = []
     for question in asked.desk.rubric.questions:
         pairs = asked.desk.pairs(question.number)
@@ -47,7 +47,7 @@ def agreements(asked: Asked) -> Response:
 
 @router.get("/differing")
 def differing(asked: Asked) -> Response:
-    """Answers on which two markers differ."""
+    """Show the answers on which two markers differ."""
     keys = set(asked.desk.journal.differing())
     answers = [answer for answer in asked.desk.every() if answer.key in keys]
     about = "Both have marked these and came to different points; they stay open until somebody decides."
@@ -58,7 +58,7 @@ def differing(asked: Asked) -> Response:
 
 @router.get("/appeals")
 def appeals(asked: Asked) -> Response:
-    """What students ask, and what still waits."""
+    """Show the regrade requests, those that wait first."""
     rows = []
     for key, waits in sorted(asked.desk.journal.appealed().items(), key=lambda each: not each[1]):
         if answer := asked.desk.answer(key):
@@ -70,7 +70,7 @@ def appeals(asked: Asked) -> Response:
 
 @router.get("/students")
 def students(asked: Asked, find: str = "") -> Response:
-    """Find the answers of a student by name."""
+    """Show the answers of the students whose name, id or email contains a text."""
     found: dict[str, dict[str, Any]] = {}
     wanted = find.strip().casefold()
     meant: dict[str, list[HandedIn]] = {}
@@ -89,13 +89,13 @@ def students(asked: Asked, find: str = "") -> Response:
 
 @router.get("/decide/{number}/{content_hash}")
 def decision(asked: Asked, number: str, content_hash: str, note: str = "", named: str = "") -> Response:
-    """The page on which an answer is decided above both rounds."""
+    """Show the page for a decision that overrides both rounds."""
     said = {"decided": "Decided.", "noted": "The request is noted.", "undone": UNDONE}.get(note, "")
     return _decision_page(asked, asked.answer(number, content_hash), note=said, named=bool(named))
 
 
 @router.post("/decide/{number}/{content_hash}")
-def decide(
+def decide(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     asked: Asked,
     number: str,
     content_hash: str,
@@ -106,7 +106,7 @@ def decide(
     seen: Annotated[int, Form()] = 0,
     action: Text = "",
 ) -> Response:
-    """Decide, with a reason."""
+    """Store a decision with its reason."""
     answer = asked.answer(number, content_hash)
     if not _may_decide(asked, answer):
         raise NotThere("Mark this answer first: who decides must not be led by what others said.")
@@ -115,20 +115,34 @@ def decide(
         judgement = asked.desk.judged(answer, items, adjustment(adjust), unix(comment), done=True)
         asked.desk.settle(asked.marker.name, answer, judgement, unix(why), action=action[:64], seen=seen)
     except UsageError as error:
-        return _decision_page(asked, answer, note=str(error), fault=True, proposal=proposal, adjust=adjust, why=why)
+        typed = _Typed(proposal=proposal, adjust=adjust, why=why)
+        return _decision_page(asked, answer, note=str(error), fault=True, typed=typed)
     return asked.go(f"{decision_on(answer)}?note=decided")
 
 
 @router.post("/decide/{number}/{content_hash}/request")
 def note_request(asked: Asked, number: str, content_hash: str, request: Text = "") -> Response:
-    """Note what a student asks."""
+    """Store a regrade request."""
     answer = asked.answer(number, content_hash)
     try:
         said = tidied(unix(request), "request", MOST_REQUEST)
         asked.desk.journal.appeal((content_hash, number), said, asked.marker.name)
     except UsageError as error:
-        return _decision_page(asked, answer, note=str(error), fault=True, named=True, request=request)
+        return _decision_page(asked, answer, note=str(error), fault=True, named=True, typed=_Typed(request=request))
     return asked.go(f"{decision_on(answer)}?note=noted&named=yes")
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What a form held that could not be stored, so that the page shows it again."""
+
+    proposal: Judgement | None = None
+    adjust: str | None = None
+    why: str = ""
+    request: str = ""
+
+
+_NOTHING_TYPED: Final = _Typed()
 
 
 def _decision_page(
@@ -138,10 +152,7 @@ def _decision_page(
     note: str = "",
     fault: bool = False,
     named: bool = False,
-    proposal: Judgement | None = None,
-    adjust: str | None = None,
-    why: str = "",
-    request: str = "",
+    typed: _Typed = _NOTHING_TYPED,
 ) -> Response:
     journal = asked.desk.journal
     key = answer.key
@@ -164,10 +175,10 @@ def _decision_page(
         standing=standing,
         history=page_values.told_to(asked.desk, asked.marker, answer, history),
         can_decide=may,
-        proposal=proposal or stands,
-        adjust=adjust if adjust is not None else str(stands.adjust or ""),
-        why=why or ("" if requests else _TWO if standing.why_open else ""),
-        request=request,
+        proposal=typed.proposal or stands,
+        adjust=typed.adjust if typed.adjust is not None else str(stands.adjust or ""),
+        why=typed.why or ("" if requests else _TWO if standing.why_open else ""),
+        request=typed.request,
         seen=journal.seen(Place(*key, SETTLED, 0)),
         action=uuid.uuid4().hex,
         note=note,
@@ -176,7 +187,7 @@ def _decision_page(
 
 
 def _may_decide(asked: Visit, answer: Answer) -> bool:
-    """Nobody sees what the other marker said before the answer is marked in the own round."""
+    """Return whether the marker may decide, and see the other round: only after grading the answer in their own."""
     return page_values.has_marked(asked.desk, asked.marker, answer)
 
 

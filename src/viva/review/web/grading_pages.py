@@ -1,4 +1,4 @@
-"""The pages on which answers are marked, one after the other."""
+"""The pages on which answers are graded, one after the other."""
 
 import re
 import uuid
@@ -21,21 +21,21 @@ router = APIRouter()
 _ON_A_PAGE: Final = 200
 UNDONE: Final = "What you did last was taken back."
 _CHOSEN: Final = re.compile("([0-9a-f]+) ([0-9]{1,18})")
-"""An answer of a group, and the number of the row that was seen there."""
+"""The content hash of an answer in a group, and the id of the row that the marker has seen for it."""
 Text = Annotated[str, Form()]
 Texts = Annotated[list[str], Form(default_factory=list)]
 
 
 @router.get("/q/{number}")
 def next_answer(asked: Asked, number: str) -> Response:
-    """The next answer that is not marked."""
+    """Go to the next answer that is not graded."""
     asked.question(number)
     return _on(asked, number)
 
 
 @router.get("/q/{number}/all")
 def all_answers(asked: Asked, number: str, page: int = 1, done: str = "") -> Response:
-    """Every answer to a question, in the order in which they are marked."""
+    """Show every answer to a question, in the order in which they are graded."""
     question = asked.question(number)
     answers = asked.desk.answers[number]
     pages = max(1, -(-len(answers) // _ON_A_PAGE))
@@ -54,14 +54,14 @@ def all_answers(asked: Asked, number: str, page: int = 1, done: str = "") -> Res
 
 @router.get("/q/{number}/{content_hash}")
 def one_answer(asked: Asked, number: str, content_hash: str, note: str = "") -> Response:
-    """The page of an answer."""
+    """Show the page of an answer."""
     answer = asked.answer(number, content_hash)
     asked.desk.turns.open(asked.marker, answer)
     return _answer_page(asked, answer, UNDONE if note == "undone" else "")
 
 
 @router.post("/q/{number}/{content_hash}")
-def mark(
+def mark(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     asked: Asked,
     number: str,
     content_hash: str,
@@ -74,7 +74,7 @@ def mark(
     seen: Annotated[int, Form()] = 0,
     action: Text = "",
 ) -> Response:
-    """Keep what a marker says; `finish` comes from the buttons, `done` and `then` from the script."""
+    """Store a marker's judgement; `finish` comes from the buttons, `done` and `then` from the script."""
     answer = asked.answer(number, content_hash)
     finished = done == "yes" if finish is None else finish == "yes"
     try:
@@ -96,20 +96,20 @@ def mark(
 
 @router.get("/q/{number}/{content_hash}/name")
 def name(asked: Asked, number: str, content_hash: str) -> Response:
-    """Whose answer it is."""
+    """Show the names of the students."""
     return asked.show("part.html.j2", kind="name", names=page_values.names(asked.answer(number, content_hash)))
 
 
 @router.get("/q/{number}/{content_hash}/similar")
 def similar(asked: Asked, number: str, content_hash: str) -> Response:
-    """How many answers say nearly the same."""
+    """Show the number of similar answers."""
     answer = asked.answer(number, content_hash)
     return asked.show("part.html.j2", kind="similar", here=address_of(answer), count=len(_similar(asked, answer)))
 
 
 @router.get("/q/{number}/{content_hash}/notebook")
 def notebook(asked: Asked, number: str, content_hash: str, whole: str = "") -> Response:
-    """The cells around it."""
+    """Show the notebook cells around the answer."""
     answer = asked.answer(number, content_hash)
     cells = page_values.notebook(asked.desk, answer, whole=bool(whole))
     return asked.show("part.html.j2", kind="notebook", here=address_of(answer), **cells)
@@ -117,7 +117,7 @@ def notebook(asked: Asked, number: str, content_hash: str, whole: str = "") -> R
 
 @router.get("/q/{number}/{content_hash}/history")
 def history(asked: Asked, number: str, content_hash: str) -> Response:
-    """What was said of it so far."""
+    """Show the decisions about the answer so far."""
     answer = asked.answer(number, content_hash)
     rows = asked.desk.journal.history(answer.key)
     return asked.show("history.html.j2", history=page_values.told_to(asked.desk, asked.marker, answer, rows))
@@ -125,7 +125,7 @@ def history(asked: Asked, number: str, content_hash: str) -> Response:
 
 @router.post("/undo")
 def undo(asked: Asked) -> Response:
-    """Take back what the marker did last, and show it."""
+    """Undo the marker's last action, and show its answer."""
     try:
         rows = asked.desk.undo(asked.marker)
     except Changed as error:
@@ -144,7 +144,7 @@ def undo(asked: Asked) -> Response:
 
 @router.get("/q/{number}/{content_hash}/group")
 def group(asked: Asked, number: str, content_hash: str) -> Response:
-    """The answers that say nearly the same, to be looked at."""
+    """Show the similar answers, for grading them together."""
     return _group_page(asked, asked.answer(number, content_hash))
 
 
@@ -156,7 +156,7 @@ def mark_group(
     chosen: Texts,
     action: Text = "",
 ) -> Response:
-    """Give similar answers the mark of this one."""
+    """Give the chosen similar answers the grade of this one."""
     answer = asked.answer(number, content_hash)
     state, _ = page_values.state_of(asked.desk, asked.marker, answer)
     if not state.done:
@@ -172,12 +172,12 @@ def mark_group(
 
 
 def unix(text: str) -> str:
-    """Forms send line breaks as CR LF."""
+    """Convert the line breaks of a form, CR LF, to LF, and remove those at both ends."""
     return text.replace("\r\n", "\n").strip("\n")
 
 
 def _on(asked: Visit, number: str, after: Answer | None = None) -> Response:
-    """On to the next answer that is not marked, or to all of them where none is left."""
+    """Go to the next answer that is not graded, or to the list of all answers if none is left."""
     found = asked.desk.next_for(asked.marker, number, after)
     return asked.go(address_of(found) if found else f"/q/{number}/all?done=yes")
 
@@ -226,7 +226,7 @@ def _saved(
 
 
 def _told(error: Changed) -> str:
-    """As the page says it, where what was typed still stands and either of the two can be chosen."""
+    """Return the conflict message for a page that still has the marker's input, where either version can be chosen."""
     who = " and ".join(dict.fromkeys(row.by for row in error.rows)) or "somebody else"
     return (
         f"The mark of this answer was changed by {who} since you opened it. What you chose and wrote is still here: "
@@ -235,7 +235,7 @@ def _told(error: Changed) -> str:
 
 
 def _not_kept(asked: Visit, answer: Answer, sentence: str, status: int, seen: int) -> Response:
-    """What stands now. Who has not seen it decides first which of the two is to stand: `seen` stays what it was."""
+    """Show the stored state; `seen` stays the same, so that the marker first chooses one of the two versions."""
     if not asked.by_htmx:
         return asked.show("message.html.j2", status, heading="The mark was not kept", sentence=sentence)
     state, latest = page_values.state_of(asked.desk, asked.marker, answer)

@@ -1,4 +1,4 @@
-"""The guard before the pages: an ASGI app around theirs, which answers whatever must not reach it."""
+"""ASGI middleware around the pages, which answers every request that must not reach them."""
 
 import sys
 import traceback
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 UPLOAD: Final = "/marks.csv"
-"""Where a table of marks is sent to."""
+"""The path to which a table of grades is uploaded."""
 MOST_BYTES: Final = 1024**2
 MOST_UPLOADED_BYTES: Final = 16 * 1024**2
 _PUBLIC: Final = f"{PREFIX}plain.css"
-"""What the page for signing in needs."""
+"""The style sheet of the sign-in page."""
 _ALLOW: Final = ("allow", ", ".join(METHODS))
 _OTHER_NAME: Final = "No review is served under this name: open the address that `viva review` printed."
 _NO_METHOD: Final = "Pages are read and forms are sent here, and nothing else is possible: go back to the review."
@@ -38,7 +38,7 @@ _FAULT: Final = (
 
 
 class Guard:
-    """Lets a request through to the app that has a session, and of those that change something only the app's own.
+    """Passes requests with a session to the app; requests that change something must come from the app's own pages.
 
     The app finds the session as `scope["viva"]`. `/static/`, `/login` and `/logout` are answered here.
     """
@@ -49,7 +49,7 @@ class Guard:
         self._scheme = "https" if access.https else "http"
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or pass it to the app."""
         if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
         if scope["type"] != "http":
@@ -68,7 +68,7 @@ class Guard:
         return None
 
     def _refusal(self, asked: Asked) -> Reply | None:
-        """What is wrong with the request itself."""
+        """Return the reply to an invalid request; None if the request is valid."""
         if not asked.host or not asked.path.startswith("/"):
             return sentence(400, _NO_REQUEST)
         if not self._access.takes_host(asked.host):
@@ -78,7 +78,7 @@ class Guard:
         return None
 
     async def _open(self, asked: Asked, receive: "Receive") -> Reply | None:
-        """What is answered to somebody without a session."""
+        """Return the reply to a request that needs no session; None for any other."""
         if asked.path == _PUBLIC and asked.safe:
             return _static(asked)
         if asked.path == login.PATH and self._access.needs_password:
@@ -88,17 +88,17 @@ class Guard:
         return None
 
     def _enter(self, asked: Asked) -> Reply:
-        """The session begins, and the token leaves the address."""
+        """Begin a session, and redirect to an address without the token."""
         cookie = ("set-cookie", self._access.set_cookie(self._access.begin()))
         if asked.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
             return redirect(self._access.start, cookie)
-        # A file or another site led here: browsers keep the cookie, and would not send it along a redirect.
+        # The link is in a file or on another site: browsers store the cookie, but do not send it after a redirect.
         start = escape(self._access.start)
         head = f'<meta http-equiv="refresh" content="0; url={start}">'
         return page(200, "viva review", f'<p><a href="{start}">To the answers</a></p>', cookie, head=head)
 
     async def _with_session(self, asked: Asked, scope: "Scope", receive: "Receive", send: "Send") -> Reply | None:
-        """What is answered to somebody with a session; None where the app has done it."""
+        """Return the reply to a request that needs a session; None if the app has answered it."""
         session = self._access.session(asked.cookies)
         if session is None:
             return self._no_session(asked)
@@ -122,7 +122,7 @@ class Guard:
         return sentence(403, _SIGNED_OUT, plain=asked.by_script)
 
     def _leave(self, session: Session) -> Reply:
-        """The session ends, also for a copy of its cookie."""
+        """End the session, including copies of its cookie."""
         self._access.end(session)
         over = ("set-cookie", self._access.header(self._access.cookie, "", 0))
         if self._access.needs_password:
@@ -130,7 +130,7 @@ class Guard:
         return sentence(200, "You are signed out: to go on, open the address that `viva review` printed.", over)
 
     async def _own_body(self, asked: Asked, scope: "Scope", receive: "Receive", session: Session) -> bytes | Reply:
-        """The body of a request that a page of this session has sent; else why it is refused."""
+        """Return the body of a request from a page of this session; otherwise the reply that refuses it."""
         if not asked.own(self._scheme):
             return sentence(403, _OTHER_SITE, plain=asked.by_script)
         body = await body_of(asked, receive, MOST_UPLOADED_BYTES if asked.path == UPLOAD else MOST_BYTES)
@@ -142,7 +142,7 @@ class Guard:
         return body if same(given, session.csrf) else sentence(403, _OLD_FORM, plain=asked.by_script)
 
     async def _hand_on(self, scope: "Scope", receive: "Receive", send: "Send", session: Session) -> None:
-        """Let the app answer; what it raises is told here in full and to the browser in a sentence."""
+        """Let the app answer; print the traceback of an error here, and send one sentence to the browser."""
         renewed = self._access.renewed(session)
         sending = Sending(send, *[("set-cookie", self._access.set_cookie(renewed))] if renewed else ())
         try:
@@ -150,7 +150,7 @@ class Guard:
         except Exception:
             print(escaping.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
             if sending.started:
-                raise  # nothing can be said any more: the server closes the connection
+                raise  # the reply cannot be replaced any more: the server closes the connection
             await sentence(500, _FAULT, plain=Asked.of(scope).by_script).send(send)
         else:
             await sending.end()
@@ -164,7 +164,7 @@ def _static(asked: Asked) -> Reply:
 
 
 async def _field(name: str, scope: "Scope", receive: "Receive") -> str | None:
-    """A field of a form, as the app will read it; empty where it has none, None where it cannot be read."""
+    """Return a field of a form as the app will read it; empty if it is missing, None if the form is invalid."""
     from starlette.formparsers import MultiPartException
     from starlette.requests import Request
 

@@ -1,4 +1,4 @@
-"""The socket of `viva review`: this machine alone unless somebody asks for more; under which names it is reached."""
+"""The socket of `viva review`, which only this machine reaches by default, and the host names for it."""
 
 import contextlib
 import errno
@@ -17,22 +17,22 @@ _USUAL_PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A socket that connections wait at."""
+    """A listening socket."""
 
     socket: socket.socket
     port: int
     name: str
-    """How a browser calls this machine."""
+    """The host name for a browser."""
     hosts: tuple[str, ...] | None
-    """What the Host header may be; None where other machines may ask, by whatever name they know us."""
+    """The allowed values of the Host header; None if other machines may connect, by any name of this machine."""
 
     def origin(self, scheme: str) -> str:
-        """The address without a path."""
+        """Return the address without a path."""
         return f"{scheme}://{self.name}:{self.port}"
 
 
 def is_loopback(address: str | None) -> bool:
-    """Whether only this machine can reach the address; None means the usual one.
+    """Return whether only this machine can reach the address; None means the default.
 
     Raises:
         UsageError: there is no such address.
@@ -41,15 +41,15 @@ def is_loopback(address: str | None) -> bool:
 
 
 def listen(address: str | None, port: int | None, last: int) -> tuple[Listening, bool]:
-    """Bind, and let connections wait.
+    """Bind a socket and listen.
 
     Args:
-        address: of this machine; None for 127.0.0.1.
-        port: the one to use; None for `last`, or any that is free.
+        address: an address of this machine; None for 127.0.0.1.
+        port: the port; None for `last`, or for any free one if that is taken.
         last: the port of the last run, 0 for none.
 
     Returns:
-        Where it listens, and whether somebody else was found at the port of the last run.
+        The socket, and whether another program uses the port of the last run.
 
     Raises:
         UsageError: the port is taken or not allowed, or the address is not of this machine.
@@ -67,7 +67,7 @@ def listen(address: str | None, port: int | None, last: int) -> tuple[Listening,
 def _bound(family: socket.AddressFamily, numeric: str, port: int) -> socket.socket:
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # elsewhere it would share the port with others; here it does not wait for old ones
+        if os.name == "posix":  # skips the wait after a restart; on Windows it would share the port with other programs
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((numeric, port))
         bound.listen(_BACKLOG)
@@ -89,7 +89,11 @@ def _listening(bound: socket.socket, address: str | None) -> Listening:
 
 
 def _resolved(address: str) -> tuple[socket.AddressFamily, str]:
-    """The first numeric address of a name."""
+    """Return the first numeric address of a name.
+
+    Raises:
+        UsageError: there is no such address.
+    """
     try:
         family, *_, found = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError):

@@ -1,4 +1,4 @@
-"""What a browser gets while the pages are still being made: a page at once, and then the one it has asked for."""
+"""A page that is shown at once while the app is still being made, and then reloads itself."""
 
 import asyncio
 from concurrent.futures import Future
@@ -16,25 +16,26 @@ _NEVER: Final = "The pages could not be made: the terminal in which `viva review
 
 
 class Meanwhile:
-    """Stands for an app that is being made: importing its libraries takes longer than a blank page should be looked at.
+    """Takes the place of an app while it is being made, because importing its libraries takes seconds.
 
-    The first page that a session asks for says so, and asks for itself again; that request, and every one that is not
-    for a page, waits for the app.
+    The first page request of a session gets the loading page, which reloads at once. The second one, and every request
+    that is not for a page, waits for the app.
     """
 
     def __init__(self, making: "Future[ASGIApp]") -> None:
         self._making = making
         self._told: set[str] = set()
-        """Sessions that have had that page."""
+        """Ids of the sessions that have got the loading page."""
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or pass it to the app."""
         asked, session = Asked.of(scope), scope["viva"].id
         if not self._making.done() and asked.method == "GET" and asked.for_a_page and session not in self._told:
             self._told.add(session)
             return await page(200, "viva review", _SOON, head=_AT_ONCE).send(send)
         try:
-            app = await asyncio.shield(asyncio.wrap_future(self._making))  # who leaves must not end it for others
-        except Exception:  # `serve` tells it, and ends
+            # Shielded, so that a browser that disconnects does not cancel it for others.
+            app = await asyncio.shield(asyncio.wrap_future(self._making))
+        except Exception:  # `serve` raises it again and ends
             return await sentence(503, _NEVER, plain=asked.by_script).send(send)
         return await app(scope, receive, send)

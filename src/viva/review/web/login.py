@@ -1,4 +1,4 @@
-"""Signing in, where the pages are open to other machines: who marks, in which round, and the password of the review."""
+"""The sign-in page, for pages that other machines can reach: the marker's name, the round, and the password."""
 
 import asyncio
 import secrets
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 PATH: Final = "/login"
 PAUSE_S: Final = 1.0
-"""How long everybody waits after a wrong password, one after the other: a day has time for 86,400 of them."""
+"""The wait after a wrong password. Sign-ins are checked one at a time, so a day allows 86,400 guesses."""
 MOST_WAITING: Final = 20
 _MOST_BYTES: Final = 16 * 1024
 _FORM_S: Final = 3600
-"""How long the form may stand open."""
+"""How long the form can be sent after it was loaded."""
 _WRONG: Final = "That did not work: give your name and the password of this review, and try again."
 _OLD: Final = "This form is too old, or came from another page: load the page again."
 _BUSY: Final = "Too many people are signing in: try again in a minute."
@@ -39,7 +39,7 @@ I am a second marker, and do not see what the first one said.</label>
 
 
 class Login:
-    """The page, and the door behind it: whoever tries passwords waits, and no page waits with them."""
+    """The sign-in page, and the check of the password; wrong passwords delay other sign-ins, but no other page."""
 
     def __init__(self, access: Access, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         self._access, self._pause = access, pause
@@ -47,7 +47,7 @@ class Login:
         self._waiting = 0
 
     async def __call__(self, asked: Asked, receive: "Receive") -> Reply:
-        """The form, or what comes of it."""
+        """Return the form, or the reply to a form that was sent."""
         if asked.safe:
             return self._form(200, asked)
         fields = await _fields(asked, receive)
@@ -65,7 +65,7 @@ class Login:
         return redirect(self._access.start, ("set-cookie", self._access.set_cookie(session)), ("set-cookie", over))
 
     async def _takes(self, password: str) -> bool:
-        """Whether it is the password; one try at a time, whoever makes it."""
+        """Return whether it is the password; only one is checked at a time."""
         self._waiting += 1
         try:
             async with self._turn:
@@ -77,7 +77,7 @@ class Login:
             self._waiting -= 1
 
     def _form(self, status: int, asked: Asked, given: dict[str, str] | None = None) -> Reply:
-        # One for all windows of a browser, so that a form which was loaded first stays good.
+        # One nonce for all windows of a browser, so that a form that was loaded earlier stays valid.
         nonce = cookie_named(self._access.login_cookie, asked.cookies) or secrets.token_urlsafe(16)
         told = given or {}
         html = _FORM.format(
@@ -92,7 +92,7 @@ class Login:
 
 
 async def _fields(asked: Asked, receive: "Receive") -> dict[str, str]:
-    """The fields of the form; none of a body that is no form of ours."""
+    """Return the fields of the form; none if the body is not such a form."""
     body = await body_of(asked, receive, _MOST_BYTES)
     try:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, strict_parsing=False))

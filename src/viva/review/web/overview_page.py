@@ -1,4 +1,4 @@
-"""The first page: every question, how far it is, and what waits."""
+"""The first page: every question with its progress, disagreements and regrade requests."""
 
 from collections import Counter
 from typing import Any
@@ -12,15 +12,15 @@ from viva.review.web.request_context import Asked, Visit
 
 router = APIRouter()
 AT_ONCE_S = 0.1
-"""How long the first page waits for the class; then it says how much was read."""
+"""How long the first page waits for the class; after that it shows how many submissions were read."""
 
 
 @router.get("/")
 def overview(request: Request) -> Response:
-    """Every question; while the class is being read, how far that is."""
+    """Show every question; while the class is being read, show the progress of that."""
     asked = Visit.of(request)
     desk = asked.desk
-    reading = not desk.ready.wait(AT_ONCE_S)  # looked at once: it may be read while the page is made
+    reading = not desk.ready.wait(AT_ONCE_S)  # read once: it may change while the page is made
     if reading or desk.fault is not None:
         return asked.show("overview.html.j2", reading=reading)
     desk.refresh()
@@ -38,7 +38,7 @@ def overview(request: Request) -> Response:
 
 @router.post("/rubric")
 def follow_rubric(asked: Asked) -> Response:
-    """Give what was marked under an earlier rubric the points of the present one."""
+    """Apply the present rubric to grades given under an earlier one."""
     try:
         rubric_change.follow(asked.desk, asked.marker)
     except Changed as error:

@@ -1,4 +1,4 @@
-"""Templates become pages of `viva review`; what is the same for all of them is put in here."""
+"""Render the templates of `viva review`, with the values that all pages need."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +12,6 @@ _TEMPLATES: Final = Path(__file__).with_name("templates")
 
 
 def page(template: str, desk: Desk, marker: Marker, csrf: str, **values: Any) -> str:
-    """A page, or a part of one."""
+    """Render a page, or a part of one."""
     made = rendering.environment(_TEMPLATES).get_template(template)
     return made.render(desk=desk, assignment=desk.assignment, marker=marker, csrf=csrf, static=address, **values)

@@ -1,4 +1,4 @@
-"""What pages show of an answer, as plain values."""
+"""The values that pages show of an answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _BEGINNING = 90
 _AROUND = (2, 4)
-"""Cells before and after the answer that are shown at first."""
+"""The number of cells before and after the answer that are shown at first."""
 _LEAST = 20
-"""Characters of an answer by which its cell is found."""
+"""The fewest characters of an answer by which its cell is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Shown:
 
     @property
     def source(self) -> "Markup":
-        """All of it, as it was typed."""
+        """Return the whole text as it was typed."""
         return render_prose.as_typed(self.text)
 
 
@@ -51,35 +51,35 @@ class NearCell:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A comment that is ready, and what choosing it does to its item."""
+    """A reusable comment, and what choosing it does to its rubric item."""
 
     phrase: Phrase
     sign: str
-    """"+" chooses the item, "-" takes it back, empty leaves it."""
+    """"+" chooses the item, "-" removes it, empty does not change it."""
 
     @property
     def text(self) -> str:
-        """The comment."""
+        """Return the comment."""
         return self.phrase.text
 
     @property
     def title(self) -> str:
-        """What it is about; empty where that is how it begins."""
+        """Return the misconception; empty if the title is only the beginning of the comment."""
         return self.phrase.title if self.phrase.item else ""
 
     @property
     def item(self) -> str:
-        """The item that goes with it."""
+        """Return the id of the rubric item that belongs to it."""
         return self.phrase.item
 
     @property
     def used(self) -> int:
-        """How often it was used."""
+        """Return how often it was used."""
         return self.phrase.used
 
 
 def shown(answer: Answer) -> Shown:
-    """The answer, rendered."""
+    """Render an answer."""
     return Shown(answer.text, _rendered(answer.text))
 
 
@@ -89,7 +89,7 @@ def _rendered(text: str) -> "Markup":
 
 
 def state_of(desk: Desk, marker: Marker, answer: Answer) -> tuple[Judgement, int]:
-    """What was said of an answer in the marker's round, and the number of the row that says it."""
+    """Return the judgement of an answer in the marker's round, and the id of its row; 0 if there is none."""
     there = desk.journal.at(place_of(answer.key, marker.round))
     if there is None:
         return Judgement(points=answer.points), 0
@@ -97,12 +97,12 @@ def state_of(desk: Desk, marker: Marker, answer: Answer) -> tuple[Judgement, int
 
 
 def beside(desk: Desk, question: Question, answer: Answer) -> list[Entry]:
-    """The results of the same submission that stand beside the prose."""
+    """Return the test results of the same submission that the rubric names as evidence."""
     return evidence(question, desk.source.score(answer.handed_in[0]).entries) if question.evidence else []
 
 
 def ready_comments(desk: Desk, marker: Marker, question: Question) -> list[Ready]:
-    """Comments that are ready for a question."""
+    """Return the reusable comments for a question."""
     used = desk.journal.comments(question.number, marker.round)
     return [_ready(question, phrase) for phrase in phrases(question, used)]
 
@@ -113,7 +113,7 @@ def _ready(question: Question, phrase: Phrase) -> Ready:
 
 
 def names(answer: Answer) -> list[str]:
-    """Whose it is, by every name under which it was handed in."""
+    """Return the names of the students, one text for each submission that the answer belongs to."""
     found = []
     for one in answer.handed_in:
         students = ", ".join(f"{s.name} ({s.id})" if s.name and s.name != s.id else s.id for s in one.attempt.students)
@@ -122,7 +122,7 @@ def names(answer: Answer) -> list[str]:
 
 
 def beginning(answer: Answer) -> str:
-    """Its first words, in one line."""
+    """Return the first words of an answer, in one line."""
     words = escaping.line(answer.text[: 4 * _BEGINNING], characters=4 * _BEGINNING)
     if len(words) <= _BEGINNING:
         return words
@@ -131,19 +131,19 @@ def beginning(answer: Answer) -> str:
 
 
 def has_marked(desk: Desk, marker: Marker, answer: Answer) -> bool:
-    """Whether an answer is marked in the marker's own round."""
+    """Return whether an answer is graded in the marker's own round."""
     return answer.content_hash in desk.journal.done(answer.question, marker.round)
 
 
 def told_to(desk: Desk, marker: Marker, answer: Answer, history: Sequence[Review]) -> list[Review]:
-    """What of the history a marker may see: nothing of the other round before the own one is marked."""
+    """Return the history that a marker may see: the other round only after the answer is graded in their own."""
     if has_marked(desk, marker, answer):
         return list(history)
     return [row for row in history if row.place.kind == APPEAL or row.place.round == marker.round]
 
 
 def notebook(desk: Desk, answer: Answer, *, whole: bool) -> dict[str, Any]:
-    """The cells around an answer, or all of them."""
+    """Return the template values for the cells around an answer, or for all cells."""
     from viva.report.feedback.feedback_page import what_is_shown
     from viva.report.feedback.notebook_view import NotebookError, shown_cells
 
@@ -162,7 +162,7 @@ def notebook(desk: Desk, answer: Answer, *, whole: bool) -> dict[str, Any]:
 
 
 def _cell_of(text: str, cells: "Sequence[ShownCell]") -> int | None:
-    """The cell that holds most of the beginning of an answer; None where none does."""
+    """Return the index of the cell that contains the beginning of an answer; None if there is none."""
     wanted = _squeezed(text)[:200]
     if len(wanted) < _LEAST:
         return None

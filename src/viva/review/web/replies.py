@@ -1,4 +1,4 @@
-"""What goes back to a browser: replies of one sentence, and the headers that every reply carries."""
+"""Replies to a browser: pages of one sentence, and the headers of every reply."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _REFUSED: Final = (
 ALWAYS: Final = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
-    # Not `no-referrer`: with it browsers say `Origin: null` when a form of ours is sent, and we could not know it.
+    # Not `no-referrer`: browsers would then send `Origin: null` with the forms of these pages.
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -39,7 +39,7 @@ _PAGE: Final = """<!doctype html>
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply of our own, whole."""
+    """A complete reply that does not come from the app."""
 
     status: int
     body: bytes = b""
@@ -48,7 +48,7 @@ class Reply:
     cache: str = NO_STORE
 
     async def send(self, send: "Send") -> None:
-        """Send it."""
+        """Send the reply."""
         own = [("content-type", self.kind), ("content-length", str(len(self.body))), *self.headers]
         headers = with_headers([(name.encode(), value.encode("latin-1")) for name, value in own], self.cache)
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
@@ -56,19 +56,19 @@ class Reply:
 
 
 def page(status: int, title: str, body: str, *headers: tuple[str, str], head: str = "") -> Reply:
-    """A page of our own; title, body and head are HTML."""
+    """Return a page; title, body and head are HTML."""
     html = _PAGE.format(title=title, body=body, head=head, style=escape(address("plain.css")))
     return Reply(status, html.encode(), headers=headers)
 
 
 def sentence(status: int, text: str, *headers: tuple[str, str], plain: bool = False) -> Reply:
-    """A page of one sentence, which says what to do.
+    """Return a page of one sentence, which says what to do.
 
     Args:
-        status: of HTTP.
+        status: the HTTP status.
         text: the sentence.
-        headers: more of them.
-        plain: whether a script reads it, which shows the sentence itself.
+        headers: additional headers.
+        plain: whether a script reads the reply and shows the sentence itself.
     """
     if plain:
         return Reply(status, text.encode(), "text/plain; charset=utf-8", headers)
@@ -76,26 +76,26 @@ def sentence(status: int, text: str, *headers: tuple[str, str], plain: bool = Fa
 
 
 def redirect(where: str, *headers: tuple[str, str]) -> Reply:
-    """Go there, by GET."""
+    """Return a redirect to an address, by GET."""
     return Reply(303, headers=(("location", where), *headers))
 
 
 def with_headers(headers: "Iterable[tuple[bytes, bytes]]", cache: str = NO_STORE) -> "list[tuple[bytes, bytes]]":
-    """The headers of a reply with those that every reply carries; who made it has no say about these."""
+    """Return the headers of a reply with those of every reply, which the app cannot override."""
     ours = {name.encode(): value.encode() for name, value in {**ALWAYS, "cache-control": cache}.items()}
     kept = [(name, value) for name, value in headers if name.lower() not in ours and name.lower() != b"server"]
     return [*kept, *ours.items()]
 
 
 class Sending:
-    """Sends an app's reply with our headers.
+    """Sends an app's reply with the headers of every reply.
 
-    A reply of status 500 is held back until the app has ended: frameworks send one of their own and raise then.
+    A reply of status 500 is held back until the app returns, because frameworks send their own before they raise.
     """
 
     def __init__(self, send: "Send", *more: tuple[str, str]) -> None:
         self.started = False
-        """Whether the browser has got anything."""
+        """Whether anything was sent to the browser."""
         self._send = send
         self._more = [(name.encode(), value.encode("latin-1")) for name, value in more]
         self._held: list[Message] = []
@@ -113,6 +113,6 @@ class Sending:
             await self._send(message)
 
     async def end(self) -> None:
-        """Send what was held back: the app has ended as it should."""
+        """Send what was held back, after the app has returned."""
         for message in self._held:
             await self._send(message)

@@ -1,4 +1,4 @@
-"""A request before anybody trusts it: what its headers say, and its body within bounds."""
+"""An untrusted request: its headers, and its body up to a maximum size."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -14,17 +14,17 @@ _OWN_SITE: Final = ("same-origin", "none")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request says."""
+    """The method, the address and the headers of a request."""
 
     method: str
     path: str
     query: str
     headers: dict[str, str]
-    """Names in lower case; those that came twice are joined by commas, as HTTP allows."""
+    """Names are in lower case; repeated headers are joined by commas, as HTTP allows."""
 
     @classmethod
     def of(cls, scope: "Scope") -> "Asked":
-        """The request of an ASGI scope."""
+        """Read the request of an ASGI scope."""
         headers: dict[str, str] = {}
         for raw, value in scope["headers"]:
             name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
@@ -34,56 +34,59 @@ class Asked:
 
     @property
     def host(self) -> str:
-        """What the browser believes to speak with; empty where it does not say."""
+        """Return the Host header; empty if there is none."""
         return self.headers.get("host", "")
 
     @property
     def cookies(self) -> str:
-        """The Cookie header."""
+        """Return the Cookie header; empty if there is none."""
         return self.headers.get("cookie", "")
 
     @property
     def safe(self) -> bool:
-        """Whether it changes nothing."""
+        """Return whether the method changes nothing."""
         return self.method in SAFE
 
     @property
     def by_script(self) -> bool:
-        """Whether htmx asks, which shows a sentence within a page."""
+        """Return whether htmx sent the request, which shows the reply within a page."""
         return "hx-request" in self.headers
 
     @property
     def for_a_page(self) -> bool:
-        """Whether somebody looks at what comes back, and not the browser for itself at an icon."""
+        """Return whether the reply is shown as a page, unlike, for example, a favicon."""
         return "text/html" in self.headers.get("accept", "")
 
     def of_query(self, name: str) -> str:
-        """A value of the query; empty where there is none."""
+        """Return a value of the query; empty if there is none."""
         try:
             return dict(parse_qsl(self.query, max_num_fields=20)).get(name, "")
-        except ValueError:  # more fields than any address of ours has
+        except ValueError:  # more fields than any address of these pages has
             return ""
 
     def own(self, scheme: str) -> bool:
-        """Whether a page of ours has sent this, as far as the browser tells: older ones leave out one or the other."""
+        """Return whether the Origin and Sec-Fetch-Site headers allow that one of these pages sent the request.
+
+        Older browsers leave out one of the two headers.
+        """
         origin, site = self.headers.get("origin"), self.headers.get("sec-fetch-site")
         return (origin is None or origin.lower() == f"{scheme}://{self.host.lower()}") and site in (None, *_OWN_SITE)
 
 
 class TooLarge(Exception):
-    """The body is larger than it may be; most of it was not read."""
+    """The body is larger than the maximum; the rest of it was not read."""
 
 
 class Gone(Exception):
-    """The browser has left before all of the body was here."""
+    """The browser has disconnected before the whole body arrived."""
 
 
 async def body_of(asked: Asked, receive: "Receive", most: int) -> bytes:
-    """The whole body.
+    """Read the whole body of a request.
 
     Raises:
-        TooLarge: it has more than `most` bytes, or says so.
-        Gone: the browser has left.
+        TooLarge: it has more than `most` bytes, or its Content-Length says so.
+        Disconnected: the browser has disconnected.
     """
     said = asked.headers.get("content-length", "0")
     if not said.isascii() or not said.isdigit() or len(said) > 18 or int(said) > most:
@@ -101,7 +104,7 @@ async def body_of(asked: Asked, receive: "Receive", most: int) -> bytes:
 
 
 def again(body: bytes, receive: "Receive") -> "Receive":
-    """A body that was read, for one more reader."""
+    """Return a `receive` that delivers a body again that was already read."""
     left = [body]
 
     async def replayed() -> "Message":

@@ -1,4 +1,4 @@
-"""One request: who asks, at which desk, and how a page is made for them."""
+"""The context of one request: the queue, the marker, and how a page is rendered for them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
@@ -14,20 +14,20 @@ from viva.review.web.page_rendering import page
 from viva.review.written_answers import Answer
 
 PATIENCE_S = 60.0
-"""How long a page waits for a class that is still being read."""
+"""How long a page waits until the class is read."""
 
 
 class NotThere(Exception):
-    """An address that leads nowhere; its sentence is shown."""
+    """There is no page at this address; the message is shown."""
 
 
 class NotYet(Exception):
-    """The class is not there: a page that waits for it sends again what it could not keep. Its sentence is shown."""
+    """The class is not read yet, or cannot be; the message is shown, and the page sends unsaved input again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Who asks, and where."""
+    """What a handler needs to know about a request."""
 
     desk: Desk
     marker: Marker
@@ -36,26 +36,26 @@ class Visit:
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """That of a request, whether the class is there or not."""
+        """Return the context of a request, whether the class is read or not."""
         session = request.scope["viva"]
         marker = Marker(session.marker, session.round)
         return cls(request.app.state.desk, marker, session.csrf, "hx-request" in request.headers)
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-        """A page."""
+        """Render a page."""
         return HTMLResponse(page(template, self.desk, self.marker, self.csrf, **values), status)
 
     def go(self, address: str) -> Response:
-        """On to another page."""
+        """Redirect to another page."""
         if self.by_htmx:
             return Response(status_code=200, headers={"HX-Redirect": address})
         return RedirectResponse(address, 303)
 
     def question(self, number: str) -> Question:
-        """The rubric's question.
+        """Return a question of the rubric.
 
         Raises:
-            NotThere: there is none of that number.
+            NotFound: the rubric has no question of this number.
         """
         found = self.desk.rubric.question(number)
         if found is None:
@@ -63,10 +63,10 @@ class Visit:
         return found
 
     def answer(self, number: str, content_hash: str) -> Answer:
-        """An answer.
+        """Return an answer.
 
         Raises:
-            NotThere: there is no such.
+            NotFound: there is no such question or answer.
         """
         self.question(number)
         found = self.desk.answer((content_hash, number))
@@ -76,10 +76,10 @@ class Visit:
 
 
 def visit(request: Request) -> Visit:
-    """The visit of a request, once the class was read; what other markers did is taken in before.
+    """Return the context of a request after the class is read and the decisions of other markers are added.
 
     Raises:
-        NotYet: it is still being read, or cannot be.
+        ClassNotReady: the class is still being read, or cannot be read.
     """
     asked = Visit.of(request)
     desk = asked.desk
@@ -95,10 +95,10 @@ Asked = Annotated[Visit, Depends(visit)]
 
 
 def address_of(answer: Answer) -> str:
-    """The page of an answer."""
+    """Return the address of the page of an answer."""
     return f"/q/{quote(answer.question, safe='')}/{answer.content_hash}"
 
 
 def decision_on(answer: Answer) -> str:
-    """The page where it is decided above both rounds."""
+    """Return the address of the page for decisions about an answer."""
     return f"/decide/{quote(answer.question, safe='')}/{answer.content_hash}"

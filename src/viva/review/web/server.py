@@ -1,4 +1,4 @@
-"""The server of `viva review`: one process on this machine, from the address that it prints to Ctrl-C."""
+"""The server of `viva review`: one process on this machine, which prints its address and runs until Ctrl-C."""
 
 import contextlib
 import os
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 PASSWORD_CHARACTERS: Final = 10
-"""The fewest."""
+"""The minimum length of a password."""
 MOST_CONNECTIONS: Final = 200
 ENDING_S: Final = 5
-"""How long requests that are being answered may take when the server is stopped."""
+"""How long open requests may take after the server is stopped."""
 _UNENCRYPTED: Final = (
     "viva: over HTTP, names, answers, marks and the password can be read by whoever sits between: use an SSH tunnel "
     "instead of --host, or --certificate FILE --key FILE for HTTPS."
@@ -41,44 +41,44 @@ class Serving:
     """How the pages are served."""
 
     about: str
-    """What is marked, in a text that is the same for each run of it."""
+    """A text that identifies what is graded, equal for each run of the same command."""
     marker: str
     round: int
     password: str | None = None
-    """Needed where other machines may ask."""
+    """Required if other machines can connect."""
     host: str | None = None
     """None for this machine alone."""
     port: int | None = None
-    """None for that of the last run, or any."""
+    """None for the port of the last run, or any free one."""
     certificate: Path | None = None
     key: Path | None = None
-    """Of the certificate; for HTTPS both are needed."""
+    """The key of the certificate; HTTPS needs both."""
     opens: bool = False
-    """Whether the browser is opened."""
+    """Whether to open the browser."""
     new_token: bool = False
-    """Whether pages of earlier runs are shut out."""
+    """Whether to refuse the sessions of earlier runs."""
     start: str = "/"
-    """The page to begin with."""
+    """The first page."""
 
     @property
     def scheme(self) -> str:
-        """`https` with a certificate."""
+        """Return `https` if there is a certificate, otherwise `http`."""
         return "http" if self.certificate is None else "https"
 
 
 def serve(app_factory: "Callable[[], ASGIApp]", serving: Serving) -> int:
-    """Serve until somebody stops it; the address is printed, and requests are answered, before the app is made.
+    """Serve the pages until Ctrl-C; print the address and answer requests before the app is made.
 
     Args:
-        app_factory: makes the pages, in another thread; the libraries that they need are imported there.
-        serving: where, and for whom.
+        app_factory: makes the app, in another thread, and imports its libraries there.
+        serving: the options of the server.
 
     Returns:
-        The exit status: 0, also after Ctrl-C, which is how this ends.
+        The exit status, 0.
 
     Raises:
-        UsageError: it cannot listen, the certificate cannot be used, the password is missing or too short, or one of
-            `app_factory`.
+        UsageError: the socket cannot listen, the certificate is invalid, or the password is missing or too short. Also
+            raised if `app_factory` raises it.
     """
     local = is_loopback(serving.host)
     password = None if local else checked_password(serving.password)
@@ -115,7 +115,7 @@ def serve(app_factory: "Callable[[], ASGIApp]", serving: Serving) -> int:
 
 
 def server(app: "ASGIApp", serving: Serving) -> "uvicorn.Server":
-    """The server, not started: HTTP/1.1 alone, which logs nothing and waits for nobody for ever."""
+    """Return the server without starting it; it speaks HTTP/1.1 only, has timeouts, and logs nothing."""
     import uvicorn
 
     from viva.review.web.timeouts import Patience
@@ -127,7 +127,7 @@ def server(app: "ASGIApp", serving: Serving) -> "uvicorn.Server":
         lifespan="off",
         loop="asyncio",
         log_config=None,
-        log_level="critical",  # what the app raises is told by the guard; what strangers send is nothing to tell
+        log_level="critical",  # the guard prints the app's errors; invalid requests are not worth a line
         access_log=False,
         proxy_headers=False,
         server_header=False,
@@ -140,7 +140,7 @@ def server(app: "ASGIApp", serving: Serving) -> "uvicorn.Server":
 
 
 def checked_password(password: str | None) -> str:
-    """The password, if it will do.
+    """Return the password if it is long enough.
 
     Raises:
         UsageError: it is missing or too short.
@@ -154,13 +154,13 @@ def checked_password(password: str | None) -> str:
 
 
 def _run(app_factory: "Callable[[], ASGIApp]", access: Access, serving: Serving, bound: socket.socket) -> None:
-    """Answer requests; Ctrl-C and its like let those in hand come to their end, and are raised again after it."""
+    """Answer requests; on Ctrl-C and other signals finish the open ones before the signal is raised again."""
     making: Future[ASGIApp] = Future()
     made = server(Guard(Meanwhile(making), access), serving)
     hangup = getattr(signal, "SIGHUP", None)  # Windows has none
-    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # nohup stays nohup
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # nohup ignores it
         signal.signal(hangup, made.handle_exit)
-    # A daemon, for Ctrl-C does not wait for it: nothing was marked yet.
+    # A daemon thread, so that Ctrl-C does not wait for it: nothing is graded yet.
     threading.Thread(target=_make, args=(app_factory, making, made), name="viva-pages", daemon=True).start()
     made.run(sockets=[bound])
     if making.done():  # a hangup ends the server without an exception
@@ -168,7 +168,7 @@ def _run(app_factory: "Callable[[], ASGIApp]", access: Access, serving: Serving,
 
 
 def _make(app_factory: "Callable[[], ASGIApp]", making: "Future[ASGIApp]", server: "uvicorn.Server") -> None:
-    """Make the pages; where that fails, there is nothing to serve."""
+    """Make the app, and stop the server if that fails."""
     try:
         making.set_result(app_factory())
     except BaseException as error:  # `_run` raises it
@@ -177,7 +177,11 @@ def _make(app_factory: "Callable[[], ASGIApp]", making: "Future[ASGIApp]", serve
 
 
 def _check_certificate(certificate: Path | None, key: Path | None) -> None:
-    """Say now what would else be said by a library, while somebody waits for a page."""
+    """Check the certificate now, instead of failing in a library at the first request.
+
+    Raises:
+        UsageError: one of the files is missing or cannot be used.
+    """
     if (certificate is None) != (key is None):
         raise UsageError("--certificate and --key belong together: give both files, in PEM.")
     if certificate is None or key is None:

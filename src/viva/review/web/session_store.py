@@ -1,7 +1,7 @@
-"""What one run of `viva review` leaves for the next: its key and port, so that an open page outlives a restart.
+"""The key and the port of a run of `viva review`, stored for the next one, so that open pages survive a restart.
 
-They lie in a folder that only its owner can enter. What is not as we would have written it (a link, another owner, a
-file that others may read) is not believed.
+They are stored in a folder that only its owner can enter. A link, a file of another owner, or a file that others may
+read is ignored.
 """
 
 import contextlib
@@ -28,14 +28,14 @@ _MOST_BYTES: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """What is kept of a run."""
+    """What is stored of a run."""
 
     key: bytes
     port: int
     made: float
     """When the key was made: seconds since 1970."""
     address: str
-    """What it printed."""
+    """The address that the run printed."""
 
 
 class Running(UsageError):
@@ -43,21 +43,23 @@ class Running(UsageError):
 
 
 class Remembered:
-    """The key and the port of the last run, held for this one until it is closed.
+    """The key and the port of the last run, locked for this run until it is closed.
 
-    `complaint` is a sentence where nothing can be kept; this run then has a key of its own.
+    If nothing can be stored, `complaint` is a sentence that says why, and this run has a new key.
     """
 
     def __init__(self, about: str, environ: Mapping[str, str], *, new_key: bool, alone: bool = True) -> None:
-        """
+        """Read what the last run stored, and lock it.
+
         Args:
-            about: what is marked; another course, assignment or place of records is remembered apart.
-            environ: may hold XDG_STATE_HOME.
-            new_key: do not use the last run's key.
-            alone: refuse to start beside another run; else nothing is remembered where there is one.
+            about: a text that identifies what is graded; each course, assignment and location of records has its own
+                file.
+            environ: the environment variables; XDG_STATE_HOME is used.
+            new_key: whether to ignore the last run's key.
+            alone: whether another run is an error; otherwise nothing is stored if there is one.
 
         Raises:
-            Running: there is another run, and `alone` was asked for; says where it is.
+            AlreadyRunning: there is another run, and `alone` is set; the message has its address.
         """
         self.complaint = ""
         self.key, self.port, self._made = secrets.token_bytes(KEY_BYTES), 0, time.time()
@@ -91,11 +93,11 @@ class Remembered:
         self.close()
 
     def renew(self) -> None:
-        """Take another key: somebody else listens where the last run did, and open pages may have told them theirs."""
+        """Create another key: another program uses the port of the last run, and may have received its cookies."""
         self.key, self._made = secrets.token_bytes(KEY_BYTES), time.time()
 
     def keep(self, port: int, address: str) -> None:
-        """Write down what the next run needs."""
+        """Store what the next run needs."""
         if self._lock < 0:
             return
         told = {"key": self.key.hex(), "port": port, "made": self._made, "address": address}
@@ -105,7 +107,7 @@ class Remembered:
             self._complain(error)
 
     def close(self) -> None:
-        """Let go: the next run may begin."""
+        """Release the lock, so that the next run can start."""
         for descriptor in (self._lock, self._folder):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -117,7 +119,7 @@ class Remembered:
         self.complaint = f"nothing can be kept in {self._place} ({why}): pages that are open now end with this run."
 
     def _read(self) -> Last | None:
-        """The last run; None where there is none, or what is there is not ours alone."""
+        """Return the last run; None if there is none, or if its file is accessible to other users."""
         flags = os.O_RDONLY | os.O_NONBLOCK | system.NO_LINK | system.NOT_INHERITED
         try:
             file = os.open(f"{self._name}.json", flags, dir_fd=self._folder)
@@ -146,17 +148,17 @@ class Remembered:
 
 
 def _place(environ: Mapping[str, str]) -> Path:
-    """The folder by the XDG Base Directory Specification, which has relative paths ignored."""
+    """Return the folder by the XDG Base Directory Specification, which ignores relative paths."""
     told = Path(environ.get("XDG_STATE_HOME", ""))
     return (told if told.is_absolute() else Path.home() / ".local" / "state") / "viva" / "review"
 
 
 def _open_folder(place: Path) -> int:
-    """The folder, which nobody else can enter.
+    """Create and open the folder, which no one else can enter.
 
     Raises:
-        OSError: it cannot be made or opened, or is a link.
-        ValueError: it is somebody else's, or this system cannot keep others out.
+        OSError: it cannot be created or opened, or is a link.
+        ValueError: it belongs to another user, or this system has no such folders.
     """
     if not system.OPENS_BELOW_FOLDERS or not system.LOCKS_FOLDERS:
         raise ValueError("this system has no folders that only their owner can enter")
@@ -175,10 +177,10 @@ def _open_folder(place: Path) -> int:
 
 
 def _locked(folder: int, name: str) -> int:
-    """A lock that the system takes back when we end.
+    """Lock a file; the system releases the lock when the process ends.
 
     Raises:
-        BlockingIOError: another process has it.
+        BlockingIOError: another process has the lock.
     """
     import fcntl
 

@@ -1,4 +1,4 @@
-"""The files beside the pages: style and script, read once, under addresses that change with what they hold."""
+"""The style sheets and scripts of the pages, read once, with addresses that change with their content."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from viva.report.rendering import sheet
 
 PREFIX: Final = "/static/"
 FOREVER: Final = "private, max-age=31536000, immutable"
-"""An address with a digest never means other bytes."""
+"""An address with a digest always has the same content."""
 _FOLDER: Final = Path(__file__).with_name("static")
 _KINDS: Final = {
     ".css": "text/css; charset=utf-8",
@@ -24,7 +24,7 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One of them."""
+    """A static file."""
 
     data: bytes
     kind: str
@@ -34,9 +34,9 @@ class File:
 
 @cache
 def files() -> dict[str, File]:
-    """All of them by name, and the style sheet that reports have.
+    """Read all static files by name, including the style sheet of the reports.
 
-    No request opens a file: a name that is not here does not exist, whatever it points to.
+    No request opens a file: a name that is not in this mapping does not exist.
     """
     found = {}
     for path in sorted(_FOLDER.rglob("*")):
@@ -51,5 +51,5 @@ def files() -> dict[str, File]:
 
 
 def address(name: str) -> str:
-    """Where a page finds the file: `/static/plain.css?v=…`."""
+    """Return the address of a file for a page: `/static/plain.css?v=…`."""
     return f"{PREFIX}{quote(name)}?v={files()[name].digest}"

@@ -1,4 +1,4 @@
-"""How long the server waits for a request: uvicorn's protocol, which by itself waits for ever for the first one."""
+"""Timeouts for requests, which uvicorn's protocol lacks: it waits for the first request without a limit."""
 
 import asyncio
 from typing import Any, Final
@@ -7,13 +7,13 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_S: Final = 10.0
-"""For the head of a request, from the connection or the last reply on."""
+"""The timeout for the head of a request, counted from the connection or the last reply."""
 BODY_S: Final = 120.0
-"""For its body; 16 MiB through a slow tunnel."""
+"""The timeout for its body; enough for 16 MiB through a slow tunnel."""
 
 
 class Patience(H11Protocol):
-    """Closes a connection whose request does not come to its end, however steadily it trickles."""
+    """Closes a connection whose request takes too long, even if it arrives steadily in small parts."""
 
     head_s = HEAD_S
     body_s = BODY_S
@@ -21,27 +21,27 @@ class Patience(H11Protocol):
     _waits_for: tuple[Any, Any] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
+        """Start the timeout for the first request."""
         super().connection_made(transport)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Go on waiting for the same, or begin to wait for what comes next."""
+        """Start the timeout for the next part of a request if this one is complete."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request, or for the rest of one that was answered before it was all here."""
+        """Start the timeout for the next request, or for the rest of one that was answered early."""
         super().on_response_complete()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the timeout."""
         self._stop()
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """One timer for each head and each body; what arrives in between does not set it back."""
+        """Start one timer for each head and each body; data that arrives in between does not reset it."""
         state = self.conn.their_state
         waits_for = (state, self.cycle) if state in (h11.IDLE, h11.SEND_BODY) else None
         if waits_for == self._waits_for:
