@@ -1,4 +1,4 @@
-"""What a class did, for those who teach it, and what each student may read: pages, a table, pairs that look alike.
+"""Reports: a page and a table about a class for staff, a feedback page for each student, and similar submissions.
 
-The room knows no database: it is given submissions with their scores, and returns bytes.
+The package uses no database: its functions get submissions with their scores, and return bytes.
 """

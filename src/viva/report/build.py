@@ -1,4 +1,4 @@
-"""Everything that a report writes, into one folder."""
+"""Write all files of a report into one folder."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -23,16 +23,16 @@ Withheld = Callable[[], Container[tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written."""
+    """What a report consists of."""
 
     files: tuple[Path, ...]
     pages: int
-    """Feedback pages."""
+    """The number of feedback pages."""
     unread: tuple[str, ...]
     """Submissions whose code could not be compared."""
 
 
-def write_report(
+def write_report(  # noqa: PLR0913  # the options are keyword-only
     marked: Sequence[Marked],
     assignment: Assignment,
     folder: Path,
@@ -43,17 +43,20 @@ def write_report(
     executed: Mapping[str, bytes] | None = None,
     missing: Sequence[Student] = (),
 ) -> Written:
-    """Write report.html and report.csv, and what else is asked for.
+    """Write report.html and report.csv, and optionally feedback pages and the page of similar pairs.
 
     Args:
-        feedback: a page for each submission as well.
-        pairs: the page of pairs that look alike as well.
+        marked: all submissions of the class.
+        assignment: the assignment.
+        folder: where the files are written.
+        feedback: whether to write a feedback page for each submission.
+        pairs: whether to write the page of similar pairs.
         withheld: as for `open_submission`.
-        missing: who of the class has handed in nothing, where that is known.
         executed: notebooks that the course has run, by the name of the submission; for others the source is shown.
+        missing: the students of the class without a submission, if the class is known.
 
     Raises:
-        UsageError: two submissions have one name, something cannot be written, or jinja2 or nh3 is not installed.
+        UsageError: two submissions have the same name, a file cannot be written, or jinja2 or nh3 is not installed.
     """
     counts = Counter(one.attempt.name for one in marked)
     if feedback and (twice := [name for name, n in counts.items() if n > 1]):
@@ -75,7 +78,7 @@ def write_report(
 def similarity_page(
     marked: Sequence[Marked], assignment: Assignment, withheld: Withheld = frozenset
 ) -> tuple[bytes, list[str]]:
-    """The page of pairs to look at, and the submissions that could not be compared.
+    """Render the page of similar pairs, and return it with the names of submissions that could not be compared.
 
     Raises:
         UsageError: jinja2 is not installed.
@@ -105,7 +108,7 @@ def similarity_page(
 
 
 def _starter(assignment: Assignment) -> list[Source]:
-    """The code that everybody was given."""
+    """Return the code of the starter, which all students were given."""
     if not assignment.starter.is_dir():
         return []
     return code_of(open_submission(assignment.starter, "starter"))

@@ -1,4 +1,4 @@
-"""The very files that were graded, for pages that show them: what has changed since is not shown."""
+"""The files that were graded, for pages that show them; a submission that has changed since is not shown."""
 
 from collections.abc import Callable, Container
 from fnmatch import fnmatch
@@ -20,9 +20,10 @@ CHANGED: Final = "The submission has changed since it was graded."
 def graded_files(
     one: Marked, withheld: Callable[[], Container[tuple[int, int]]] = frozenset
 ) -> tuple[Submission | None, str]:
-    """The submission that the score belongs to, or None and a sentence that says why there is none.
+    """Return the submission that a score belongs to, or None and a sentence that says why it cannot be shown.
 
     Args:
+        one: the submission with its score.
         withheld: as for `open_submission`.
     """
     try:
@@ -35,7 +36,7 @@ def graded_files(
 
 
 def notebook_of(submission: Submission, assignment: Assignment) -> File | None:
-    """The notebook that the assignment asks for; None where the submission has none that is not in an archive."""
+    """Return the notebook that the assignment asks for; None if there is none outside of archives."""
     pattern = assignment.submission.notebook or "*.ipynb"
     found = [file for file in submission.files if file.path.lower().endswith(".ipynb")]
     wanted = [file for file in found if fnmatch(file.path.rpartition("/")[2], pattern)]
@@ -43,7 +44,7 @@ def notebook_of(submission: Submission, assignment: Assignment) -> File | None:
 
 
 def code_of(submission: Submission) -> list[Source]:
-    """The Python of a submission: modules, and the code cells of notebooks; archives are not opened here."""
+    """Return the Python code of a submission: modules and the code cells of notebooks; archives are not opened."""
     found: list[Source] = []
     for file in submission.files:
         name = file.path.lower()

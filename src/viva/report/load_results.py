@@ -1,4 +1,4 @@
-"""A folder of results becomes the submissions and scores that a report is about."""
+"""Load the submissions and scores of a report from a folder of results."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -16,20 +16,20 @@ from viva.model.gpu import GpuUse
 from viva.model.score import Curve, Leader
 
 _MOST: Final = 10**9
-"""Points and seconds; floats would end there somewhere."""
+"""The maximum of points and seconds that is read; far beyond anything that is graded."""
 
 
 def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
-    """Every result below a folder with the folder in which it lies, in the order of the paths.
+    """Load every result below a folder, with the folder of its file, in the order of the paths.
 
-    A folder of results does not know who handed in what: each submission stands for one student.
+    A folder of results does not name students, so each submission counts as one student.
 
     Args:
         folder: what `viva grade -o` wrote.
-        submissions: the folder in which grading was started, from which the results name their submissions.
+        submissions: the folder in which grading was started; the results name their submissions relative to it.
 
     Raises:
-        UsageError: there are no results, or one is not what viva writes.
+        UsageError: there are no results, or one is not a valid results.json of viva.
     """
     files = results_below(folder)
     found = []
@@ -43,12 +43,12 @@ def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marke
 
 
 def score_of(results: Results) -> Score:
-    """The score that a results.json was written from, as far as the file holds it.
+    """Return the score that a results.json was written from, as far as the file contains it.
 
-    What only staff read is there if it was written with it; cases of a test share its time.
+    Messages for staff are present only if the file has them. The time of a test is divided equally among its cases.
 
     Raises:
-        UsageError: its numbers are beyond anything that is graded.
+        UsageError: its numbers exceed anything that is graded.
     """
     exact = results.extra_data
     seconds = [results.execution_time, *(test.extra_data.wall_s for test in results.tests)]
@@ -118,7 +118,7 @@ def _entry(test: TestResult, of_all: str) -> Entry:
 
 
 def _without_common_folder(found: list[Marked]) -> list[Marked]:
-    """Names without the folders that all of them share, as long as each keeps one of its own."""
+    """Remove the leading folders that all names share, as long as each name keeps at least one part."""
     parts = [PurePosixPath(one.attempt.name).parts for one in found]
     if len(found) < 2:
         return found

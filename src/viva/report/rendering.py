@@ -1,7 +1,7 @@
-"""Templates become pages: every value passes the gate and is escaped, nothing is fetched, no script can run.
+"""Render templates as pages: every value is cleaned and escaped, nothing is fetched, and no script can run.
 
-jinja2 is imported when a page is made. Pages hold one style sheet, which the policy names by its hash; a style that
-somebody smuggles in is not applied.
+jinja2 is imported when a page is rendered. A page contains one style sheet, which its Content-Security-Policy names by
+its hash, so that injected styles are not applied.
 """
 
 import base64
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 LIBRARIES_MISSING: Final = "Reports need jinja2 and nh3: pip install 'viva[report]'."
 _TEMPLATES: Final = Path(__file__).with_name("templates")
 _TEXT: Final = 20_000
-"""Characters of one value."""
+"""The maximum number of characters of one value."""
 
 
 def render(template: str, **values: Any) -> bytes:
-    """The page of a template.
+    """Render a template as a page.
 
     Raises:
         UsageError: jinja2 is not installed.
@@ -35,7 +35,7 @@ def render(template: str, **values: Any) -> bytes:
 
 @cache
 def policy() -> str:
-    """The Content-Security-Policy of a page: its own style, pictures within the file, nothing else."""
+    """Return the Content-Security-Policy of a page: its own style, pictures within the file, nothing else."""
     digest = base64.b64encode(hashlib.sha256(sheet().encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
@@ -44,17 +44,17 @@ def policy() -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A number for a table, with a real minus; a dash where nothing can be said."""
+    """Format a number for a table, with a minus sign (−); None becomes a dash."""
     return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def whole(text: str) -> str:
-    """A text as one line, however long."""
+    """Return a text as one line of any length."""
     return escaping.line(text, characters=_TEXT)
 
 
 def percent(share: float) -> str:
-    """A share as a whole percentage, which is 0 % or 100 % only where it is exactly."""
+    """Format a share as a whole percentage, which is 0 % or 100 % only if it is exactly that."""
     if 0 < share < 0.01:
         return "< 1 %"
     if 0.99 < share < 1:
@@ -64,19 +64,19 @@ def percent(share: float) -> str:
 
 @cache
 def sheet() -> str:
-    """The style sheet of reports and feedback."""
+    """Return the style sheet of reports and feedback pages."""
     return (_TEMPLATES / "style.css").read_text("utf-8")
 
 
 def _style() -> Any:
     from markupsafe import Markup
 
-    return Markup(sheet())  # ours, from the package; no value of a submission is in it
+    return Markup(sheet())  # noqa: S704  # a file of this package; it contains no value of a submission
 
 
 @cache
 def environment(templates: Path) -> "Environment":
-    """What makes pages of the templates in a folder: every value passes the gate and is escaped.
+    """Return the jinja2 environment for the templates in a folder, in which every value is cleaned and escaped.
 
     Raises:
         UsageError: jinja2 is not installed.
@@ -105,7 +105,7 @@ def environment(templates: Path) -> "Environment":
 
 
 def _gated(value: Any) -> Any:
-    """What a template shows: text without control characters; markup is only what the templates themselves make."""
+    """Remove control characters from a text, and turn None into an empty text; other values stay as they are."""
     if value is None:
         return ""
     if type(value) is str:

@@ -1,4 +1,4 @@
-"""Where the parts of a chart lie: plain numbers, which the templates draw as SVG in the colours of the page."""
+"""The positions of the parts of a chart, which the templates draw as SVG in the colors of the page."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A place on an axis."""
+    """A labeled position on an axis."""
 
     at: float
     text: str
@@ -40,15 +40,15 @@ class Columns:
     across: tuple[Tick, ...]
     up: tuple[Tick, ...]
     mean: float | None
-    """Where the line of the mean stands."""
+    """The position of the line of the mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A training curve over a class."""
+    """A training curve of a class."""
 
     band: str
-    """Points of the polygon between the quartiles."""
+    """The points of the polygon between the quartiles."""
     median: str
     dots: tuple[tuple[float, float], ...]
     thresholds: tuple[Bar, ...]
@@ -57,7 +57,7 @@ class Lines:
 
 
 def columns(bins: Sequence[tuple[float, float, int]], mean: float | None) -> Columns:
-    """A histogram of bins (from, to, count)."""
+    """Lay out a histogram of bins (from, to, count)."""
     if not bins:
         return Columns((), (), (), None)
     low, high = bins[0][0], bins[-1][1]
@@ -75,7 +75,7 @@ def columns(bins: Sequence[tuple[float, float, int]], mean: float | None) -> Col
 
 
 def stacked(counts: dict[Status, int], width: float = 160, height: float = 12) -> list[Bar]:
-    """Statuses side by side, each as wide as its share."""
+    """Lay out one bar for each status in a row, each as wide as its share."""
     total = sum(counts.values())
     bars, x = [], 0.0
     for status in Status:
@@ -86,10 +86,10 @@ def stacked(counts: dict[Status, int], width: float = 160, height: float = 12) -
 
 
 def lines(curve: CurveBand) -> Lines:
-    """A curve's median, the middle half around it, and its thresholds."""
+    """Lay out the median of a curve, the band between its quartiles, and its thresholds."""
     values = [v for _, low, _, high, _ in curve.rows for v in (low, high)] + [v for _, v in curve.thresholds]
     low, high = min(values), max(values)
-    if low > -0.1 and high < 1.1:  # shares are shown whole: a zoom into the last per mille looks like a leap
+    if low > -0.1 and high < 1.1:  # shares are shown from 0 to 1: a zoom would make tiny differences look large
         low, high = min(low, 0.0), max(high, 1.0)
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -110,7 +110,7 @@ def lines(curve: CurveBand) -> Lines:
 
 
 class _Axis:
-    """From values to places."""
+    """Maps values to positions."""
 
     def __init__(self, low: float, high: float, begin: float, end: float) -> None:
         self._low, self._begin = low, begin
@@ -121,7 +121,7 @@ class _Axis:
 
 
 def _steps(low: float, high: float, *, whole: bool = False) -> list[float]:
-    """Round numbers within a range: four to eight of them."""
+    """Return four to eight round numbers within a range."""
     raw = max(high - low, 1e-9) / 5
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= raw * (1 - 1e-9))

@@ -1,4 +1,4 @@
-"""`report.csv`: a row for each submission, a column for each question; for people who open it in a spreadsheet."""
+"""`report.csv`: a row for each submission and a column for each question, for spreadsheets."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ _HEAD = ("submission", "students", "submitted", "attempt", "late", "total", "poi
 
 
 def table(marked: Sequence[Marked]) -> bytes:
-    """The table; points that are open leave a cell empty, or are not in it where others of the question are decided."""
+    """Return the table; points that are not graded yet are left out, and a cell without graded points is empty."""
     asked = questions(marked)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

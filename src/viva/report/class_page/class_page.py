@@ -1,4 +1,4 @@
-"""`report.html`: what a class did, for those who teach it, in one file."""
+"""`report.html`: the results of a class for staff, in one file."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -22,13 +22,14 @@ def page(
     feedback: bool = False,
     similarity: bool = False,
 ) -> bytes:
-    """The page.
+    """Render the page.
 
     Args:
         marked: all submissions; of a student's several attempts the last one counts.
-        missing: who has handed in nothing.
-        feedback: whether there are pages for the students, to which the list of submissions links.
-        similarity: whether there is a page of pairs that look alike.
+        assignment: the assignment.
+        missing: the students without a submission.
+        feedback: whether there are feedback pages, to which the list of submissions links.
+        similarity: whether there is a page of similar pairs.
 
     Raises:
         UsageError: jinja2 is not installed.

@@ -1,7 +1,7 @@
-"""Wrong answers that many have given: which known mistake or message, how often, counted over students.
+"""Common wrong answers: known mistakes and messages, with the number of students that each occurred for.
 
-Messages that differ in numbers alone are one cluster. Texts of students' programs may be in them: they are counted as
-text, and pass a gate where they are shown.
+Messages that differ only in numbers are one cluster. Messages may contain texts of students' programs; these are
+escaped when they are shown.
 """
 
 import re
@@ -17,10 +17,10 @@ from viva.model.attempt import Marked
 
 WRONG: Final = frozenset({Status.PARTIAL, Status.FAILED, Status.ERROR, Status.TIMEOUT})
 MOST_CLUSTERS: Final = 8
-"""Of one test."""
+"""The maximum number of clusters of a test."""
 UNKNOWN: Final = "hidden test; the records that were read do not hold what went wrong"
 _READ: Final = 4000
-"""Characters of a message that are looked at."""
+"""The number of characters of a message that are read."""
 _KEY: Final = 300
 _MISTAKE: Final = re.compile(r"It equals a known mistake: ([^\n]{1,300})")
 _NUMBER: Final = re.compile(r"(?<![\w.])[-+−]?\d+(?:[,_]\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
@@ -34,9 +34,9 @@ class Cluster:
     text: str
     is_known_mistake: bool
     count: int
-    """Students or teams."""
+    """The number of students or teams."""
     example: str
-    """A submission in which it happened."""
+    """The name of a submission with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class Wrong:
     number: str
     name: str
     students: int
-    """Students or teams who did not get it wholly right."""
+    """The number of students or teams who did not get full points."""
     clusters: tuple[Cluster, ...]
     """Those of two or more students, and every known mistake; most frequent first."""
     others: int
-    """Wrong answers that are shown in none of the clusters."""
+    """The number of wrong answers that are in none of these clusters."""
 
 
 @dataclass(slots=True)
@@ -63,15 +63,16 @@ class _Test:
 
 
 def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
-    """For each test that somebody got wrong, in the order of the numbers, its wrong answers; prose has none.
+    """Return the wrong answers to each test that some students failed, in question order; prose is left out.
 
     Args:
-        marked: one for each student or team; a student counts once in a cluster, in however many cases.
+        marked: one submission for each student or team; a student counts once in a cluster, whatever the number of
+            cases.
     """
     tests: dict[str, _Test] = {}
     for one in marked:
         for entry in one.score.entries:
-            if entry.status not in WRONG or entry.rubric:  # what a marker writes is no answer of a program
+            if entry.status not in WRONG or entry.rubric:  # a marker's comment is not the answer of a program
                 continue
             test = tests.setdefault(entry.test_id, _Test(entry))
             test.students += 1
@@ -83,7 +84,7 @@ def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
 
 
 def normalised(message: str) -> tuple[str, bool]:
-    """What a message says whatever the numbers in it are, and whether it names a known mistake."""
+    """Return a message with its numbers replaced by #, and whether it names a known mistake."""
     text = escaping.terminal(message, characters=_READ)
     if found := _MISTAKE.search(text):
         return escaping.line(found[1].rstrip(), characters=_KEY).rstrip("."), True
@@ -92,7 +93,7 @@ def normalised(message: str) -> tuple[str, bool]:
 
 
 def staff_text(entry: Entry, case: Case) -> str:
-    """What staff know of a case: the comparison itself where the student reads a fixed sentence."""
+    """Return the message of a case for staff: the comparison itself if the student reads a fixed sentence."""
     if case.staff_message and (entry.visibility != "visible" or entry.hide_errors is not None):
         return case.staff_message
     return UNKNOWN if entry.visibility != "visible" else case.message

@@ -1,4 +1,4 @@
-"""What can be counted in a class: totals, statuses, environments, what is open, time, memory, isolation, curves."""
+"""Counts over a class: totals, statuses, missing packages, ungraded points, time, memory, isolation, curves."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ SLOWEST: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class GraderFault:
-    """Something that went wrong on our side."""
+    """A test that ended with a grader error."""
 
     attempt: str
     number: str
     name: str
     text: str
-    """What staff know of it; empty where the records do not say."""
+    """The message for staff; empty if it was not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestCounts:
-    """How one test ended over the class."""
+    """How often one test ended with each status."""
 
     test_id: str
     number: str
@@ -43,7 +43,7 @@ class TestCounts:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """How long one test took, in seconds."""
+    """The time that one test took, in seconds."""
 
     number: str
     name: str
@@ -53,18 +53,18 @@ class Slow:
 
 @dataclass(frozen=True, slots=True)
 class CurveBand:
-    """One training curve over the class: at each epoch the median, and the middle half of all that came so far."""
+    """One training curve of the class: the median and the quartiles of all submissions that reached each epoch."""
 
     test_id: str
     name: str
     submissions: int
     rows: tuple[tuple[int, float, float, float, int], ...]
-    """Epoch, lower quartile, median, upper quartile, how many have come so far."""
+    """Epoch, lower quartile, median, upper quartile, number of submissions that reached the epoch."""
     thresholds: tuple[tuple[int, float], ...]
 
 
 def grader_faults(marked: Sequence[Marked]) -> list[GraderFault]:
-    """Every test that is open because of us."""
+    """Return every test that ended with a grader error."""
     return [
         GraderFault(one.attempt.name, entry.number, entry.name, entry.staff_message or entry.message)
         for one in marked
@@ -74,7 +74,7 @@ def grader_faults(marked: Sequence[Marked]) -> list[GraderFault]:
 
 
 def test_counts(marked: Sequence[Marked]) -> list[TestCounts]:
-    """For each test how often it ended how, in the order of the numbers."""
+    """Count the statuses of each test, in the order of the question numbers."""
     firsts: dict[str, Entry] = {}
     counts: dict[str, Counter[Status]] = {}
     for one in marked:
@@ -89,23 +89,23 @@ def test_counts(marked: Sequence[Marked]) -> list[TestCounts]:
 
 
 def environments(marked: Sequence[Marked]) -> list[tuple[str, int]]:
-    """What code asked of its libraries in vain, and of how many submissions; most frequent first."""
+    """Count the submissions for each missing package or incompatible version, most frequent first."""
     counts = Counter(text for one in marked for text in dict.fromkeys(one.score.environment))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def totals(marked: Sequence[Marked]) -> list[float]:
-    """Points of each, as far as they are decided."""
+    """Return the points of each submission, as far as they are graded."""
     return [float(one.score.earned) for one in marked]
 
 
 def most_points(marked: Sequence[Marked]) -> Fraction:
-    """What could be had at most."""
+    """Return the maximum points of a submission; the largest if the submissions differ."""
     return max((one.score.points for one in marked), default=Fraction(0))
 
 
 def histogram(values: Sequence[float], most: float, bins: int = 20) -> list[tuple[float, float, int]]:
-    """From, to and count of bins of equal width from 0 to `most`; the last one holds its end, and what lies beyond."""
+    """Return bins (from, to, count) of equal width from 0 to `most`; values outside count in the first or last bin."""
     if not values or most <= 0:
         return []
     clipped = np.clip(np.asarray(values, dtype=np.float64), 0, most)
@@ -114,17 +114,17 @@ def histogram(values: Sequence[float], most: float, bins: int = 20) -> list[tupl
 
 
 def seconds(marked: Sequence[Marked]) -> Summary | None:
-    """How long submissions took."""
+    """Summarize the seconds that submissions took."""
     return summary([one.score.wall_s for one in marked])
 
 
 def memory_mib(marked: Sequence[Marked]) -> Summary | None:
-    """The most GPU memory of each submission that used one and of which it is known."""
+    """Summarize the peak GPU memory of the submissions for which it is known."""
     return summary([float(g.peak_mib) for one in marked if (g := one.score.gpu) and g.peak_mib is not None])
 
 
 def slowest_tests(marked: Sequence[Marked]) -> list[Slow]:
-    """The tests that take longest, by their median."""
+    """Return the tests that take longest, by their median."""
     times: dict[str, list[float]] = {}
     firsts: dict[str, Entry] = {}
     for one in marked:
@@ -136,13 +136,13 @@ def slowest_tests(marked: Sequence[Marked]) -> list[Slow]:
 
 
 def isolation(marked: Sequence[Marked]) -> list[tuple[str, str, int]]:
-    """Tier, what it lacked, and how many submissions were graded in it."""
+    """Return each isolation tier, its missing layers, and the number of submissions that were graded with it."""
     counts = Counter((one.score.isolation.tier, ", ".join(one.score.isolation.missing)) for one in marked)
     return sorted((tier, missing, n) for (tier, missing), n in counts.items())
 
 
 def curve_bands(marked: Sequence[Marked]) -> list[CurveBand]:
-    """Training curves of the class, in the order in which they first come."""
+    """Return the training curves of the class, in the order of their first occurrence."""
     found: dict[tuple[str, str], list[Curve]] = {}
     for one in marked:
         for curve in one.score.curves:

@@ -1,7 +1,7 @@
-"""The class as a table of responses and questions, and what item analysis says of each question.
+"""Item analysis: the class as a table of responses and questions, and statistics of each question.
 
-A response is the last submission of a student or a team. A question holds the tests of one number; tests that are still
-open for more than one response in five are left out of it, because nobody knows yet what they will say.
+A response is the last submission of a student or a team. A question consists of the tests of one number, without those
+that are not graded yet for more than one response in five, because their results are still unknown.
 """
 
 import math
@@ -16,7 +16,7 @@ from viva.model.attempt import Marked
 from viva.report.class_page import statistics
 
 MOST_OPEN: Final = Fraction(1, 5)
-"""Of the responses; a test that is open for more of them is not analysed."""
+"""The maximum share of responses for which an analyzed test is not graded yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,45 +24,45 @@ class Question:
     """The tests of one number."""
 
     key: str
-    """The number; for a test without one, its id."""
+    """The number; the id for a test without a number."""
     names: tuple[str, ...]
-    """What its tests are called."""
+    """The names of its tests."""
     points: Fraction
     tests: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is known of one question."""
+    """The statistics of one question."""
 
     question: Question
     points: Fraction
-    """Of its tests that are analysed."""
+    """The points of its analyzed tests."""
     difficulty: float
     correlation: float | None
     discrimination: float
     alpha_without: float | None
     remark: str
-    """One sentence where the numbers ask for a look at the question; empty otherwise."""
+    """One sentence if the numbers suggest a problem of the question; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Item analysis of a class."""
+    """The item analysis of a class."""
 
     responses: int
     left_out: int
-    """Responses of which an analysed test is open or missing."""
+    """The number of responses in which an analyzed test is missing or not graded yet."""
     items: tuple[Item, ...]
     alpha: float | None
     why_none: str = ""
-    """Why there are no items; empty where there are."""
+    """Why there are no items; empty if there are."""
     not_analysed: Fraction = Fraction(0)
-    """Points of tests that are open for too many."""
+    """The points of tests that are not graded yet for too many responses."""
 
 
 def responses(marked: Iterable[Marked]) -> list[Marked]:
-    """The last submission of each student or team, in the order given; one without students speaks for itself."""
+    """Return the last submission of each student or team, in the given order; one without students counts by itself."""
     last: dict[object, Marked] = {}
     for one in marked:
         who: object = frozenset(s.id for s in one.attempt.students) or one.attempt.name
@@ -73,7 +73,7 @@ def responses(marked: Iterable[Marked]) -> list[Marked]:
 
 
 def questions(marked: Sequence[Marked]) -> list[Question]:
-    """Every question that anybody was asked, in the order of the numbers."""
+    """Return every question of the submissions, in the order of the numbers."""
     tests: dict[str, dict[str, Entry]] = {}
     for one in marked:
         for entry in one.score.entries:
@@ -91,15 +91,15 @@ def questions(marked: Sequence[Marked]) -> list[Question]:
 
 
 def key_of(entry: Entry) -> str:
-    """The question that a test belongs to."""
+    """Return the key of the question that a test belongs to."""
     return entry.number or entry.test_id
 
 
 def analyse(marked: Sequence[Marked]) -> Analysis:
-    """Item analysis of the responses.
+    """Compute the item analysis of the responses.
 
     Args:
-        marked: one for each student or team: what `responses` gives.
+        marked: one submission for each student or team, from `responses`.
     """
     every = questions(marked)
     by_test = [{entry.test_id: entry for entry in one.score.entries} for one in marked]
@@ -124,7 +124,7 @@ def analyse(marked: Sequence[Marked]) -> Analysis:
 
 
 def _decided(by_test: Sequence[dict[str, Entry]]) -> frozenset[str]:
-    """Tests that are decided for nearly everybody."""
+    """Return the tests that are graded for nearly all responses."""
     tests = {test for entries in by_test for test in entries}
     most = MOST_OPEN * len(by_test)
     return frozenset(t for t in tests if sum(not _is_decided(entries, t) for entries in by_test) <= most)
@@ -147,7 +147,7 @@ def _why_none(complete: Sequence[object], asked: Sequence[object]) -> str:
 
 
 def _remark(difficulty: float, correlation: float | None, responses: int) -> str:
-    """What asks for a look; a negative correlation only where chance makes one as large once in forty classes."""
+    """Return a remark on a conspicuous question; a negative correlation counts if chance gives it once in 40."""
     if correlation is None:
         return "Everybody has the same here, so it tells nobody apart." if difficulty in (0, 1) else ""
     if correlation < -2 / math.sqrt(responses):

@@ -1,7 +1,7 @@
-"""Item analysis: how hard a question was, how well it tells students apart, how well questions belong together.
+"""Statistics of item analysis: difficulty, discrimination and reliability.
 
-Pure functions of numbers. A matrix has a row for each response and a column for each question. What cannot be said (a
-variance of zero, too few columns) is None, never NaN and never a number that looks like an answer.
+Pure functions of numbers. A matrix has a row for each response and a column for each question. A value that is not
+defined (because of a variance of zero, or too few columns) is None, never NaN or a number that looks like an answer.
 """
 
 import math
@@ -14,27 +14,27 @@ import numpy.typing as npt
 
 Matrix = npt.NDArray[np.float64]
 FEWEST_RESPONSES: Final = 10
-"""Below it the numbers would say more of chance than of the questions."""
+"""With fewer responses the numbers would reflect chance more than the questions."""
 UPPER_LOWER: Final = 0.27
 _NOTHING: Final = 1e-12
-"""A variance, beside the square of the largest value, that is rounding and nothing else."""
+"""A variance below this multiple of the squared largest value is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Where a list of numbers lies."""
+    """Summary statistics of a list of numbers."""
 
     count: int
     mean: float
     sd: float | None
-    """With n - 1; None for fewer than two."""
+    """The standard deviation with n - 1; None for fewer than two values."""
     low: float
     quartiles: tuple[float, float, float]
     high: float
 
 
 def summary(values: Sequence[float]) -> Summary | None:
-    """Count, mean, standard deviation, and the five numbers of a box plot; None for no values.
+    """Compute count, mean, standard deviation, and the five numbers of a box plot; None for no values.
 
     Quartiles are interpolated between order statistics (Hyndman and Fan 1996, "Sample quantiles in statistical
     packages", type 7, which R and numpy use).
@@ -48,7 +48,7 @@ def summary(values: Sequence[float]) -> Summary | None:
 
 
 def difficulty(shares: Any) -> list[float]:
-    """The mean share of the points, for each question: 1 where all had everything, 0 where nobody had anything.
+    """Compute the mean share of the points of each question: 1 if all responses have full points, 0 if none has any.
 
     For questions of one point this is the item's p-value (Crocker and Algina 1986, "Introduction to Classical and
     Modern Test Theory", chapter 14). "Difficulty" is the field's word, although a large number means an easy question.
@@ -57,13 +57,13 @@ def difficulty(shares: Any) -> list[float]:
 
 
 def corrected_item_total(scores: Any) -> list[float | None]:
-    """The correlation of each question with the total of all others.
+    """Compute the correlation of each question with the total of all others.
 
-    r(X_i, T - X_i): the question is taken out of the total, else it would be correlated with itself (Henrysson 1963,
+    r(X_i, T - X_i): the question is not part of the total, because it would be correlated with itself (Henrysson 1963,
     "Correction of item-total correlations in item analysis", Psychometrika 28).
 
     Returns:
-        None for a question in which all have the same, and where all others together are the same for everybody.
+        None for a question with equal points for all responses, and if the totals of all others are equal.
     """
     matrix = _matrix(scores)
     rests = matrix.sum(axis=1, keepdims=True) - matrix
@@ -71,11 +71,11 @@ def corrected_item_total(scores: Any) -> list[float | None]:
 
 
 def upper_lower(shares: Any, totals: Any, fraction: float = UPPER_LOWER) -> list[float]:
-    """The discrimination D: the mean share in the best 27 % by total, less that in the worst 27 %.
+    """Compute the discrimination D: the mean share in the best 27 % by total minus that in the worst 27 %.
 
-    27 % makes the groups as different as they can be and yet large (Kelley 1939, "The selection of upper and lower
-    groups for the validation of test items", Journal of Educational Psychology 30). Where several responses with one
-    total lie at the border, each counts in part, so that their order cannot matter: D is its mean over all orders.
+    27 % makes the groups as different as possible and still large (Kelley 1939, "The selection of upper and lower
+    groups for the validation of test items", Journal of Educational Psychology 30). If several responses with the same
+    total are at the border, each counts in part, so that their order does not matter: D is the mean over all orders.
     """
     matrix = _matrix(shares)
     sums: Matrix = np.asarray(totals, dtype=np.float64).round(9)
@@ -86,13 +86,13 @@ def upper_lower(shares: Any, totals: Any, fraction: float = UPPER_LOWER) -> list
 
 
 def cronbach_alpha(scores: Any) -> float | None:
-    """Cronbach's alpha: k / (k - 1) · (1 - Σ var(X_i) / var(Σ X_i)).
+    """Compute Cronbach's alpha: k / (k - 1) · (1 - Σ var(X_i) / var(Σ X_i)).
 
     Cronbach 1951, "Coefficient alpha and the internal structure of tests", Psychometrika 16; for questions that are
-    right or wrong it is the KR-20 of Kuder and Richardson. Variances with n - 1. It may be negative.
+    right or wrong it equals the KR-20 of Kuder and Richardson. Variances use n - 1. Alpha may be negative.
 
     Returns:
-        None for fewer than two questions or responses, and where all totals are the same.
+        None for fewer than two questions or responses, and if all totals are equal.
     """
     matrix = _matrix(scores)
     if len(matrix) < 2:
@@ -101,7 +101,7 @@ def cronbach_alpha(scores: Any) -> float | None:
 
 
 def alpha_without(scores: Any) -> list[float | None]:
-    """Cronbach's alpha of all other questions, for each question: where it rises, the question does not belong."""
+    """Compute Cronbach's alpha without each question; if it is higher, the question does not fit the others."""
     matrix = _matrix(scores)
     if len(matrix) < 2:
         return [None] * matrix.shape[1]
@@ -138,7 +138,7 @@ def _alpha(of_items: float, totals: Matrix, k: int) -> float | None:
 
 
 def _best(sums: Matrix, size: int) -> Matrix:
-    """How much of each response belongs to the `size` largest; those at the border share what is left."""
+    """Return the weight of each response in the `size` largest sums; those at the border share the rest."""
     border = np.sort(sums)[-size]
     above, at = sums > border, sums == border
     weights: Matrix = above + at * ((size - above.sum()) / at.sum())

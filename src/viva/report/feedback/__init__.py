@@ -1,1 +1,1 @@
-"""Feedback pages: what each student may read of a score, beside the student's own notebook."""
+"""Feedback pages: what each student may read of a score, shown next to the cells of their own notebook."""

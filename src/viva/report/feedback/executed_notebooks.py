@@ -1,4 +1,4 @@
-"""Executed notebooks that lie beside results, read when a page is made of them: a class of them fits no memory."""
+"""Executed notebooks next to results, read only when a page needs them: those of a class do not fit into memory."""
 
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +13,13 @@ _MOST: Final = 4 * MOST_BYTES
 
 
 class ExecutedNotebooks(Mapping[str, bytes]):
-    """By the name of the submission; one that belongs to other bytes than those that were marked is not there."""
+    """Executed notebooks by the name of the submission; one of a different version of the submission is left out."""
 
     def __init__(self, results: Sequence[tuple[Marked, Path]]) -> None:
-        """Args:
-        results: each with the folder in which its file lies.
+        """Find the files; none is read yet.
+
+        Args:
+            results: each submission with the folder of its result.
         """
         self._places = {one.attempt.name: (folder / FILE, one.score.content_hash) for one, folder in results}
 
@@ -36,7 +38,7 @@ class ExecutedNotebooks(Mapping[str, bytes]):
 
 
 def _read(path: Path) -> bytes:
-    """A regular file of a size that viva writes; empty for anything else."""
+    """Read a regular file up to the size that viva writes; return nothing for any other."""
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST:

@@ -1,7 +1,7 @@
-"""`feedback/<name>.html`: what a student may read of a score, and their notebook with the marks beside its cells.
+"""`feedback/<name>.html`: what a student may read of a score, and their notebook with the results next to its cells.
 
-Of a hidden test there are its question, its points and one fixed sentence: neither its name nor a case nor a word of
-what went wrong, wherever the score keeps them.
+For a hidden test the page shows its question, its points and one fixed sentence: never its name, a case or what went
+wrong, wherever the score stores them.
 """
 
 import re
@@ -48,7 +48,7 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a student reads of one test."""
+    """What a student may read of the result of one test."""
 
     number: str
     name: str
@@ -60,16 +60,18 @@ class Mark:
 
     @property
     def word(self) -> str:
-        """The status in words."""
+        """Return the status in words."""
         return self.status.value.replace("_", " ")
 
 
 def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = "") -> bytes:
-    """The page of one submission.
+    """Render the page of one submission.
 
     Args:
-        notebook: what was handed in; None where there is none to show.
-        why_none: a sentence that says why there is none, for the student.
+        one: the submission with its score.
+        assignment: the assignment.
+        notebook: the notebook to show; None if there is none.
+        why_none: a sentence for the student that says why there is none.
 
     Raises:
         UsageError: jinja2 or nh3 is not installed.
@@ -99,14 +101,14 @@ def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, 
 
 
 def what_is_shown(notebook: Notebook) -> str:
-    """A sentence about where its cells come from."""
+    """Return a sentence that says whether the cells of a notebook were executed."""
     if not notebook.executed:
         return NOT_EXECUTED
     return DEFINED if about(notebook.data).load == "definitions" else EXECUTED
 
 
 def mark_of(entry: Entry) -> Mark:
-    """What of a test its student reads."""
+    """Return what a student may read of the result of a test."""
     hidden = entry.visibility != "visible"
     most = f"{show(entry.points)} point{'s' * (entry.points != 1)}"
     worth = f"{most} still open" if entry.status.is_open else f"{show(entry.earned)} of {most}"
@@ -117,10 +119,10 @@ def mark_of(entry: Entry) -> Mark:
 
 
 def place(marks: Sequence[Mark], cells: Sequence[ShownCell]) -> tuple[dict[int, list[Mark]], list[Mark]]:
-    """Which marks stand beside which cell, by its place in the list, and those that belong to none.
+    """Assign results to cells; return them by the index of their cell, and those that belong to no cell.
 
-    A mark belongs to the cell that its message names; else to the one that defines what the message begins with; else
-    to the text whose heading has the number of its question.
+    A result belongs to the cell that its message names, or else to the cell that defines the name with which the
+    message begins, or else to the text cell whose heading has the number of its question.
     """
     by_number = {cell.number: index for index, cell in enumerate(cells) if cell.number}
     by_name: dict[str, int] = {}
@@ -128,7 +130,7 @@ def place(marks: Sequence[Mark], cells: Sequence[ShownCell]) -> tuple[dict[int, 
     for index, cell in enumerate(cells):
         if cell.number:
             for name in re.findall(r"^(?:async +)?(?:def|class) +(\w+)", cell.source, re.MULTILINE):
-                by_name[name] = index  # the last definition is the one that was asked
+                by_name[name] = index  # the last definition is the one that was tested
         else:
             for number in _HEADING.findall(cell.source):
                 by_heading.setdefault(number, index)
@@ -141,10 +143,10 @@ def place(marks: Sequence[Mark], cells: Sequence[ShownCell]) -> tuple[dict[int, 
 
 
 def path_of(attempt: Attempt) -> PurePosixPath:
-    """Where the page of a submission lies below the folder of all pages.
+    """Return the path of the page of a submission, relative to the folder of all pages.
 
     Raises:
-        UsageError: its name leads out of the folder.
+        UsageError: the name of the submission leads out of the folder.
     """
     path = PurePosixPath(attempt.name)
     parts = attempt.name.split("/")

@@ -1,6 +1,6 @@
-"""A notebook as cells that can be read in a page: prose with formulas, code in colours; outputs if it was executed.
+"""A notebook as cells for a page: prose with formulas, highlighted code, and outputs if the course has executed it.
 
-All of it is a student's: what cannot be rendered, or is too long to be, is shown as the text that it is.
+Everything in it is untrusted. What cannot be rendered, or is too long to be rendered, is shown as plain text.
 """
 
 import json
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 MOST_CELLS: Final = 400
 MOST_OUTPUTS: Final = 20
-"""Of one cell; a line says how many more there are."""
+"""The maximum number of outputs of a cell; a line says how many more there are."""
 MOST_PICTURE: Final = 4_000_000
-"""Characters of a picture, in base64."""
+"""The maximum number of characters of a picture, in base64."""
 _STATUSES: Final = {
     "skipped": ", which was not run",
     "timeout": ", which did not end in time",
@@ -34,7 +34,7 @@ _SHOWN: Final = frozenset({
     "text/plain", "text/html", "text/markdown", "text/latex", "application/json", "image/png", "image/jpeg",
     "image/gif", "image/svg+xml",
 })  # fmt: skip
-"""Forms of a display of which one is shown; of others it is said that they are not."""
+"""Media types of an output, one of which is shown; a note names the types that are not."""
 _MOST_NAMED: Final = 10
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 
@@ -54,15 +54,15 @@ class ShownCell:
 
 
 def shown_cells(data: bytes, *, executed: bool) -> list[ShownCell]:
-    """The cells of a notebook.
+    """Return the cells of a notebook for a page.
 
     Args:
-        data: the file, anybody's.
-        executed: whether the course has run it; only then are its outputs shown, because what a student saved in the
-            file proves nothing.
+        data: the file, untrusted.
+        executed: whether the course has run it; only then are its outputs shown, because outputs that a student saved
+            in the file prove nothing.
 
     Raises:
-        NotebookError: it is no notebook that can be read.
+        NotebookError: it is not a valid notebook.
         UsageError: nh3 is not installed.
     """
     cells = read_notebook(data).cells[:MOST_CELLS]
@@ -108,7 +108,7 @@ def _rendered(cell: Cell) -> "Markup":
 def _code(source: str) -> "Markup":
     from markupsafe import Markup
 
-    return Markup(sanitised(str(_highlighter()(escaping.terminal(source, **WHOLE)))))
+    return Markup(sanitised(str(_highlighter()(escaping.terminal(source, **WHOLE)))))  # noqa: S704  # sanitised
 
 
 @cache
@@ -120,8 +120,8 @@ def _highlighter() -> Any:
 
 
 def _outputs_of(data: bytes) -> dict[int, list[Mapping[str, Any]]]:
-    """Saved outputs by the position of their cell; none where the file is older than format 4."""
-    found = json.loads(data)  # read before, within its limits
+    """Return the saved outputs by the position of their cell; none if the file format is older than 4."""
+    found = json.loads(data)  # `read_notebook` has checked its size and nesting
     cells = found.get("cells")
     saved: dict[int, list[Mapping[str, Any]]] = {}
     for position, cell in enumerate(cells if isinstance(cells, list) else [], 1):
@@ -148,16 +148,16 @@ def _output(output: Mapping[str, Any]) -> "Markup":
 
 
 def _display(shown: Mapping[str, str]) -> "Markup":
-    """The best form of a display that a page can show."""
+    """Return the best representation of an output that a page can show."""
     from markupsafe import Markup
 
     for picture in _pictures(shown):
-        return Markup(sanitised(picture))
+        return Markup(sanitised(picture))  # noqa: S704  # sanitised
     if address := as_picture(shown.get("image/svg+xml", "")):
         return Markup('<img src="{}" alt="drawing in the notebook">').format(address)
     html = shown.get("text/html", "")
     if html and len(html) <= MOST_RENDERED:
-        return Markup(sanitised(escaping.terminal(html, **WHOLE)))
+        return Markup(sanitised(escaping.terminal(html, **WHOLE)))  # noqa: S704  # sanitised
     prose = shown.get("text/markdown", "")
     if prose and len(prose) <= MOST_RENDERED:
         return rendered(prose)
@@ -165,7 +165,7 @@ def _display(shown: Mapping[str, str]) -> "Markup":
 
 
 def _left_out(shown: Mapping[str, str], metadata: Any) -> list[str]:
-    """Forms that would act if they were shown (scripts, widgets), or that no page can show."""
+    """Return the media types that would execute if they were shown (scripts, widgets), or that a page cannot show."""
     said = metadata.get(OURS) if isinstance(metadata, dict) else None
     before = said.get("left_out") if isinstance(said, dict) else None
     names = {name for name in before if isinstance(name, str)} if isinstance(before, list) else set()

@@ -1,7 +1,8 @@
-r"""Where formulas stand in Markdown: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, `\begin{…}…\end{…}`, and never in code.
+r"""Find formulas in Markdown: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, `\begin{…}…\end{…}`, but not in code.
 
-As Jupyter finds them before it reads the Markdown (jupyterlab, rendermime, latex.ts), with pandoc's rule for a single
-dollar (tex_math_dollars): prices are no formulas. Brackets may have one backslash, or two as notebooks want it.
+They are found as in Jupyter, before the Markdown is parsed (jupyterlab, rendermime, latex.ts), with pandoc's rule for
+a single dollar (tex_math_dollars), so that prices are not formulas. Brackets may have one backslash, or two as in
+notebooks.
 """
 
 import re
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-# The text is a student's: nothing is tried twice (`++`), and what opens a formula ends the search of the one before.
+# The text is untrusted: possessive quantifiers (`++`) prevent backtracking, and a new formula ends the previous search.
 _BREAK: Final = r"\n(?![ \t]*\n)"
 """A blank line ends a formula, and a piece of code within a line."""
 _FOUND: Final = re.compile(
@@ -36,22 +37,22 @@ _KINDS: Final = ("dollar", *_BLOCKS, "rounds", "round")
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """One formula of a text."""
+    """A formula of a text."""
 
     source: str
-    """With the signs around it, as it was typed."""
+    """The formula as it was typed, with its delimiters."""
     latex: str
-    """Without them."""
+    """The formula without delimiters."""
     block: bool
-    """Whether it stands in a line of its own."""
+    """Whether it is displayed on a line of its own."""
 
 
 def without_formulas(text: str, instead: Callable[[Formula], str]) -> str:
-    """The text with something else in the place of every formula; code, and dollars that are money, stay.
+    """Replace every formula of a text; code and dollar signs of prices stay.
 
     Args:
         text: Markdown.
-        instead: called with the formulas in the order of the text.
+        instead: returns the replacement of a formula; called in the order of the text.
     """
 
     def put(found: re.Match[str]) -> str:

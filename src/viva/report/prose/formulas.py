@@ -1,7 +1,7 @@
-"""Formulas in LaTeX as MathML, which browsers draw without a script.
+"""Convert LaTeX formulas to MathML, which browsers draw without a script.
 
-A formula is a student's text like any other, and the converter (latex2mathml) lets it through as it is. So the markup
-is written anew from the converter's tree, and sanitised as if it were not.
+A formula is untrusted text, and the converter (latex2mathml) does not clean it. The markup is therefore written again
+from the converter's tree, and then sanitised as well.
 """
 
 from typing import TYPE_CHECKING, Any, Final
@@ -20,15 +20,15 @@ _WITH_CONTENT: Final = frozenset({"script", "style", "svg", "annotation-xml", "m
 
 
 def mathml(latex: str, *, block: bool) -> "Markup | None":
-    r"""The formula as one `math` element of MathML Core, sanitised; its source is the element's `alttext`.
+    r"""Convert a formula to one `math` element of MathML Core, sanitised, with its source as the `alttext`.
 
     Args:
-        latex: without the signs around it: `\frac{1}{n}`, `\begin{pmatrix}1&2\end{pmatrix}`. Anybody's.
-        block: whether it stands in a line of its own.
+        latex: the formula without delimiters: `\frac{1}{n}`, `\begin{pmatrix}1&2\end{pmatrix}`. Untrusted.
+        block: whether it is displayed on a line of its own.
 
     Returns:
-        None where it cannot be shown, or would be shown wrong: it is longer than `MOST_CHARACTERS`, nests too deep, is
-        broken, defines macros, or holds a command that the converter does not know. Then its source is to be shown.
+        None if it cannot be shown correctly: it is longer than `MOST_CHARACTERS`, is nested too deeply, is invalid,
+        defines macros, or contains a command that the converter does not know. The caller then shows its source.
 
     Raises:
         UsageError: latex2mathml or nh3 is not installed.
@@ -48,7 +48,7 @@ def _converted(latex: str, *, block: bool) -> Any:
         raise UsageError("Formulas need latex2mathml: pip install 'viva[report]'.") from None
     try:
         return convert_to_element(latex, display="block" if block else "inline")
-    except Exception:  # whatever it raises, it says that it cannot convert the formula
+    except Exception:  # any error of the converter means that it cannot convert the formula
         raise NotShown from None
 
 
@@ -58,7 +58,7 @@ def _sanitised(markup: str) -> "Markup":
         from markupsafe import Markup
     except ImportError:
         raise UsageError("Reports need jinja2 and nh3: pip install 'viva[report]'.") from None
-    return Markup(
+    return Markup(  # noqa: S704  # sanitised
         nh3.clean(
             markup,
             tags=set(TAGS),

@@ -1,7 +1,7 @@
-r"""LaTeX as students type it, made ready for a converter that knows less of it; what it would get wrong is refused.
+r"""Rewrite students' LaTeX for a converter that supports less of it, and refuse what it would show wrong.
 
-The converter shows a command it does not know by its name, an environment it does not know without its rows, and runs
-macros. None of that may stand where a formula should.
+The converter shows an unknown command by its name and an unknown environment without its rows, and expands macros.
+None of that may appear in place of a formula.
 """
 
 import re
@@ -10,15 +10,15 @@ from typing import Final
 from viva.report.prose.mathml import NotShown
 
 MOST_CHARACTERS: Final = 2000
-"""Of one formula: what the converter does is quadratic in it at worst."""
+"""The maximum length of a formula; the converter's time is quadratic in it at worst."""
 _MOST_DEEP: Final = 40
-"""Groups and environments within each other; LaTeX that is meant to be read has a tenth of it."""
+"""The maximum nesting of groups and environments; readable LaTeX has a tenth of it."""
 
 _REFUSED: Final = re.compile(
     r"\\(?:(?:re|provide)?newcommand|(?:re)?newenvironment|[egx]?def|let|DeclareMathOperator"  # macros can explode
     r"|sideset"  # doubles what it holds, so a nest of them explodes
     r"|href|class|style|unicode|verb|require"  # more than mathematics
-    r"|b?cancel|xcancel|sout"  # browsers draw no line through it, and without the line it says the opposite
+    r"|b?cancel|xcancel|sout"  # browsers do not draw the line, which negates the formula
     r"|[pbBvV]?matrix|cases|eqalign(?:no)?|displaylines|split|align|array"  # without \begin they take all that follows
     r"|hline|hdashline|rule|skew|smash)(?![a-zA-Z])"
 )
@@ -26,7 +26,7 @@ _FONTS: Final = frozenset({
     "bb", "bf", "cal", "frak", "it", "rm", "scr", "sf", "sfit", "tt", "normal", "ring", "bin", "choice", "close",
     "inner", "op", "open", "ord", "punct", "rel", "strut", "clap", "llap", "rlap",
 })  # fmt: skip
-"""What may follow `\\math`; of any other word the converter would take the letters and lose the font."""
+"""The names that may follow `\\math`; for any other the converter would show the letters without the font."""
 _FONT: Final = re.compile(r"\\math([a-zA-Z]+)")
 _NO_BASE: Final = re.compile(r"(?<!\\)[_^]\s*[_^]")
 _NESTING: Final = re.compile(r"\\[\\{}]|[{}]|\\(?:begin|end)(?![a-zA-Z])|\\(?:left|right)(?![a-zA-Z])")
@@ -38,7 +38,7 @@ _ROWS: Final = {
     "substack": "substack", "cases": "cases", "dcases": "cases", "array": "array", "smallmatrix": "smallmatrix",
     **{name: name for name in ("matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix")},
 }  # fmt: skip
-"""Environments with rows, and the one that the converter knows for it."""
+"""Environments with rows, and the equivalent that the converter supports."""
 _NO_ROWS: Final = frozenset({"equation", "equation*", "math", "displaymath"})
 _ROW_SPACE: Final = re.compile(r"(?<!\\)\\\\\s*\[\s*-?[\d.]+\s*[a-z]{2}\s*\]")
 _TEXT: Final = re.compile(r"\\(text(?:rm|normal|bf|it|sf|tt|md|up)?|[mh]box)\s*\{([^{}]*)\}")
@@ -48,7 +48,10 @@ _REWRITTEN: Final = (
     (re.compile(r"\\math(?:bbm|ds)(?![a-zA-Z])"), r"\\mathbb"),
     (re.compile(r"\\operatorname\*?\s*\{\s*arg\s*(?:\\[,;!: ]|~)?\s*(max|min)\s*\}"), r"\\arg\1 "),
     (re.compile(r"\\operatorname\s*\{([a-zA-Z ]*[^a-zA-Z {}\\][^{}\\]*)\}"), r"\\mathrm{\1}"),
-    (re.compile(r"\\mathrm\s*\{([a-zA-Z])\}"), r"\\mathrm{{\1}}"),  # or it becomes the letter alone, which is italic
+    (
+        re.compile(r"\\mathrm\s*\{([a-zA-Z])\}"),
+        r"\\mathrm{{\1}}",
+    ),  # otherwise it becomes the letter alone, which is italic
     (re.compile(r"\\substack\s*\{((?:[^{}]|\{[^{}]*\})*)\}"), r"\\begin{substack}\1\\end{substack}"),
     (re.compile(r"\\tag(?=\*?\s*\{)"), r"\\qquad\\tag"),
     (re.compile(r"\\arg(?![a-zA-Z])"), r"\\operatorname{arg}"),
@@ -58,10 +61,10 @@ _REWRITTEN: Final = (
 
 
 def prepared(latex: str) -> str:
-    """The formula in words that the converter knows.
+    """Rewrite a formula with commands that the converter supports.
 
     Raises:
-        NotShown: it is too long, nests too deep, does not end what it begins, or holds what would be shown wrong.
+        NotShown: it is too long or nested too deeply, is not balanced, or contains what would be shown wrong.
     """
     if len(latex) > MOST_CHARACTERS or not latex.strip() or _REFUSED.search(latex) or _NO_BASE.search(latex):
         raise NotShown
@@ -75,7 +78,7 @@ def prepared(latex: str) -> str:
 
 
 def _text(found: re.Match[str]) -> str:
-    r"""`\text{if $x$}` as `\text{if }{x}`: the converter knows no formula within text."""
+    r"""Rewrite `\text{if $x$}` as `\text{if }{x}`: the converter does not support a formula within text."""
     parts = re.split(r"(?<!\\)\$", found[2])
     if len(parts) % 2 == 0:
         raise NotShown

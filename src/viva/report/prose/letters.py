@@ -1,4 +1,4 @@
-r"""Letters in the styles of mathematics: browsers draw `\mathbf{W}` from the letter 𝐖, and know no attribute for it.
+r"""Letters in mathematical styles: browsers draw `\mathbf{W}` from the character 𝐖, and have no attribute for it.
 
 Source: MathML Core, section 2.1.6 and appendix C (mappings of mathvariant to the Mathematical Alphanumeric Symbols).
 """
@@ -28,7 +28,7 @@ _LETTER: Final = {
 
 
 def styled(text: str, style: str) -> str:
-    """The text in a style, letter by letter; what has no form in that style stays as it is."""
+    """Convert a text to a style, letter by letter; characters that do not exist in that style stay as they are."""
     return "".join(_letter(letter, style) for letter in text)
 
 
@@ -39,7 +39,7 @@ def _letter(letter: str, style: str) -> str:
     if not kind or style not in _STYLES:
         return letter
     wanted = f"{_STYLES[style]} {kind}"
-    # Some stood elsewhere before there were all: ℂ, ℋ, ℭ, ℎ.
+    # Some letters have another name because they are older than the others: ℂ, ℋ, ℭ, ℎ.
     older = "PLANCK CONSTANT" if wanted == "ITALIC SMALL H" else wanted.replace("FRAKTUR", "BLACK-LETTER")
     for found in (f"MATHEMATICAL {wanted}", older):
         try:

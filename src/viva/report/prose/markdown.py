@@ -1,7 +1,7 @@
-"""Markdown as notebooks have it, with tables, task lists, definitions and coloured code, as HTML that is not yet safe.
+"""Convert the Markdown of notebooks, with tables, task lists, definitions and highlighted code, to unsanitised HTML.
 
-What nbconvert makes of the same text, by the same library (mistune) and without nbconvert, which takes ten times as
-long to import.
+The result is that of nbconvert, by the same library (mistune), without nbconvert, which takes ten times as long to
+import.
 """
 
 import re
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 _PLUGINS: Final = ("strikethrough", "table", "url", "def_list")
 _TITLE: Final = r"^ {0,3}(?P<atx_1>#{1,6})(?!#+)(?P<atx_2>[ \t]*(.*?)?)$"
-"""A heading, which in notebooks needs no space: `#Title`."""
+"""A heading; in notebooks it needs no space: `#Title`."""
 _NO_PLAIN_TAG: Final = re.compile(
     r"<(?!/?(?:b|br|code|del|em|i|kbd|li|mark|ol|p|s|small|strong|sub|sup|u|ul)[ \t]*/?>)", re.IGNORECASE
 )
 
 
 def as_html(text: str, *, keep: bool = False) -> str:
-    """The HTML of Markdown.
+    """Convert Markdown to HTML.
 
     Args:
-        text: Markdown, anybody's.
-        keep: whether everything that is written must be seen: line breaks break lines, `a*b*c` and `p<q and r>s` are
-            what they are, and neither a tag nor a picture nor the definition of a link takes words away.
+        text: Markdown, untrusted.
+        keep: whether everything that was typed must stay visible: line breaks break lines, `a*b*c` and `p<q and r>s`
+            stay as they are, and no tag, picture or link definition hides words.
 
     Raises:
         UsageError: mistune is not installed.
@@ -44,7 +44,7 @@ def _usual() -> "Markdown":
     from mistune import HTMLRenderer, InlineParser
 
     class Usual(_Coloured, HTMLRenderer):
-        """As it is; what is not safe in it is left to the sanitiser."""
+        """The renderer of mistune with highlighted code; unsafe HTML is left to the sanitiser."""
 
     return _markdown(Usual(escape=False, allow_harmful_protocols=True), InlineParser(), "task_lists")
 
@@ -88,7 +88,7 @@ def _markdown(renderer: "HTMLRenderer", inline: "InlineParser", *more: str) -> "
 
 
 class _Coloured:
-    """Code whose language is named gets the colours of its language; more that stands beside the name stays seen."""
+    """Highlights code whose language is named; other words next to the name are shown above the code."""
 
     def block_code(self, code: str, info: str | None = None) -> str:
         from mistune import escape

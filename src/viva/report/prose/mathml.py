@@ -1,7 +1,7 @@
-"""MathML Core, the part of MathML that browsers draw: what may be written, and writing it.
+"""Write MathML Core, the part of MathML that browsers draw.
 
-Nothing of a student's passes as markup: elements and attributes are those of a list, values have the form that theirs
-have, and text is escaped.
+No text of a student becomes markup: elements and attributes come from a list of allowed names, values must have the
+form of their attribute, and text is escaped.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 MOST_DEEP: Final = 100
-"""Elements within each other; formulas that are meant to be read have a tenth of it."""
+"""The maximum nesting of elements; readable formulas have a tenth of it."""
 TAGS: Final = frozenset({
     "math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "munder",
     "mover", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom",
@@ -54,14 +54,14 @@ ATTRIBUTES: Final[dict[str, frozenset[str]]] = {
 
 
 class NotShown(Exception):
-    """The formula cannot be shown as mathematics, or not without showing it wrong."""
+    """The formula cannot be shown correctly as mathematics."""
 
 
 def markup_of(element: Element, deep: int = 0) -> str:
-    """The element as markup of `TAGS` and `ATTRIBUTES` alone; an attribute that may not stay is left out.
+    """Return an element as markup with only `TAGS` and `ATTRIBUTES`; other attributes are left out.
 
     Raises:
-        NotShown: it nests too deep, or breaks a line where no browser does.
+        NotShown: it is nested too deeply, or breaks a line where no browser does.
     """
     allowed = ATTRIBUTES.get(element.tag, frozenset())
     kept = {name: _value(element.tag, name, value) for name, value in element.attrib.items() if name in allowed}
@@ -77,17 +77,17 @@ def markup_of(element: Element, deep: int = 0) -> str:
 
 
 def _value(tag: str, name: str, value: str) -> str:
-    """An attribute's value if it may stay, else ""."""
+    """Return the value of an attribute if it is allowed, otherwise an empty text."""
     if name == "alttext":
         return value
     if name in _LENGTHS:
-        # With a sign the converter means "more than it is", which is none of MathML Core.
+        # The converter means a signed value relative to the natural size, which MathML Core does not support.
         return "" if tag == "mpadded" and name != "voffset" and value[:1] in "+-" else _length(value)
     return value if name in _WORDS and _WORDS[name].fullmatch(value) else ""
 
 
 def _length(value: str) -> str:
-    r"""A length in em, at most `_MOST_EM`: what is moved further would stand on something else."""
+    """Return a length in em, at most `_MOST_EM`; a longer one would move the content over other text."""
     named = _NAMED.get(value.removeprefix("negative"))
     if named is not None:
         return f"{-named if value.startswith('negative') else named:g}em"

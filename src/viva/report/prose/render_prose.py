@@ -1,4 +1,4 @@
-"""What students write in words, as HTML that can only be read: Markdown, coloured code, formulas without a script."""
+"""Render students' prose as HTML without active content: Markdown, highlighted code, formulas without a script."""
 
 import re
 import secrets
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_RENDERED: Final = 20_000
-"""Characters of a text that is rendered; a longer one is shown as it is."""
+"""The maximum number of characters of a text that is rendered; a longer one is shown as plain text."""
 _MOST_WRITTEN: Final = 1_000_000
-"""Characters of an answer: more than a result holds, since whoever marks it has to see all of it."""
+"""The maximum number of characters of an answer: more than a result can hold, since its marker must see all of it."""
 MOST_FORMULAS: Final = 500
-"""Of one text; those after them are shown by their source."""
+"""The maximum number of formulas drawn in a text; the source of the others is shown."""
 FAULTS: Final = (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError)
-"""A renderer's own; they must not cost anybody the page."""
+"""Errors of a renderer, which must not make a whole page fail."""
 WHOLE: Final["Mapping[str, Any]"] = {"characters": MOST_RENDERED, "lines": MOST_RENDERED}
-"""For a gate: nothing of what is rendered is cut."""
+"""Limits for `escaping.terminal` with which no text that is rendered is cut."""
 _TAG: Final = r'<(?P<end>/?)(?P<name>[a-z0-9]+)(?:[^<>"]|"[^"]*")*>'
 
 
 def rendered(text: str) -> "Markup":
-    r"""Markdown of a notebook, sanitised, with its formulas drawn: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, `\begin{…}…`.
+    r"""Render the Markdown of a notebook, sanitised, with formulas: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, `\begin{…}…`.
 
-    What cannot be rendered, or is longer than `MOST_RENDERED`, is shown as the text that it is; a formula that cannot,
-    by its source.
+    A text that cannot be rendered, or is longer than `MOST_RENDERED`, is shown as plain text. A formula that cannot be
+    rendered is shown by its source.
 
     Raises:
         UsageError: nh3, mistune or latex2mathml is not installed.
@@ -42,9 +42,9 @@ def rendered(text: str) -> "Markup":
 
 
 def written(text: str) -> "Markup":
-    """An answer in words, of a notebook or of answers.yaml, for those who mark it: `rendered`, but all of it is seen.
+    """Render a written answer of a notebook or of answers.yaml for markers: like `rendered`, but all of it is visible.
 
-    Line breaks stay where the student made them, and nothing that looks like a tag takes words away.
+    Line breaks stay, and text that looks like a tag hides no words.
 
     Raises:
         UsageError: nh3, mistune or latex2mathml is not installed.
@@ -53,14 +53,14 @@ def written(text: str) -> "Markup":
 
 
 def as_text(text: str) -> "Markup":
-    """The text as it is."""
+    """Return a text as a `pre` element, cut to twice `MOST_RENDERED` characters."""
     from markupsafe import Markup
 
     return Markup("<pre>{}</pre>").format(escaping.terminal(text, characters=2 * MOST_RENDERED, lines=2000))
 
 
 def as_typed(text: str) -> "Markup":
-    """All of an answer, as it was typed."""
+    """Return the whole text of an answer as a `pre` element."""
     from markupsafe import Markup
 
     return Markup("<pre>{}</pre>").format(escaping.terminal(text, characters=_MOST_WRITTEN, lines=_MOST_WRITTEN))
@@ -77,14 +77,14 @@ def _shown(text: str, *, keep: bool) -> "Markup":
 
 
 def _with_formulas(text: str, *, keep: bool) -> "Markup":
-    """Formulas are taken out, the rest is rendered and sanitised, and each is put where its word stands in the result.
+    """Replace formulas by placeholders, render and sanitise the rest, and put the drawn formulas into the result.
 
     Raises:
-        ValueError: a word was changed on the way.
+        ValueError: a placeholder was changed on the way.
     """
     from markupsafe import Markup
 
-    word = f"viva{secrets.token_hex(8)}x"  # nobody can write a text in which it stands
+    word = f"viva{secrets.token_hex(8)}x"  # random, so that no text can contain it
     formulas: list[Formula] = []
 
     def taken_out(formula: Formula) -> str:
@@ -95,14 +95,16 @@ def _with_formulas(text: str, *, keep: bool) -> "Markup":
     left = _put_back(html, re.compile(rf"{word}(\d+)x"), formulas)
     if word in left.lower():
         raise ValueError("a formula cannot be put back")
-    return Markup(left)
+    return Markup(left)  # noqa: S704  # sanitised; formulas are sanitised on their own
 
 
 def _put_back(html: str, word: re.Pattern[str], formulas: list[Formula]) -> str:
-    """Within a tag and within code it is the source that is put back: there it was no formula.
+    """Replace the placeholders by drawn formulas; within tags and code by their source, because they are none there.
 
     Args:
-        html: sanitised, so every `<` begins a tag, and values of attributes stand between double quotes.
+        html: sanitised, so that every `<` begins a tag, and attribute values are in double quotes.
+        word: matches a placeholder; its group is the index of the formula.
+        formulas: the formulas of the text.
     """
     deep = 0
 
@@ -124,5 +126,5 @@ def _drawn(formula: Formula) -> str:
         return f'<code class="formula">{escape(formula.source.strip())}</code>'
     if not formula.block:
         return drawn
-    # A long line scrolls by itself, which those without a mouse do by the keyboard.
+    # A long formula scrolls by itself; `tabindex` lets keyboard users scroll it.
     return f'<span class="formula" role="group" aria-label="Formula" tabindex="0">{drawn}</span>'

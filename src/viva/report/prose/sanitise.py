@@ -1,7 +1,7 @@
-"""HTML that a student's notebook leads to, cut down to what can only be read.
+"""Sanitise the HTML of a student's notebook, so that no active content is left.
 
-Markdown holds HTML, and saved outputs are HTML: both are theirs. What is left has no script, no handler, no style, no
-form, no frame, no address but http, https and mailto, no id, and no class but those that colour code.
+Markdown may contain HTML, and saved outputs are HTML; both are untrusted. The result has no script, handler, style,
+form, frame or id, no address except http, https and mailto, and no class except those of highlighted code.
 """
 
 import re
@@ -17,7 +17,7 @@ _TAGS: Final = frozenset({
     "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul", "var",
 })  # fmt: skip
 _ATTRIBUTES: Final[dict[str, set[str]]] = {
-    "*": set(),  # none for all: the library would let some through
+    "*": set(),  # nothing for all elements: the library's default allows some
     "a": {"href", "title"},
     "img": {"src", "width", "height"},
     "td": {"colspan", "rowspan"},
@@ -37,9 +37,9 @@ _NUMBER: Final = re.compile(r"[0-9]{1,4}")
 
 
 def sanitised(html: str) -> str:
-    """The HTML without anything that acts; well-formed, so that it cannot end the element that it is put into.
+    """Remove active content from HTML; the result is well-formed, so that it cannot close the element around it.
 
-    Headings become bold lines: those of the page are its own.
+    Headings become bold lines, so that the outline of the page stays its own.
 
     Raises:
         UsageError: nh3 is not installed.
@@ -68,7 +68,7 @@ def _bold(found: re.Match[str]) -> str:
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
-    """What stays of an attribute; pictures lie in the page, links do not."""
+    """Return the value of an attribute if it is allowed: pictures must be in the page, links must lead to a site."""
     if name == "src":
         return value if _PICTURE.fullmatch(value) else None
     if name == "href":
@@ -80,7 +80,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 @cache
 def _colours() -> frozenset[str]:
-    """The classes by which pygments colours code."""
+    """Return the classes that pygments uses for highlighted code."""
     from pygments.token import STANDARD_TYPES
 
     return frozenset(filter(None, STANDARD_TYPES.values()))

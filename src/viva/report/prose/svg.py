@@ -1,7 +1,7 @@
-"""A drawing that a student's cell put out, cut down to shapes and text, for a page that shows it as a picture.
+"""Reduce an SVG output of a student's cell to shapes and text, for a page that shows it as a picture.
 
-A browser runs no script of a picture and fetches nothing for it. What is left here would not act elsewhere either,
-and a small file cannot become a drawing without end: nothing is used that uses something itself.
+A browser runs no script of a picture and fetches nothing for it. The result has no active content anywhere else
+either. Elements with a `use` cannot be used themselves, so that a small file cannot expand without limit.
 """
 
 import base64
@@ -25,17 +25,17 @@ _PICTURE: Final = re.compile(r"data:image/(?:png|jpeg);base64,[A-Za-z0-9+/\s]+={
 
 
 def as_picture(text: str) -> str:
-    """The address of the drawing as a picture, `data:image/svg+xml;base64,…`; empty where it cannot be shown."""
+    """Return the drawing as a picture address, `data:image/svg+xml;base64,…`; empty if it cannot be shown."""
     drawn = drawing(text)
     return f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}" if drawn else ""
 
 
 def drawing(text: str) -> str:
-    """The drawing without what could act; empty where it is none, is broken or too large."""
+    """Return the drawing without active content; empty if it is not a valid SVG or is too large."""
     if len(text) > MOST_CHARACTERS or "<!ENTITY" in text:
         return ""
     writer = _Writer()
-    parser = XMLParser(target=writer)
+    parser = XMLParser(target=writer)  # noqa: S314  # entities are refused above, and size and nesting are limited
     try:
         parser.feed(text)
         parser.close()
@@ -45,24 +45,24 @@ def drawing(text: str) -> str:
 
 
 class _Refused(Exception):
-    """It is no drawing, or too deep."""
+    """It is not an SVG drawing, or is nested too deeply."""
 
 
 class _Writer:
-    """What a parser calls; writes what may stay."""
+    """The target of a parser, which writes the allowed elements."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._open: list[tuple[str, str]] = []
-        """Tag and id of each element that is open and written."""
+        """Tag and id of each open element that is written."""
         self._left_out = 0
-        """How deep we are in an element that is left out."""
+        """The depth within an element that is left out."""
         self._style = 0
-        """Where the content of the element begins that was opened last: of a style sheet, all of it."""
+        """The index in `_parts` of the content of the last opened element; for a style sheet that is its whole text."""
         self._uses: list[tuple[int, str]] = []
-        """Where a `use` is written, and what it uses."""
+        """The index in `_parts` of each `use`, and the id that it uses."""
         self._using: set[str] = set()
-        """Ids of what holds a `use`."""
+        """Ids of elements that contain a `use`."""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.removeprefix(_SVG)
@@ -101,10 +101,10 @@ class _Writer:
             self._parts.append(escape(text))
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing; the parser calls it at the end."""
 
     def text(self) -> str:
-        """All of it, without each `use` of something that uses something itself."""
+        """Return the drawing, with every `use` emptied whose target contains a `use` itself."""
         for place, used in self._uses:
             if used in self._using:
                 self._parts[place] = "<use>"

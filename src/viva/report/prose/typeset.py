@@ -1,7 +1,7 @@
-"""What the converter makes of LaTeX, set as TeX would set it: what browsers decide otherwise is said in the tree.
+"""Adjust the converter's MathML to the typesetting of TeX where browsers would do otherwise.
 
-Limits stand above and below, names of functions and signs have their spaces, letters their style, columns their side.
-Source: MathML Core, W3C; spaces of operators by The TeXbook, chapter 18.
+This concerns limits above and below operators, spaces around functions and signs, styles of letters, and the alignment
+of columns. Source: MathML Core, W3C; spaces of operators by The TeXbook, chapter 18.
 """
 
 import re
@@ -17,11 +17,11 @@ MOST_ELEMENTS: Final = 4000
 _ROWS: Final = frozenset({
     "math", "mrow", "mtd", "mstyle", "mpadded", "mphantom", "msqrt", "menclose", "mi", "mo", "mtext",
 })  # fmt: skip
-"""Elements with as many children as there are; of all others the place of a child says what it is."""
+"""Elements with any number of children; in all others the position of a child defines its role."""
 _PARTS: Final = {
     "mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3,
 }  # fmt: skip
-"""Elements with a place for each child."""
+"""Elements with a fixed number of children."""
 _CHARACTER: Final = re.compile(r"&#x([0-9A-Fa-f]{1,6});")
 _ESCAPED: Final = re.compile(r"\\([_%&#${} ])")
 _LARGE: Final = frozenset("∑∏∐⋂⋃⋁⋀⨀⨁⨂⨃⨄⨆")
@@ -29,25 +29,26 @@ _WITH_LIMITS: Final = frozenset({"lim", "sup", "inf", "max", "min", "argmax", "a
 _LIMITS: Final = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 _SCRIPTS: Final = frozenset({*_LIMITS, *_LIMITS.values()})
 _ORDINARY: Final = frozenset("∂∇∞∅∀∃⊤")
-"""Signs that TeX sets like letters."""
+"""Signs that TeX typesets like letters."""
 _LINES: Final = {"mover": "top", "munder": "bottom"}
-"""The converter draws lines as a sign that no font stretches; the style sheet draws them as borders."""
+"""The converter draws lines as a character that no font stretches; the style sheet draws them as borders."""
 _WIDE: Final = {"^": "\u0302"}
-"""Accents that fonts stretch, and the converter's sign for them, which they do not."""
+"""The converter's accents, which fonts do not stretch, and their stretchable equivalents."""
 _BARS: Final = frozenset("|‖")
 _FENCES: Final = frozenset("()[]{}|‖")
 _THIN: Final = "0.167em"
 
 
 def typeset(tree: Element, latex: str, *, block: bool) -> str:
-    """The converter's tree as markup of MathML Core.
+    """Write the converter's tree as markup of MathML Core.
 
     Args:
         tree: a `math` element.
-        latex: its source, for those who copy it or have it read to them.
+        latex: its source, for copying and for screen readers.
+        block: whether the formula is displayed on a line of its own.
 
     Raises:
-        NotShown: something in it is no mathematics, such as a command by its name; or it is too large.
+        NotShown: the tree contains something that is not mathematics, such as the name of a command, or is too large.
     """
     if sum(1 for _ in tree.iter()) > MOST_ELEMENTS:
         raise NotShown
@@ -59,7 +60,7 @@ def typeset(tree: Element, latex: str, *, block: bool) -> str:
 
 
 def _lines(children: list[Element]) -> list[Element]:
-    r"""The parts of a formula; if it is broken by `\\` outside of a table, as a table of its lines."""
+    r"""Return the parts of a formula, as a table of its lines if it has a `\\` outside of a table."""
     row = list(children[0]) if len(children) == 1 and children[0].tag == "mrow" else children
     if not any(_is_break(part) for part in row):
         return children
@@ -92,7 +93,7 @@ def _core(old: Element) -> Element:
         return _row(children, notation="box")
     if old.tag in ("mi", "mo", "mn", "mtext") and not children:
         return _token(old)
-    if old.tag in ("mrow", "mi", "mo", "mtext"):  # \mathop{…} and its like: the group is what is meant
+    if old.tag in ("mrow", "mi", "mo", "mtext"):  # \mathop{…} and similar commands: the group is the content
         return children[0] if len(children) == 1 else _row(children)
     if old.tag == "mtable":
         _rule(children, old.get("columnlines", ""))
@@ -112,7 +113,7 @@ def _row(children: list[Element], **attributes: str) -> Element:
 
 
 def _token(old: Element) -> Element:
-    """A letter, a number, a sign or text, as browsers have it."""
+    """Return a letter, a number, a sign or a text as an element for browsers."""
     raw = _ESCAPED.sub(r"\1", old.text or "") if old.tag == "mtext" else old.text or ""
     if raw in ("&", "#", "$", "{", "}") and old.tag == "mi":
         raise NotShown
@@ -122,14 +123,9 @@ def _token(old: Element) -> Element:
     text = _CHARACTER.sub(lambda found: chr(min(int(found[1], 16), 0x10FFFF)), raw)
     if not (text.isascii() and text.isprintable()):
         text = escaping.terminal(text)
-    style = new.attrib.pop("mathvariant", "")
     if text == "~" and new.tag == "mi":
         text = "∼"
-    if style == "normal":
-        new.set("mathvariant", style)
-    elif style and not (style == "italic" and len(text) == 1):
-        text = styled(unicodedata.normalize("NFKC", text) if new.tag == "mi" else text, style)
-    new.text = text
+    new.text = text = _in_style(new, text)
     if new.tag == "mi" and len(text) == 1:
         kind = unicodedata.category(text)
         if text in ":;·" or kind in ("Sm", "Ps", "Pe"):
@@ -145,12 +141,22 @@ def _token(old: Element) -> Element:
     return new
 
 
+def _in_style(token: Element, text: str) -> str:
+    """Return a text in the style of its token, and remove the attribute of the style, which browsers do not support."""
+    style = token.attrib.pop("mathvariant", "")
+    if style == "normal":
+        token.set("mathvariant", style)
+    elif style and not (style == "italic" and len(text) == 1):
+        return styled(unicodedata.normalize("NFKC", text) if token.tag == "mi" else text, style)
+    return text
+
+
 def _is_word(text: str) -> bool:
     return len(text) > 1 and text.replace("\u2009", "").replace("\u2006", "").replace(" ", "").isalpha()
 
 
 def _scripted(element: Element) -> Element:
-    """What stands below or above has no spaces; hats are as wide as what they are on."""
+    """Remove the spaces around signs in scripts, and stretch hats to the width of their base."""
     for script in list(element)[1:]:
         for sign in script.iter("mo"):
             if not _is_word(sign.text or ""):
@@ -164,7 +170,7 @@ def _scripted(element: Element) -> Element:
 
 
 def _limited(element: Element) -> Element:
-    """Large operators take limits, above and below them where there is room, as TeX does it."""
+    """Turn scripts of large operators into limits, which are above and below them in display style, as in TeX."""
     base = element[0] if len(element) else None
     if base is None or base.tag not in ("mi", "mo"):
         return element
@@ -181,7 +187,7 @@ def _limited(element: Element) -> Element:
 
 
 def _joined(children: list[Element]) -> list[Element]:
-    r"""Upright letters in a row as one word, and the line of `\not` through what follows it."""
+    r"""Join consecutive upright letters into one word, and put the line of `\not` through the next sign."""
     joined: list[Element] = []
     strike = False
     for part in children:
@@ -209,7 +215,7 @@ def _is_upright(part: Element) -> bool:
 
 
 def _fenced(children: list[Element]) -> list[Element]:
-    """The brackets of a matrix and the matrix as one group, so that they grow with it and with nothing else."""
+    """Group a matrix with its brackets, so that they grow with the matrix only."""
     fenced: list[Element] = []
     for part in children:
         if len(fenced) >= 2 and fenced[-1].tag == "mtable" and _grows(part) and _grows(fenced[-2]):
@@ -223,7 +229,7 @@ def _fenced(children: list[Element]) -> list[Element]:
 
 
 def _barred(children: list[Element]) -> list[Element]:
-    """Bars without the spaces of a relation; they grow only where they were told to."""
+    """Remove the spaces of a relation around bars; they grow only if the formula says so."""
     for part in children:
         bar = part[0] if part.tag in _SCRIPTS and len(part) else part
         if bar.tag == "mo" and bar.text in _BARS and "form" not in bar.attrib:
@@ -236,7 +242,7 @@ def _grows(part: Element) -> bool:
 
 
 def _spaced(children: list[Element]) -> list[Element]:
-    r"""A thin space beside names of functions, but not before a bracket: `\log x`, `\log(x)`."""
+    r"""Put a thin space next to names of functions, but not before a bracket: `\log x`, `\log(x)`."""
     spaced: list[Element] = []
     for at, part in enumerate(children):
         before = children[at - 1] if at else None
@@ -264,7 +270,7 @@ def _is_operator(part: Element) -> bool:
 
 
 def _rule(rows: list[Element], lines: str) -> None:
-    """Lines between columns: browsers know them of cells, not of tables."""
+    """Draw lines between columns: browsers support them for cells, not for tables."""
     for row in rows:
         for cell, line in zip(row, lines.split(), strict=False):
             if line == "solid":

@@ -1,8 +1,8 @@
-"""Pairs of submissions that share much of their code, by winnowing; pairs to look at, never a verdict.
+"""Pairs of submissions that share much of their code, found by winnowing; pairs to look at, never a verdict.
 
 Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting", SIGMOD. Every run of K
-tokens is hashed; of every W hashes in a row the smallest is kept, the rightmost of equals. So any WINDOW_TOKENS tokens
-that two submissions share give them a fingerprint in common, and nothing shorter than K tokens does.
+tokens is hashed. Of every W consecutive hashes the smallest is kept, the rightmost of equal ones. Any WINDOW_TOKENS
+tokens that two submissions share therefore give them a common fingerprint, and fewer than K tokens never do.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ import numpy.typing as npt
 from viva.report.similarity.tokens import Source, Token, tokens_of
 
 K: Final = 15
-"""Tokens; about one and a half lines. Shorter runs are in everybody's program."""
+"""Tokens in a run; about one and a half lines. Shorter runs occur in every program."""
 W: Final = 11
 WINDOW_TOKENS: Final = W + K - 1
-"""A shared run of so many tokens is always found: 25, about three lines."""
+"""A shared run of this many tokens is always found: 25, about three lines."""
 COMMON: Final = 0.10
-"""A fingerprint in more than this share of the class is what was taught, and is left out …"""
+"""A fingerprint in more than this share of the class is left out, because it was probably taught …"""
 FEWEST_COMMON: Final = 4
-"""… but never one that no more than this many share."""
+"""… unless at most this many submissions have it."""
 FEWEST_SHARED: Final = 4
-"""Fingerprints; pairs that share fewer are not listed."""
+"""The fewest common fingerprints of a pair that is listed."""
 _MOST_TOKENS: Final = 60_000
 _BASE: Final = np.uint64(0x9E3779B97F4A7C15)
 _CHUNK: Final = 4_000_000
@@ -38,22 +38,22 @@ class Prints:
 
     name: str
     who: frozenset[str]
-    """Students; submissions of the same ones are no pair."""
+    """Ids of the students; submissions of the same students are not compared."""
     sources: tuple[Source, ...]
     hashes: Hashes
-    """Distinct, sorted; those of the starter are not in it."""
+    """Distinct and sorted, without those of the starter; (fingerprints,)."""
     first_tokens: npt.NDArray[np.int64]
-    """Where each hash begins first."""
+    """The index of the first token of the first run with each hash; (fingerprints,)."""
     lines: npt.NDArray[np.int32]
-    """Source and line of each token, two columns."""
+    """Source and line of each token; (tokens, 2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines of two submissions that match."""
+    """Matching lines of two submissions."""
 
     names: tuple[str, str]
-    """The sources."""
+    """The names of the sources."""
     first_lines: tuple[int, int]
     texts: tuple[str, str]
 
@@ -64,19 +64,22 @@ class Pair:
 
     names: tuple[str, str]
     shared: int
-    """Fingerprints that both have."""
+    """The number of fingerprints that both have."""
     share: float
-    """Of the fingerprints of the one that has fewer."""
+    """The share of them in the fingerprints of the submission that has fewer."""
     passages: tuple[Passage, ...]
 
 
 def prints_of(
     name: str, who: frozenset[str], sources: Sequence[Source], starter: npt.NDArray[np.uint64] | None = None
 ) -> Prints:
-    """The fingerprints of a submission.
+    """Compute the fingerprints of a submission.
 
     Args:
-        starter: the hashes of everything that all students were given: what `every_run` gives.
+        name: the name of the submission.
+        who: the ids of its students.
+        sources: its code.
+        starter: the hashes of the code that all students were given, from `every_run`.
     """
     tokens = tokens_of(sources)[:_MOST_TOKENS]
     hashes = _hashes([token.kind for token in tokens])
@@ -90,15 +93,16 @@ def prints_of(
 
 
 def every_run(sources: Sequence[Source]) -> Hashes:
-    """The hash of every run of K tokens, not only of those that winnowing selects."""
+    """Return the hash of every run of K tokens, not only of those that winnowing selects."""
     return np.unique(_hashes([token.kind for token in tokens_of(sources)]))
 
 
 def pairs(prints: Sequence[Prints], *, most: int = 50, common: float = COMMON) -> list[Pair]:
-    """The pairs that share the largest part of the smaller one's fingerprints, first the largest.
+    """Return the pairs that share the largest part of the smaller submission's fingerprints, largest share first.
 
     Args:
-        most: how many pairs.
+        prints: the fingerprints of all submissions.
+        most: the maximum number of pairs.
         common: the share of the class above which a fingerprint is left out.
     """
     limit = max(FEWEST_COMMON, int(common * len(prints)))
@@ -127,7 +131,7 @@ def pairs(prints: Sequence[Prints], *, most: int = 50, common: float = COMMON) -
 
 
 def _hashes(kinds: Sequence[int]) -> Hashes:
-    """A polynomial over each run of K tokens, modulo 2 to the 64, its bits mixed so that any may be the smallest."""
+    """Hash each run of K tokens by a polynomial modulo 2 to the 64; mix the bits, so that any hash may be smallest."""
     stream = np.asarray(kinds, dtype=np.uint64)
     count = len(stream) - K + 1
     if count <= 0:
@@ -143,7 +147,7 @@ def _hashes(kinds: Sequence[int]) -> Hashes:
 
 
 def _selected(hashes: Hashes) -> npt.NDArray[np.int64]:
-    """The places that winnowing selects: of each window the rightmost smallest; of fewer hashes than W the smallest."""
+    """Return the indices that winnowing selects: the rightmost smallest hash of each window of W, or of all hashes."""
     if not len(hashes):
         return np.empty(0, dtype=np.int64)
     width = min(W, len(hashes))
@@ -163,7 +167,7 @@ def _shared(
     limit: int,
     size: int,
 ) -> dict[tuple[int, int], int]:
-    """How many fingerprints each pair has in common; groups of one size are counted at once."""
+    """Count the common fingerprints of each pair; fingerprints with equally many owners are counted at once."""
     found: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = []
     for length in (n for n in np.unique(counts) if 1 < n <= limit):
         places = starts[counts == length]
@@ -182,7 +186,7 @@ def _shared(
 
 
 def _passages(one: Prints, two: Prints, kept: set[int], most: int = 12) -> tuple[Passage, ...]:
-    """The lines of the shared fingerprints, neighbours joined; the longest first come first in the file."""
+    """Return the longest passages with shared fingerprints, in the order of the file; neighboring ones are joined."""
     _, at_one, at_two = np.intersect1d(one.hashes, two.hashes, assume_unique=True, return_indices=True)
     places = sorted(
         (int(one.first_tokens[i]), int(two.first_tokens[j]))
@@ -207,7 +211,7 @@ def _passage(one: Prints, two: Prints, run: Sequence[int]) -> Passage:
 
 
 def _excerpt(prints: Prints, first: int, last: int) -> tuple[str, int, str]:
-    """Source, first line and text of some tokens; up to the end of the source in which they begin."""
+    """Return source, first line and text of a run of tokens, at most to the end of the source in which it begins."""
     source, begin = (int(x) for x in prints.lines[first])
     end = max(int(line) for s, line in prints.lines[first : last + 1] if s == source)
     lines = prints.sources[source].text.splitlines()

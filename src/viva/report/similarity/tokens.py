@@ -1,6 +1,6 @@
-"""Python source as a stream of token kinds with the lines they stand in: names and literals are all alike.
+"""Python source as a stream of token kinds with their lines; all names are one kind, and so are all literals.
 
-What is renamed, re-formatted, commented or given other numbers keeps its stream. Sources are read, never compiled.
+Code that is renamed, reformatted, commented or given other numbers has the same stream. Sources are never compiled.
 """
 
 import io
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Final
 
 MOST_CHARACTERS: Final = 400_000
-"""Of one source; what comes later is not looked at."""
+"""The maximum number of characters of a source; the rest is ignored."""
 _MOST_RESTARTS: Final = 20
 _DROPPED: Final = frozenset({
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
     tokenize.ENDMARKER, tokenize.ERRORTOKEN,
 })  # fmt: skip
 _SHELL: Final = re.compile(r"^[ \t]*[%!?][^\n]*$", re.MULTILINE)
-"""Lines of a notebook that are no Python."""
+"""Lines of a notebook that are not Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +34,22 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token."""
+    """A token."""
 
     kind: int
     """Equal for tokens that count as the same."""
     source: int
-    """Which of the sources it stands in."""
+    """The index of its source."""
     line: int
 
 
 def tokens_of(sources: Sequence[Source]) -> list[Token]:
-    """The tokens of all sources, one after the other; of code that breaks off, what can be read of it."""
+    """Return the tokens of all sources, one after the other; of invalid code those that can be read."""
     return [Token(kind, index, line) for index, source in enumerate(sources) for kind, line in _tokens(source.text)]
 
 
 def _tokens(text: str) -> Iterator[tuple[int, int]]:
-    """Kind and line; after a place that cannot be read it goes on in the next line."""
+    """Yield kind and line of each token; after an error continue in the next line."""
     lines = _SHELL.sub("", text[:MOST_CHARACTERS]).splitlines(keepends=True)
     first = 0
     for _ in range(_MOST_RESTARTS):
