@@ -25,8 +25,8 @@ from viva.formats.results_json import load_results
 from viva.model.hand_grading import FIRST, SECOND
 from viva.records import Records
 from viva.records.hand_grading import decision_rows
-from viva.review.open_queue import desk_of_folder
-from viva.review.queue import Desk, Marker
+from viva.review.open_queue import queue_of_folder
+from viva.review.queue import Marker, ReviewQueue
 
 ROOT = Path(__file__).parents[1]
 NAME = "translation_and_masks"
@@ -88,21 +88,21 @@ def mark(results: Path) -> None:
     course = load_course(ROOT)
     with (
         Records.open("sqlite:///review.db", results) as records,
-        desk_of_folder(course, results, results.parent, NAME, records) as desk,
+        queue_of_folder(course, results, results.parent, NAME, records) as queue,
         mock.patch.object(decision_rows, "now", side_effect=_clock()),
     ):
-        desk.wait()
+        queue.wait()
         said = {answer["students"][0]: answer for answer in _class()}
         for marker, key in ((FIRST_MARKER, "first"), (SECOND_MARKER, "second")):
-            _mark_as(desk, marker, lambda student, key=key: said.get(student, {}).get(key))
+            _mark_as(queue, marker, lambda student, key=key: said.get(student, {}).get(key))
 
 
-def _mark_as(desk: Desk, marker: Marker, wanted: Callable[[str], dict[str, Any] | None]) -> None:
-    for answer in desk.answers[QUESTION]:
-        says = wanted(Path(answer.handed_in[0].attempt.name).name)
+def _mark_as(queue: ReviewQueue, marker: Marker, wanted: Callable[[str], dict[str, Any] | None]) -> None:
+    for answer in queue.answers[QUESTION]:
+        says = wanted(Path(answer.submissions[0].attempt.name).name)
         if says is not None:
-            judgement = desk.judged(answer, says["items"], Fraction(0), says.get("comment", ""), done=True)
-            desk.mark(marker, [(answer, judgement)], action="", seen={})
+            judgement = queue.judge(answer, says["items"], Fraction(0), says.get("comment", ""), done=True)
+            queue.mark(marker, [(answer, judgement)], action="", seen={})
 
 
 def take(folder: Path) -> None:

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from desks import Pages, Person, desk_at, pages_of, reader
 from pages_class import SIZE
 from postgres import postgres_url
+from queue_helpers import Pages, Person, pages_of, queue_at, reader
 from review_class import fill
 
 from viva.model.hand_grading import SECOND
 from viva.records import Records
-from viva.review.queue import Desk
+from viva.review.queue import ReviewQueue
 
 __all__ = ["postgres_url"]
 
@@ -33,21 +33,21 @@ def file(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def desk(file: Path) -> Iterator[Desk]:
-    with desk_at(file) as opened:
+def queue(file: Path) -> Iterator[ReviewQueue]:
+    with queue_at(file) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records]:
-    """Records for desks on classes in memory, each under a name of its own."""
+    """Records for queues on classes in memory, each under a name of its own."""
     with reader(tmp_path_factory.mktemp("empty") / "records.db") as opened:
         yield opened
 
 
 @pytest.fixture
-def pages(desk: Desk) -> Iterator[Pages]:
-    with pages_of(desk) as running:
+def pages(queue: ReviewQueue) -> Iterator[Pages]:
+    with pages_of(queue) as running:
         yield running
 
 

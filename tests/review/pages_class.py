@@ -1,8 +1,8 @@
-"""A class of ten at its desk, and what is sent to its pages."""
+"""A class of ten at its queue, and what is sent to its pages."""
 
 from typing import Final
 
-from desks import QUESTION, Person
+from queue_helpers import QUESTION, Person
 from review_class import hash_of
 
 SIZE: Final = 10

@@ -15,35 +15,35 @@ from viva.cli.main import main
 from viva.model.errors import UsageError
 
 
-class Asked(NamedTuple):
-    """What the command wants a desk for."""
+class QueueRequest(NamedTuple):
+    """The arguments with which the command asks for a queue."""
 
     what: str
     records_url: str | None
     assignment: str | None
 
     def wait(self) -> None:
-        """It is there."""
+        """Return at once."""
 
 
 @contextlib.contextmanager
-def desk_for(course: Any, what: Any, records_url: Any, assignment: Any) -> Iterator[Asked]:
-    """What the command asks for, as it is."""
+def desk_for(course: Any, what: Any, records_url: Any, assignment: Any) -> Iterator[QueueRequest]:
+    """Yield the arguments of the command."""
     if assignment == "unreadable":
         raise UsageError("The answers cannot be read.")
     if assignment == "slow":
         print("reading", flush=True)
         os.read(0, 1)  # without the lock of `sys.stdin`, which an interpreter that ends would want
-    yield Asked(str(what), records_url, assignment)
+    yield QueueRequest(str(what), records_url, assignment)
 
 
-def create_app(desk: Asked) -> Any:
-    """The small app; `/desk` says what it was made for, `/holds` answers when a line comes in."""
+def create_app(queue: QueueRequest) -> Any:
+    """Return a small app: `/queue` shows its arguments, and `/holds` answers after a line of input."""
     app = pages()
 
-    @app.get("/desk")
+    @app.get("/queue")
     def told() -> PlainTextResponse:
-        return PlainTextResponse(repr(tuple(desk)))
+        return PlainTextResponse(repr(tuple(queue)))
 
     @app.get("/holds")
     def holds() -> PlainTextResponse:

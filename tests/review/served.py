@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, StreamingRespon
 from viva.review.web.access import Access
 from viva.review.web.guard import Guard
 from viva.review.web.listening import listen
-from viva.review.web.server import Serving, server
+from viva.review.web.server import ServerOptions, server
 
 KEY = bytes(range(32))
 PASSWORD = "correct horse"
@@ -152,7 +152,7 @@ def behind_the_guard(app: FastAPI, *, password: str | None = None) -> Iterator[R
     at, _ = listen(None, None, 0)
     hosts = None if password else at.hosts
     access = Access(KEY, hosts=hosts, password=password, marker="ada", round=1, port=at.port)
-    running = server(Guard(app, access), Serving("", "ada", 1))
+    running = server(Guard(app, access), ServerOptions("", "ada", 1))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [at.socket]})
     thread.start()
     try:

@@ -110,17 +110,17 @@ def test_a_cookie_with_one_character_changed_left_out_or_added_is_refused(place:
 @given(st.text())
 def test_only_the_token_opens(text: str) -> None:
     ours = access()
-    assert not ours.opens(text)
-    assert ours.token is not None and ours.opens(ours.token) and not ours.opens(ours.token[:-1])
+    assert not ours.is_token(text)
+    assert ours.token is not None and ours.is_token(ours.token) and not ours.is_token(ours.token[:-1])
 
 
 def test_with_a_password_there_is_no_token_and_only_the_password_is_taken() -> None:
     ours = access(password="pässword für alle", hosts=None)
-    assert ours.token is None and not ours.opens("") and not ours.opens("None")
-    assert ours.takes_password("pässword für alle")
-    assert ours.takes_password("pa\u0308ssword fu\u0308r alle")  # as another keyboard writes it
-    assert not ours.takes_password("") and not ours.takes_password("\ud800")
-    assert not access().takes_password("")
+    assert ours.token is None and not ours.is_token("") and not ours.is_token("None")
+    assert ours.is_password("pässword für alle")
+    assert ours.is_password("pa\u0308ssword fu\u0308r alle")  # as another keyboard writes it
+    assert not ours.is_password("") and not ours.is_password("\ud800")
+    assert not access().is_password("")
 
 
 def test_nothing_that_is_derived_is_anything_else() -> None:

@@ -67,7 +67,7 @@ def test_the_file_of_open_leads_to_the_pages(page: Any, review: Review, monkeypa
     """A redirect would lose the session's cookie here: the file is another site."""
     seen: list[str] = []
     monkeypatch.setattr(opening.webbrowser, "open", lambda uri: not seen.append(uri))  # type: ignore[func-returns-value]
-    with opening.opened(f"http://127.0.0.1:{review.port}/?token={review.access.token}"):
+    with opening.open_in_browser(f"http://127.0.0.1:{review.port}/?token={review.access.token}"):
         page.goto(seen[0])
         page.wait_for_url(f"http://127.0.0.1:{review.port}/")
         assert '"marker":"ada"' in page.content()

@@ -93,7 +93,7 @@ def test_one_line_opens_the_pages_and_ctrl_c_ends_them(start: Any) -> None:
     entered = browser.ask("GET", path)
     assert (entered.status, entered.headers["location"]) == (303, "/q/1%20%26%202")
     assert '"marker":"Grace Hopper","round":2' in browser.ask("GET", "/", accept=MADE).body
-    assert browser.ask("GET", "/desk").body == "('results', None, None)"
+    assert browser.ask("GET", "/queue").body == "('results', None, None)"
     assert program.end() == STOPPED
 
 
@@ -125,11 +125,11 @@ def test_there_is_a_page_before_the_pages_are_made(start: Any) -> None:
     assert browser.ask("GET", "/").status == 403  # it is behind the guard
     assert program.line() == "reading\n"
     browser.ask("GET", path)
-    soon = browser.ask("GET", "/desk")
+    soon = browser.ask("GET", "/queue")
     assert soon.status == 200 and 'http-equiv="refresh" content="0"' in soon.body and "being fetched" in soon.body
     got: list[Any] = []
-    again = threading.Thread(target=lambda: got.append(browser.ask("GET", "/desk")))
-    file = threading.Thread(target=lambda: got.append(browser.ask("GET", "/desk", accept=MADE)))
+    again = threading.Thread(target=lambda: got.append(browser.ask("GET", "/queue")))
+    file = threading.Thread(target=lambda: got.append(browser.ask("GET", "/queue", accept=MADE)))
     for each in (again, file):
         each.start()
     assert browser.ask("GET", "/static/plain.css").status == 200 and not got

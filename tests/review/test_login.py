@@ -11,7 +11,7 @@ from viva.review.web import login
 from viva.review.web.access import Access
 from viva.review.web.login import MOST_WAITING, Login
 from viva.review.web.replies import Reply
-from viva.review.web.request_checks import Asked
+from viva.review.web.request_checks import RequestHead
 from viva.review.web.static_files import address
 
 
@@ -147,7 +147,7 @@ class Tries:
             return {"type": "http.request", "body": body}
 
         cookie = f"{self.access.login_cookie}=n"
-        asked = Asked("POST", "/login", "", {"host": "h", "cookie": cookie})
+        asked = RequestHead("POST", "/login", "", {"host": "h", "cookie": cookie})
         return asyncio.create_task(self.login(asked, receive))  # type: ignore[arg-type]
 
 
@@ -157,7 +157,7 @@ def test_wrong_passwords_wait_one_after_the_other_and_the_page_does_not() -> Non
         started = [tries.start("wrong"), tries.start("wrong"), tries.start("wrong")]
         for number in range(3):
             over = await tries.pauses.get()
-            shown = await tries.login(Asked("GET", "/login", "", {}), None)  # type: ignore[arg-type]
+            shown = await tries.login(RequestHead("GET", "/login", "", {}), None)  # type: ignore[arg-type]
             assert shown.status == 200
             assert tries.pauses.empty() and sum(one.done() for one in started) == number
             over.set()

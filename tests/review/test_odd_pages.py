@@ -7,14 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from desks import Class, Pages, class_of, desk_of, hidden, pages_of, reader, settled
+from queue_helpers import Class, Pages, class_of, hidden, pages_of, queue_of, reader, wait_for_writer
 from review_class import NAME, attempt_of, course, hash_of, rubric, score_of
 
 from viva.config.rubric import Group, Item, Misconception, Question, Rubric
 from viva.formats.results_json import to_json
 from viva.model.hand_grading import FIRST, SECOND
 from viva.records import Records
-from viva.review.open_queue import desk_of_folder
+from viva.review.open_queue import queue_of_folder
 
 F = Fraction
 ODD = ("_", "all", "2.1-a_B.", "0", "group", "static", "x" * 80)
@@ -50,7 +50,7 @@ TEXTS = (
 
 @contextlib.contextmanager
 def served(records: Records, class_: Class, name: str) -> Iterator[Pages]:
-    with desk_of(records, class_, ODDLY, name=name) as (desk, _), pages_of(desk) as running:
+    with queue_of(records, class_, ODDLY, name=name) as (queue, _), pages_of(queue) as running:
         yield running
 
 
@@ -87,7 +87,7 @@ def test_whatever_a_question_is_called_its_pages_are_there(records: Records, num
             here = ada.get(f"/q/{number}").headers["location"]
             page = ada.get(here).body
             assert "&lt;b&gt;Why?&lt;/b&gt;" in page and "2.33" in page
-            assert 'data-phrase="It &#34;is&#34; not." data-item="less" data-sign="+"' in page
+            assert 'data-comment="It &#34;is&#34; not." data-item="less" data-sign="+"' in page
             assert page.count('data-exclusive="g"') == 2
             sent = ada.send(here, items="0", finish="yes", seen="0", action=hidden(page, "action"))
             assert sent.status == 303 and sent.headers["location"].startswith(f"/q/{number}/")
@@ -106,10 +106,10 @@ def test_results_that_are_gone_or_broken_are_a_sentence(tmp_path: Path) -> None:
     here = f"/q/2.1/{hash_of(0)}"
     with (
         reader(tmp_path / "marks.db") as records,
-        desk_of_folder(course(), tmp_path / "results", Path(), NAME, records) as desk,
-        pages_of(desk) as running,
+        queue_of_folder(course(), tmp_path / "results", Path(), NAME, records) as queue,
+        pages_of(queue) as running,
     ):
-        desk.wait()
+        queue.wait()
         ada = running.person()
         assert ada.get(here).status == 200
         file = tmp_path / "results" / attempt_of(0).name / "results.json"
@@ -119,6 +119,6 @@ def test_results_that_are_gone_or_broken_are_a_sentence(tmp_path: Path) -> None:
                 page = ada.get(path)
                 assert page.status == 503 and "results.json" in page.body and "Traceback" not in page.body
         assert ada.send(here, items="limits", finish="yes", seen="0").status == 303, "the mark is kept all the same"
-        settled(desk)
+        wait_for_writer(queue)
         told = ada.get("/").body
         assert "The marks are kept, but 1 of the results could not be rewritten" in told and "cannot be read" in told

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from desks import ITEMS, QUESTION, Pages, Person, answer_of, hidden
 from pages_class import DECIDE, HERE, OTHER, SIZE, mark
+from queue_helpers import ITEMS, QUESTION, Pages, Person, answer_of, hidden
 from review_class import attempt_of, hash_of, rubric
 
 from viva.model.hand_grading import FIRST, SECOND
@@ -64,7 +64,7 @@ def test_every_page_is_there_for_both_markers(pages: Pages, round: int) -> None:
 
 
 def test_the_next_answer_is_led_to(pages: Pages, ada: Person) -> None:
-    answers = pages.desk.answers[QUESTION]
+    answers = pages.queue.answers[QUESTION]
     for place, answer in enumerate(answers):
         led = ada.get(f"/q/{QUESTION}")
         assert (led.status, led.headers["location"]) == (303, f"/q/{QUESTION}/{answer.content_hash}")
@@ -188,25 +188,25 @@ def test_a_decision_is_hidden_from_who_has_not_marked(pages: Pages, ada: Person,
 def test_what_is_still_being_read_or_cannot_be_is_said(
     pages: Pages, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages.desk.ready.clear()
-    monkeypatch.setattr(request_context, "PATIENCE_S", 0.01)
+    pages.queue.ready.clear()
+    monkeypatch.setattr(request_context, "CLASS_TIMEOUT_S", 0.01)
     assert "Reading the class" in ada.get("/").body
     for answer in (ada.get(f"/q/{QUESTION}"), ada.send(HERE, comment="x"), ada.send("/undo")):
         assert answer.status == 503 and "still being read" in answer.body
-    pages.desk.ready.set()
-    pages.desk.fault = ValueError("no <such> file")
+    pages.queue.ready.set()
+    pages.queue.fault = ValueError("no <such> file")
     page = ada.get("/")
     assert page.status == 200 and "The class cannot be read" in page.body and "no &lt;such&gt; file" in page.body
     for answer in (ada.get(HERE), ada.send(HERE, script=True, comment="x")):
         assert answer.status == 503 and "The class cannot be read" in answer.body
-    assert pages.desk.journal.said() == []
+    assert pages.queue.decisions.current() == []
 
 
 def test_records_that_cannot_be_written_are_a_sentence_and_the_page_tries_again(pages: Pages, ada: Person) -> None:
     """The page sends again what a server could not keep, and says so meanwhile; other replies end that."""
     mark(ada, HERE, "limits")
-    answer_of(pages.desk, 0)
-    with pages.desk.journal._records.engine.begin() as connection:
+    answer_of(pages.queue, 0)
+    with pages.queue.decisions._records.engine.begin() as connection:
         connection.exec_driver_sql(
             "CREATE TRIGGER full BEFORE INSERT ON reviews BEGIN SELECT RAISE(FAIL, 'disk full'); END"
         )

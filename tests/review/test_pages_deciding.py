@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from desks import ITEMS, QUESTION, Pages, Person
 from pages_class import DECIDE, HERE, mark
+from queue_helpers import ITEMS, QUESTION, Pages, Person
 from review_class import NAME, hash_of
 
 from viva.model.hand_grading import FIRST, SECOND
@@ -57,7 +57,7 @@ def test_a_decision_that_cannot_be_loses_nothing_that_was_typed(
     typed = {"items": "roles", "adjust": "-0.5", "comment": "My <comment>", "seen": "0", **fields}
     page = ada.send(DECIDE, **typed)
     assert page.status == 422 and sentence in page.body and 'role="alert"' in page.body
-    assert [row.place.kind for row in pages.desk.journal.said()] == ["mark"]
+    assert [row.place.kind for row in pages.queue.decisions.current()] == ["mark"]
     assert f'name="adjust" inputmode="decimal" autocomplete="off" size="6" value="{typed["adjust"]}"' in page.body
     if "comment" not in fields:
         assert "\nMy &lt;comment&gt;</textarea>" in page.body
@@ -69,12 +69,12 @@ def test_a_decision_that_cannot_be_loses_nothing_that_was_typed(
 def test_a_request_that_is_too_long_is_not_cut(pages: Pages, ada: Person) -> None:
     page = ada.send(f"{DECIDE}/request", request="y" * 5001)
     assert page.status == 422 and "The request has 5,001 characters; write at most 5,000." in page.body
-    assert "y" * 5001 in page.body and pages.desk.journal.appealed() == {}
+    assert "y" * 5001 in page.body and pages.queue.decisions.appealed() == {}
 
 
 def test_an_empty_request_is_no_request(pages: Pages, ada: Person) -> None:
     page = ada.send(f"{DECIDE}/request", request=" \r\n ")
-    assert page.status == 422 and "needs its text" in page.body and pages.desk.journal.appealed() == {}
+    assert page.status == 422 and "needs its text" in page.body and pages.queue.decisions.appealed() == {}
 
 
 def test_students_are_found_by_whatever_they_are_called(ada: Person) -> None:
@@ -103,13 +103,13 @@ def test_a_table_goes_out_and_comes_back(pages: Pages, ada: Person, grace: Perso
     filled[3], filled[5], filled[6] = "limits", "from a table", "yes"
     taken = ada.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
     assert taken.status == 200 and "1 mark taken" in taken.body
-    (row,) = [row for row in pages.desk.journal.said() if row.place.round == FIRST]
+    (row,) = [row for row in pages.queue.decisions.current() if row.place.round == FIRST]
     assert (row.judgement.earned, row.judgement.comment, row.by) == (1, "from a table", "Ada")
     own = pages.person("Ada", SECOND).upload("\r\n".join([lines[0], ",".join(filled)]).encode())
     assert own.status == 422 and "has to be somebody else" in own.body
     late = grace.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
     assert late.status == 200 and "1 mark taken" in late.body, "her own round knows nothing of it"
-    second = {row.place.content_hash: row for row in pages.desk.journal.said() if row.place.round == SECOND}
+    second = {row.place.content_hash: row for row in pages.queue.decisions.current() if row.place.round == SECOND}
     assert second[hash_of(9)].by == "Grace" and second[hash_of(9)].judgement.comment == "from a table"
     assert "-marks-second.csv" in grace.get("/marks.csv").headers["content-disposition"]
 
@@ -135,7 +135,7 @@ def test_what_is_no_table_is_said_and_nothing_is_taken(pages: Pages, ada: Person
     page = ada.upload(data)
     assert page.status == 422 and sentence in page.body
     assert "<script>alert" not in page.body and "<b>" not in page.body.partition("<main")[2]
-    assert pages.desk.journal.said() == []
+    assert pages.queue.decisions.current() == []
 
 
 def test_a_table_in_another_field_or_none_is_said(ada: Person) -> None:

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from desks import ITEMS, QUESTION, Pages, Person, desk_at, hidden, pages_of, reader
 from pages_class import HERE, ONE, OTHER, SIZE, mark
+from queue_helpers import ITEMS, QUESTION, Pages, Person, hidden, pages_of, queue_at, reader
 from review_class import NAME, hash_of
 
 from viva.model.hand_grading import FIRST, SECOND
@@ -24,7 +24,7 @@ def test_a_form_is_kept_and_shown_again(pages: Pages, ada: Person) -> None:
     page = ada.get(HERE).body
     assert re.search(r'value="limits" checked', page) and 'value="-1/2"' in page
     assert "\nOne\n&lt;two&gt; &amp; &#34;three&#34;</textarea>" in page and "draft" in page
-    there = pages.desk.journal.at(pages.desk.journal.said()[0].place)
+    there = pages.queue.decisions.at(pages.queue.decisions.current()[0].place)
     assert there is not None and there.judgement.comment == 'One\n<two> & "three"' and there.by == "Ada"
     assert hidden(page, "seen") == str(there.id)
 
@@ -60,7 +60,7 @@ def test_what_cannot_be_is_said_and_nothing_is_kept(
     assert sentence in fragment.body and 'role="alert"' in fragment.body and hidden(fragment.body, "seen") == "0"
     page = ada.send(HERE, finish="yes", seen="0", **fields)
     assert page.status == 422 and "The mark was not kept" in page.body and sentence in page.body
-    assert pages.desk.journal.said() == [] and "<b>" not in page.body
+    assert pages.queue.decisions.current() == [] and "<b>" not in page.body
 
 
 def test_what_cannot_be_does_not_make_seen_what_somebody_else_has_said(pages: Pages, ada: Person) -> None:
@@ -81,7 +81,7 @@ def test_a_field_that_is_none_is_said(pages: Pages, ada: Person, seen: str) -> N
 def test_who_was_slower_is_told_and_what_she_saw_stays_what_it_was(pages: Pages, ada: Person, seen: str) -> None:
     other = pages.person("Alan")
     mark(other, HERE, "limits", comment="by Alan")
-    theirs = str(pages.desk.journal.said()[0].id)
+    theirs = str(pages.queue.decisions.current()[0].id)
     told = ada.send(HERE, script=True, items="roles", comment="by Ada", seen=seen, action="a")
     assert told.status == 409 and "by Alan" in told.body and f'data-mine="{theirs}"' in told.body
     assert hidden(told.body, "seen") == seen, "nothing is overwritten before she has chosen"
@@ -90,7 +90,7 @@ def test_who_was_slower_is_told_and_what_she_saw_stays_what_it_was(pages: Pages,
     page = ada.send(HERE, items="roles", comment="by Ada", finish="yes", seen=seen)
     assert page.status == 409 and "The mark was not kept" in page.body
     mine = ada.send(HERE, script=True, items="roles", comment="by Ada", seen=theirs, action=hidden(told.body, "action"))
-    assert mine.status == 200 and pages.desk.journal.said()[0].by == "Ada"
+    assert mine.status == 200 and pages.queue.decisions.current()[0].by == "Ada"
 
 
 def test_a_reply_that_was_lost_shows_the_markers_own_row(pages: Pages, ada: Person) -> None:
@@ -105,7 +105,7 @@ def test_a_reply_that_was_lost_shows_the_markers_own_row(pages: Pages, ada: Pers
 def test_large_fields_do_no_harm(pages: Pages, ada: Person) -> None:
     long = "x" * 900_000
     assert ada.send(HERE, seen="0", action=long, finish="yes").status == 303
-    assert pages.desk.journal.said()[0].action == long[:64]
+    assert pages.queue.decisions.current()[0].action == long[:64]
     assert ada.send(HERE, script=True, comment=long).status == 422
     assert ada.send(HERE, comment="x" * 1_100_000).status == 413
     assert ada.send(f"/q/{QUESTION}/{hash_of(3)}", items=["limits"] * 900).status == 303
@@ -115,7 +115,7 @@ def test_large_fields_do_no_harm(pages: Pages, ada: Person) -> None:
 def test_bytes_that_are_no_text_do_no_harm(pages: Pages, ada: Person) -> None:
     csrf = ada.csrf.encode()
     for comment in (b"%ff%fe", b"\xff\xfe", b"%00", b"%ED%A0%80", b"a%0d%0ab%1b[2J%E2%80%AE"):
-        seen = str(pages.desk.journal.said()[0].id if pages.desk.journal.said() else 0).encode()
+        seen = str(pages.queue.decisions.current()[0].id if pages.queue.decisions.current() else 0).encode()
         sent = ada.browser.ask("POST", HERE, b"csrf=" + csrf + b"&seen=" + seen + b"&comment=" + comment,
                                content_type="application/x-www-form-urlencoded")  # fmt: skip
         assert sent.status == 303, comment
@@ -147,14 +147,14 @@ def test_a_comment_of_many_lines_comes_back_whole(pages: Pages, ada: Person) -> 
 def test_a_group_is_looked_at_after_one_of_it_is_marked(pages: Pages, ada: Person) -> None:
     assert "This answer is not marked yet" in ada.get(f"{ONE}/group").body
     refused = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
-    assert "This answer is not marked yet" in refused.body and pages.desk.journal.said() == []
+    assert "This answer is not marked yet" in refused.body and pages.queue.decisions.current() == []
     mark(ada, ONE, "limits", comment="The same for all.")
     page = ada.get(f"{ONE}/group").body
     assert f'value="{hash_of(8)} 0" checked' in page and hash_of(0) not in page and "The same for all." in page
     sent = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0", action=hidden(page, "action"))
     assert sent.status == 303
-    there = pages.desk.journal.at(
-        next(r.place for r in pages.desk.journal.said() if r.place.content_hash == hash_of(8))
+    there = pages.queue.decisions.at(
+        next(r.place for r in pages.queue.decisions.current() if r.place.content_hash == hash_of(8))
     )
     assert there is not None and (there.judgement.items, there.judgement.comment) == (("limits",), "The same for all.")
     again = ada.get(f"{ONE}/group").body
@@ -173,7 +173,7 @@ def test_only_similar_answers_as_they_were_seen_get_the_mark(pages: Pages, ada: 
     mark(ada, ONE, "limits")
     sent = ada.send(f"{ONE}/group", chosen=chosen, action="forged")
     assert sent.status in (303, 409), sent.body
-    assert {row.place.content_hash for row in pages.desk.journal.said()} == {hash_of(3)}
+    assert {row.place.content_hash for row in pages.queue.decisions.current()} == {hash_of(3)}
 
 
 def test_of_a_group_that_somebody_has_marked_since_nothing_is_kept(pages: Pages, ada: Person) -> None:
@@ -193,7 +193,7 @@ def test_a_second_marker_is_given_none_of_her_own_in_a_group(pages: Pages) -> No
     grace.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
     by_its_address = grace.send(OTHER, items="roles", finish="yes", seen="0")
     assert by_its_address.status == 422 and "has to be somebody else" in by_its_address.body
-    assert pages.desk.progress(QUESTION, SECOND).done == 1
+    assert pages.queue.progress(QUESTION, SECOND).done == 1
 
 
 # --- undo
@@ -211,10 +211,10 @@ def test_undo_leads_to_what_was_taken_back(pages: Pages, ada: Person) -> None:
 
 def test_undo_of_what_somebody_has_changed_since_is_a_page(pages: Pages, ada: Person) -> None:
     mark(ada, HERE, "limits")
-    mark(pages.person("Alan"), HERE, "roles", seen=pages.desk.journal.said()[0].id)
+    mark(pages.person("Alan"), HERE, "roles", seen=pages.queue.decisions.current()[0].id)
     undone = ada.send("/undo")
     assert undone.status == 409 and "It was not taken back" in undone.body and "by Alan" in undone.body
-    assert pages.desk.journal.said()[0].judgement.items == ("roles",)
+    assert pages.queue.decisions.current()[0].judgement.items == ("roles",)
 
 
 def test_undo_of_what_is_not_in_the_class_any_more_says_that_it_was_done(file: Path) -> None:
@@ -223,7 +223,7 @@ def test_undo_of_what_is_not_in_the_class_any_more_says_that_it_was_done(file: P
 
     with reader(file) as records:
         hand_grading.append(records, NAME, "a", [(Place("f" * 64, QUESTION), Judgement(done=True))], Reason("Ada"))
-    with desk_at(file) as desk, pages_of(desk) as running:
+    with queue_at(file) as queue, pages_of(queue) as running:
         undone = running.person().send("/undo")
         assert undone.status == 200 and "was taken back" in undone.body and "Nothing" not in undone.body
-        assert desk.journal.done(QUESTION, FIRST) == set()
+        assert queue.decisions.done(QUESTION, FIRST) == set()

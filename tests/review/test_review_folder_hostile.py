@@ -18,7 +18,7 @@ from viva.formats.results_json import load_results, to_json
 from viva.model.hand_grading import Judgement
 from viva.pipeline.open_records import folder_records
 from viva.review.leases import Marker
-from viva.review.queue import Desk
+from viva.review.queue import ReviewQueue
 
 SIZE = 3
 QUESTION = "2.1"
@@ -58,18 +58,18 @@ def file_of(number: int) -> Path:
     return Path("results", attempt_of(number).name, "results.json")
 
 
-def mark(desk: Desk, number: int, points: int = 1, action: str = "") -> None:
+def mark(queue: ReviewQueue, number: int, points: int = 1, action: str = "") -> None:
     """Say what an answer is worth; 0 takes it back to a draft."""
-    desk.wait()
-    answer = desk.answer((hash_of(number), QUESTION))
+    queue.wait()
+    answer = queue.answer((hash_of(number), QUESTION))
     assert answer is not None
-    said = desk.judged(answer, [], Fraction(points), "Well.", done=points > 0)
-    desk.mark(ADA, [(answer, said)], action=action or f"{number} {points}", seen={})
+    said = queue.judge(answer, [], Fraction(points), "Well.", done=points > 0)
+    queue.mark(ADA, [(answer, said)], action=action or f"{number} {points}", seen={})
 
 
 def marked(folder: Path, number: int, points: int = 1) -> None:
-    with desk_for(course(), folder, None, NAME) as desk:
-        mark(desk, number, points)
+    with desk_for(course(), folder, None, NAME) as queue:
+        mark(queue, number, points)
 
 
 def stands(number: int) -> str:
@@ -80,9 +80,9 @@ def stands(number: int) -> str:
 
 def kept(folder: Path, number: int) -> Judgement | None:
     """What the marks say of it."""
-    with desk_for(course(), folder, None, NAME) as desk:
-        desk.wait()
-        return desk.journal.standing((hash_of(number), QUESTION)).judgement
+    with desk_for(course(), folder, None, NAME) as queue:
+        queue.wait()
+        return queue.decisions.standing((hash_of(number), QUESTION)).judgement
 
 
 def test_a_link_is_not_written_through_and_its_mark_is_kept(
@@ -121,10 +121,10 @@ def test_equal_bytes_under_two_names_are_marked_in_both_and_one_that_fails_is_na
     for name in ("a_first", "z_last"):
         (folder / name).mkdir()
         (folder / name / "results.json").write_bytes(graded(0))
-    with desk_for(course(), folder, None, NAME) as desk:
-        desk.wait()
+    with desk_for(course(), folder, None, NAME) as queue:
+        queue.wait()
         (folder / "a_first" / "results.json").write_text("{")
-        mark(desk, 0)
+        mark(queue, 0)
     assert load_results(folder / "z_last" / "results.json").tests == load_results(file_of(0)).tests
     assert stands(0) == "1"
     said = capsys.readouterr().err
@@ -133,10 +133,10 @@ def test_equal_bytes_under_two_names_are_marked_in_both_and_one_that_fails_is_na
 
 def test_a_result_of_other_bytes_is_not_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The folder was graded again while somebody marked."""
-    with desk_for(course(), folder, None, NAME) as desk:
-        desk.wait()
+    with desk_for(course(), folder, None, NAME) as queue:
+        queue.wait()
         file_of(0).write_bytes(graded(1))
-        mark(desk, 0)
+        mark(queue, 0)
     assert file_of(0).read_bytes() == graded(1)
     assert "is of another submission than when it was marked" in capsys.readouterr().err
     file_of(0).write_bytes(graded(0))
@@ -166,11 +166,11 @@ def test_of_many_that_cannot_be_written_ten_are_named(folder: Path, capsys: pyte
     for copy in copies:
         copy.parent.mkdir()
         copy.write_bytes(graded(0))
-    with desk_for(course(), folder, None, NAME) as desk:
-        desk.wait()
+    with desk_for(course(), folder, None, NAME) as queue:
+        queue.wait()
         for copy in copies:
             copy.unlink()
-        mark(desk, 0)
+        mark(queue, 0)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 11 and lines[-1] == "viva: 2 more results could not be brought up to date."
 
@@ -244,13 +244,13 @@ def test_a_folder_without_results_stays_as_it_was(
     assert not list((tmp_path / "other").iterdir())
 
 
-def test_two_desks_on_one_folder_agree(folder: Path) -> None:
+def test_two_queues_on_one_folder_agree(folder: Path) -> None:
     """What one says the other knows, and the results hold all of it."""
     with desk_for(course(), folder, None, NAME) as one, desk_for(course(), folder, None, NAME) as two:
         mark(one, 0)
         mark(two, 1)
         one.refresh()
         two.refresh()
-        for desk in (one, two):
-            assert desk.progress(QUESTION, 1).done == 2
+        for queue in (one, two):
+            assert queue.progress(QUESTION, 1).done == 2
     assert [stands(number) for number in range(SIZE)] == ["1", "1", "open"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from desks import ADA, GRACE, answer_of, class_of, desk_of, pages_of, say, settled
+from queue_helpers import ADA, GRACE, answer_of, class_of, pages_of, queue_of, say, wait_for_writer
 
 from viva.config.rubric import Item, Question, Rubric
 from viva.model.hand_grading import FIRST, SECOND, SETTLED, Place
@@ -32,17 +32,17 @@ def changed(*items: Item) -> Rubric:
 def name(records: Records) -> str:
     """Marks by the old rubric: of both rounds, a draft, a decision, and of the question that stays."""
     name = uuid.uuid4().hex
-    with desk_of(records, CLASS, OLD, name=name) as (desk, _):
-        say(desk, ADA, answer_of(desk, 0, "1"), "why", comment="Well.")
-        say(desk, ADA, answer_of(desk, 1, "1"), "how")
-        say(desk, ADA, answer_of(desk, 2, "1"), "why", "name")
-        say(desk, ADA, answer_of(desk, 3, "1"), "why", done=False)
-        say(desk, ADA, answer_of(desk, 4, "1"))
-        say(desk, ADA, answer_of(desk, 0, "2"), "why")
-        say(desk, BLIND, answer_of(desk, 0, "1"), "why")
-        decided = desk.judged(answer_of(desk, 1, "1"), ["why", "how"], F(0), "", done=True)
-        desk.settle("Ada", answer_of(desk, 1, "1"), decided, "seen together", action="", seen=0)
-        assert rubric_change.found(desk, ADA) is None and rubric_change.follow(desk, ADA) == 0
+    with queue_of(records, CLASS, OLD, name=name) as (queue, _):
+        say(queue, ADA, answer_of(queue, 0, "1"), "why", comment="Well.")
+        say(queue, ADA, answer_of(queue, 1, "1"), "how")
+        say(queue, ADA, answer_of(queue, 2, "1"), "why", "name")
+        say(queue, ADA, answer_of(queue, 3, "1"), "why", done=False)
+        say(queue, ADA, answer_of(queue, 4, "1"))
+        say(queue, ADA, answer_of(queue, 0, "2"), "why")
+        say(queue, BLIND, answer_of(queue, 0, "1"), "why")
+        decided = queue.judge(answer_of(queue, 1, "1"), ["why", "how"], F(0), "", done=True)
+        queue.settle("Ada", answer_of(queue, 1, "1"), decided, "seen together", action="", seen=0)
+        assert rubric_change.find(queue, ADA) is None and rubric_change.apply(queue, ADA) == 0
     return name
 
 
@@ -63,21 +63,21 @@ def name(records: Records) -> str:
 def test_what_differs_is_counted_for_each_marker(
     records: Records, name: str, items: tuple[Item, ...], first: RubricChange | None, second: RubricChange | None
 ) -> None:
-    with desk_of(records, CLASS, changed(*items), name=name) as (desk, _):
-        before = desk.journal.said()
-        assert (rubric_change.found(desk, ADA), rubric_change.found(desk, BLIND)) == (first, second)
-        assert rubric_change.found(desk, GRACE) == first, "another first marker may do it as well"
-        assert desk.journal.said() == before
+    with queue_of(records, CLASS, changed(*items), name=name) as (queue, _):
+        before = queue.decisions.current()
+        assert (rubric_change.find(queue, ADA), rubric_change.find(queue, BLIND)) == (first, second)
+        assert rubric_change.find(queue, GRACE) == first, "another first marker may do it as well"
+        assert queue.decisions.current() == before
 
 
 def test_marks_follow_with_a_reason_and_as_one_action(records: Records, name: str) -> None:
-    with desk_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), ITEMS[1]), name=name) as (desk, source):
-        settled(desk)
-        source.told.clear()
-        places = {row.place: row for row in desk.journal.said()}
-        assert rubric_change.follow(desk, GRACE) == 3
-        rows = {row.place: row for row in desk.journal.said() if row != places[row.place]}
-        zero, one = (answer_of(desk, number, "1") for number in (0, 1))
+    with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), ITEMS[1]), name=name) as (queue, source):
+        wait_for_writer(queue)
+        source.stored.clear()
+        places = {row.place: row for row in queue.decisions.current()}
+        assert rubric_change.apply(queue, GRACE) == 3
+        rows = {row.place: row for row in queue.decisions.current() if row != places[row.place]}
+        zero, one = (answer_of(queue, number, "1") for number in (0, 1))
         assert set(rows) == {
             place_of(zero.key, FIRST), place_of(zero.key, SECOND), Place(one.content_hash, "1", SETTLED, 0),
         }  # fmt: skip
@@ -86,41 +86,41 @@ def test_marks_follow_with_a_reason_and_as_one_action(records: Records, name: st
         }
         after = rows[place_of(zero.key, FIRST)].judgement
         assert (after.earned, after.comment, after.items) == (3, "Well.", ("why",)) and "+3" in after.told
-        assert rubric_change.found(desk, GRACE) == RubricChange(0, 1), "what lost its item waits for a person"
-        assert rubric_change.follow(desk, GRACE) == 0
-    assert {name for name, _ in source.told} == {"s0", "s1"}
+        assert rubric_change.find(queue, GRACE) == RubricChange(0, 1), "what lost its item waits for a person"
+        assert rubric_change.apply(queue, GRACE) == 0
+    assert {name for name, _ in source.stored} == {"s0", "s1"}
 
 
 def test_what_has_followed_is_taken_back_as_one(records: Records, name: str) -> None:
-    with desk_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (desk, _):
-        before = {row.place: row.judgement for row in desk.journal.said()}
-        assert rubric_change.follow(desk, ADA) == 4
-        assert len(desk.undo(ADA)) == 4
-        assert {row.place: row.judgement for row in desk.journal.said()} == before
-        assert rubric_change.found(desk, ADA) == RubricChange(4, 0)
+    with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (queue, _):
+        before = {row.place: row.judgement for row in queue.decisions.current()}
+        assert rubric_change.apply(queue, ADA) == 4
+        assert len(queue.undo(ADA)) == 4
+        assert {row.place: row.judgement for row in queue.decisions.current()} == before
+        assert rubric_change.find(queue, ADA) == RubricChange(4, 0)
 
 
 def test_a_second_marker_changes_no_first_mark_and_stays_a_second_marker(records: Records, name: str) -> None:
-    with desk_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (desk, _):
-        assert rubric_change.follow(desk, BLIND) == 1 and rubric_change.found(desk, BLIND) is None
-        first = desk.journal.at(place_of(answer_of(desk, 2, "1").key, FIRST))
+    with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (queue, _):
+        assert rubric_change.apply(queue, BLIND) == 1 and rubric_change.find(queue, BLIND) is None
+        first = queue.decisions.at(place_of(answer_of(queue, 2, "1").key, FIRST))
         assert first is not None and (first.by, first.judgement.earned) == ("Ada", 3)
-        assert desk.turns.may_mark(BLIND, answer_of(desk, 2, "1"))
+        assert queue.leases.may_mark(BLIND, answer_of(queue, 2, "1"))
 
 
 def test_nothing_follows_where_somebody_has_marked_meanwhile(
     records: Records, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:])
-    with desk_of(records, CLASS, new, name=name) as (desk, _), desk_of(records, CLASS, new, name=name) as (other, _):
+    with queue_of(records, CLASS, new, name=name) as (queue, _), queue_of(records, CLASS, new, name=name) as (other, _):
         say(other, GRACE, answer_of(other, 0, "1"), "how")
         with pytest.raises(Changed, match="by Grace"):
-            rubric_change.follow(desk, ADA)
-        with pages_of(desk) as pages:
+            rubric_change.apply(queue, ADA)
+        with pages_of(queue) as pages:
             ada = pages.person()
             assert "By the present rubric 3 get other points" in ada.get("/").body
             say(other, GRACE, answer_of(other, 2, "1"), "how")
-            monkeypatch.setattr(desk, "refresh", lambda: None)  # it comes between the look and the change
+            monkeypatch.setattr(queue, "refresh", lambda: None)  # it comes between the look and the change
             sent = ada.send("/rubric")
             assert sent.status == 409 and "No mark has followed" in sent.body and "by Grace" in sent.body
             monkeypatch.undo()

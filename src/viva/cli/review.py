@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from viva.config import Course
-    from viva.review.queue import Desk
+    from viva.review.queue import ReviewQueue
 
 _LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"
@@ -90,7 +90,7 @@ def command(
         with desk_for(course, what, records_url, assignment) as desk:
             click.echo(_with_table(desk, export, table, marker, round))
         return 0
-    from viva.review.web.server import Serving, serve
+    from viva.review.web.server import ServerOptions, serve
 
     until_the_end = contextlib.ExitStack()
 
@@ -99,7 +99,7 @@ def command(
 
         return create_app(until_the_end.enter_context(desk_for(course, what, records_url, assignment)))
 
-    serving = Serving(
+    serving = ServerOptions(
         about=about,
         marker=marker,
         round=round,
@@ -117,37 +117,37 @@ def command(
 
 
 @contextlib.contextmanager
-def desk_for(course: "Course", what: Path, url: str | None, assignment: str | None) -> "Iterator[Desk]":
+def desk_for(course: "Course", what: Path, url: str | None, assignment: str | None) -> "Iterator[ReviewQueue]":
     """The desk on which it is marked, and at the end what could not be brought up to date.
 
     Raises:
         UsageError: there is nothing to mark, or it cannot be read.
     """
     from viva.cli.shared.class_scores import assignment_meant
-    from viva.review.open_queue import desk_of_folder, desk_of_records
+    from viva.review.open_queue import queue_of_folder, queue_of_records
 
     kept = assignment_meant(course, what, url)
     if kept is not None:
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
-        with open_records(course, url) as records, desk_of_records(course, kept, records) as desk:
+        with open_records(course, url) as records, queue_of_records(course, kept, records) as desk:
             yield desk
         return
     results_below(what)  # before anything is made there
     place = url or course.records
     with (
         records_at(place, course.root) if place else folder_records(what) as records,
-        desk_of_folder(course, what, Path(), assignment, records) as desk,
+        queue_of_folder(course, what, Path(), assignment, records) as desk,
     ):
         yield desk
-    untold = list(desk.behind.untold.values())
+    untold = list(desk.writer.failures.values())
     for sentence in untold[:_SHOWN]:
         click.echo(f"viva: a result could not be brought up to date, its marks are kept: {line(sentence)}", err=True)
     if len(untold) > _SHOWN:
         click.echo(f"viva: {len(untold) - _SHOWN} more results could not be brought up to date.", err=True)
 
 
-def _with_table(desk: "Desk", export: Path | None, table: Path | None, marker: str, round: int) -> str:
+def _with_table(desk: "ReviewQueue", export: Path | None, table: Path | None, marker: str, round: int) -> str:
     """Write the marks as a table, or take them from one; a sentence about it."""
     from viva.review import round_csv
     from viva.review.leases import Marker
@@ -155,11 +155,11 @@ def _with_table(desk: "Desk", export: Path | None, table: Path | None, marker: s
 
     desk.wait()
     if export is not None:
-        write_atomically(export, round_csv.written(desk, round))
+        write_atomically(export, round_csv.export_csv(desk, round))
         return f"written: {export}"
     assert table is not None  # one of the two was said
     with table.open("rb") as file:
-        taken = round_csv.taken(desk, Marker(marker, round), file.read(MOST_BYTES + 1))
+        taken = round_csv.import_csv(desk, Marker(marker, round), file.read(MOST_BYTES + 1))
     return f"{taken} {'mark' if taken == 1 else 'marks'} taken from {table}"
 
 

@@ -36,7 +36,7 @@ def render(template: str, **values: Any) -> bytes:
 @cache
 def policy() -> str:
     """Return the Content-Security-Policy of a page: its own style, pictures within the file, nothing else."""
-    digest = base64.b64encode(hashlib.sha256(sheet().encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(style_sheet().encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
         "script-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
@@ -63,7 +63,7 @@ def percent(share: float) -> str:
 
 
 @cache
-def sheet() -> str:
+def style_sheet() -> str:
     """Return the style sheet of reports and feedback pages."""
     return (_TEMPLATES / "style.css").read_text("utf-8")
 
@@ -71,7 +71,7 @@ def sheet() -> str:
 def _style() -> Any:
     from markupsafe import Markup
 
-    return Markup(sheet())  # noqa: S704  # a file of this package; it contains no value of a submission
+    return Markup(style_sheet())  # noqa: S704  # a file of this package; it contains no value of a submission
 
 
 @cache
@@ -91,7 +91,7 @@ def environment(templates: Path) -> "Environment":
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_gated,
+        finalize=_cleaned,
     )
     environment.filters |= {
         "points": show,
@@ -104,7 +104,7 @@ def environment(templates: Path) -> "Environment":
     return environment
 
 
-def _gated(value: Any) -> Any:
+def _cleaned(value: Any) -> Any:
     """Remove control characters from a text, and turn None into an empty text; other values stay as they are."""
     if value is None:
         return ""

@@ -11,71 +11,75 @@ from viva.model.errors import UsageError
 from viva.model.hand_grading import Standing, noticed
 from viva.records import Records
 from viva.records.row_packing import attempt_from, unpack_plain
-from viva.review.written_answers import HandedIn, Written
+from viva.review.written_answers import GradedSubmission, Written
 
 if TYPE_CHECKING:
     from viva.report.feedback.feedback_page import Notebook
 
 _RESULTS: Final = "results.json"
-_OPEN: Final = Status.NEEDS_REVIEW.value
+_NEEDS_REVIEW: Final = Status.NEEDS_REVIEW.value
 
 
-class Source(Protocol):
+class AnswerSource(Protocol):
     """A class whose submissions were graded."""
 
-    is_told: bool
-    """Whether `tell` does anything."""
+    stores_grades: bool
+    """Whether `write_grades` does anything."""
 
-    def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
+    def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
         """Yield every submission that counts, with its parts that are graded by hand."""
 
-    def score(self, handed_in: HandedIn) -> Score:
+    def score(self, submission: GradedSubmission) -> Score:
         """Return the whole score of a submission."""
 
-    def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
+    def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
         """Return the notebook of a submission, or None and a sentence that says why there is none to show."""
 
-    def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, Standing]) -> None:
         """Update the stored result of a submission with the grades that now count, by question."""
 
 
-class KeptClass:
+class RecordsSource:
     """An assignment whose scores are in the records; grades by hand are joined with a score whenever it is read."""
 
-    is_told = False
+    stores_grades = False
 
     def __init__(
         self, records: Records, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
     ) -> None:
         self._records, self._assignment, self._withheld = records, assignment, withheld
 
-    def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
-        """Yield submissions as `Source.read` does: of several attempts the last one, unless the best one counts."""
+    def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
+        """Yield submissions as `AnswerSource.read` does: the last attempt of a student, or all if the best counts."""
         rows = [(attempt_from(row), row) for row in self._records.current_rows(self._assignment.name)]
         if self._assignment.policy().attempts.which == "last":
-            rows = list({_who(attempt): (attempt, row) for attempt, row in rows}.values())
+            rows = list({_students_key(attempt): (attempt, row) for attempt, row in rows}.values())
         for attempt, row in rows:
             plain = unpack_plain(row.score)
-            written = [_written(entry) for entry in plain["entries"] if entry["rubric"] and entry["status"] == _OPEN]
-            yield HandedIn(attempt, plain["content_hash"], row.id), written
+            written = [
+                _stored_part(entry)
+                for entry in plain["entries"]
+                if entry["rubric"] and entry["status"] == _NEEDS_REVIEW
+            ]
+            yield GradedSubmission(attempt, plain["content_hash"], row.id), written
 
-    def score(self, handed_in: HandedIn) -> Score:
-        """Return the whole score, as `Source.score` does."""
-        assert isinstance(handed_in.score, int)  # `read` made it
-        return self._records.score(handed_in.score)
+    def score(self, submission: GradedSubmission) -> Score:
+        """Return the whole score, as `AnswerSource.score` does."""
+        assert isinstance(submission.score, int)  # `read` made it
+        return self._records.score(submission.score)
 
-    def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
-        """Return the submitted notebook, as `Source.notebook` does, if the file still exists and is unchanged."""
-        return _handed_in_notebook(Marked(handed_in.attempt, self.score(handed_in)), self._assignment, self._withheld)
+    def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
+        """Return the submitted notebook, as `AnswerSource.notebook` does, if the file still exists and is unchanged."""
+        return _submitted_notebook(Marked(submission.attempt, self.score(submission)), self._assignment, self._withheld)
 
-    def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, Standing]) -> None:
         """Do nothing: the records hold the grades."""
 
 
-class FolderClass:
+class FolderSource:
     """A folder that `viva grade -o` wrote; its results.json files are kept up to date."""
 
-    is_told = True
+    stores_grades = True
 
     def __init__(
         self,
@@ -84,7 +88,7 @@ class FolderClass:
         assignment: Assignment,
         withheld: Callable[[], Container[tuple[int, int]]],
         *,
-        alone: bool,
+        only_assignment: bool,
     ) -> None:
         """Set up the source; nothing is read yet.
 
@@ -93,93 +97,93 @@ class FolderClass:
             submissions: the folder in which grading was started; results name their submissions relative to it.
             assignment: the assignment to grade.
             withheld: as for `open_submission`.
-            alone: whether results of another assignment are an error, because the user did not choose one.
+            only_assignment: whether results of another assignment are an error, because the user did not choose one.
         """
         self._folder, self._submissions, self._assignment = folder, submissions, assignment
-        self._alone, self._withheld = alone, withheld
+        self._only_assignment, self._withheld = only_assignment, withheld
         self._executed: Mapping[str, bytes] = {}
 
-    def read(self) -> Iterator[tuple[HandedIn, list[Written]]]:
-        """Yield submissions as `Source.read` does.
+    def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
+        """Yield submissions as `AnswerSource.read` does.
 
         Raises:
-            UsageError: `alone` is set, and there are results of several assignments.
+            UsageError: `only_assignment` is set, and there are results of several assignments.
         """
         from viva.report.feedback.executed_notebooks import ExecutedNotebooks
         from viva.report.load_results import attempts_below
 
         found = attempts_below(self._folder, self._submissions)
-        names = list(dict.fromkeys(one.score.assignment for one, _ in found))
-        if self._alone and len(names) > 1:
+        names = list(dict.fromkeys(marked.score.assignment for marked, _ in found))
+        if self._only_assignment and len(names) > 1:
             raise UsageError(f"{self._folder} holds results of several assignments ({', '.join(names)}): say one: -a.")
-        results = [(one, place) for one, place in found if one.score.assignment == self._assignment.name]
+        results = [(marked, place) for marked, place in found if marked.score.assignment == self._assignment.name]
         self._executed = ExecutedNotebooks(results)
-        for one, place in results:
-            written = [_of_entry(entry) for entry in self._as_graded(one.score, place).entries if entry.rubric]
-            yield HandedIn(one.attempt, one.score.content_hash, place), written
+        for marked, place in results:
+            written = [_part(entry) for entry in self._as_graded(marked.score, place).entries if entry.rubric]
+            yield GradedSubmission(marked.attempt, marked.score.content_hash, place), written
 
-    def score(self, handed_in: HandedIn) -> Score:
-        """Return the whole score, as `Source.score` does."""
-        return _score(_file(handed_in))
+    def score(self, submission: GradedSubmission) -> Score:
+        """Return the whole score, as `AnswerSource.score` does."""
+        return _score(_file(submission))
 
     @staticmethod
     def _as_graded(score: Score, place: Path) -> Score:
         """Return the score without the grades that earlier reviews wrote into its file."""
         if all(entry.status is Status.NEEDS_REVIEW for entry in score.entries if entry.rubric):
             return score
-        return _score(place / _RESULTS, without_marks=True)
+        return _score(place / _RESULTS, without_grades=True)
 
-    def notebook(self, handed_in: HandedIn) -> "tuple[Notebook | None, str]":
-        """Return the notebook, as `Source.notebook` does: the executed one if it was saved next to the result."""
+    def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
+        """Return the notebook, as `AnswerSource.notebook` does: the executed one if it was saved next to the result."""
         from viva.report.feedback.feedback_page import Notebook
 
-        executed = self._executed.get(handed_in.attempt.name)
+        executed = self._executed.get(submission.attempt.name)
         if executed is not None:
             return Notebook("", executed, executed=True), ""
-        return _handed_in_notebook(Marked(handed_in.attempt, self.score(handed_in)), self._assignment, self._withheld)
+        return _submitted_notebook(Marked(submission.attempt, self.score(submission)), self._assignment, self._withheld)
 
-    def tell(self, handed_in: HandedIn, marks: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, Standing]) -> None:
         """Write the grades into the results.json of a submission."""
         from viva.formats.hand_graded_results import join
 
-        join(_file(handed_in), marks, handed_in.content_hash)
+        join(_file(submission), grades, submission.content_hash)
 
 
-def _score(file: Path, *, without_marks: bool = False) -> Score:
+def _score(file: Path, *, without_grades: bool = False) -> Score:
     from viva.formats.hand_graded_results import joined
     from viva.formats.results_json import load_results
     from viva.report.load_results import score_of
 
     results = load_results(file)
-    return score_of(joined(results, {}) if without_marks else results)
+    return score_of(joined(results, {}) if without_grades else results)
 
 
-def _file(handed_in: HandedIn) -> Path:
-    assert isinstance(handed_in.score, Path)  # `read` made it
-    return handed_in.score / _RESULTS
+def _file(submission: GradedSubmission) -> Path:
+    assert isinstance(submission.score, Path)  # `read` made it
+    return submission.score / _RESULTS
 
 
-def _who(attempt: Attempt) -> Sequence[str]:
+def _students_key(attempt: Attempt) -> Sequence[str]:
     return tuple(sorted(student.id for student in attempt.students)) or (attempt.name,)
 
 
-def _written(plain: Mapping[str, Any]) -> Written:
+def _stored_part(plain: Mapping[str, Any]) -> Written:
     """Return the part that is graded by hand from an entry in the form in which the records store it."""
     findings = "\n".join(dict.fromkeys(message for _, _, _, _, message, _, _ in plain["cases"] if message))
     return Written(plain["rubric"], plain["test_id"], Fraction(plain["points"]), plain["written"], noticed(findings))
 
 
-def _of_entry(entry: Entry) -> Written:
+def _part(entry: Entry) -> Written:
     return Written(entry.rubric, entry.test_id, entry.points, entry.written, noticed(entry.message))
 
 
-def _handed_in_notebook(
-    one: Marked, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
+def _submitted_notebook(
+    marked: Marked, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
 ) -> "tuple[Notebook | None, str]":
     from viva.report.feedback.feedback_page import Notebook
     from viva.report.graded_files import graded_files, notebook_of
 
-    submission, why_none = graded_files(one, withheld)
+    submission, why_none = graded_files(marked, withheld)
     if submission is None:
         return None, why_none
     file = notebook_of(submission, assignment)

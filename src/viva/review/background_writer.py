@@ -4,37 +4,37 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from viva.model.hand_grading import Standing
-from viva.review.answer_sources import Source
-from viva.review.written_answers import HandedIn
+from viva.review.answer_sources import AnswerSource
+from viva.review.written_answers import GradedSubmission
 
-Marks = Callable[[], Mapping[str, Standing]]
+Grades = Callable[[], Mapping[str, Standing]]
 """Returns the grades of a submission that count at the time of the call, by question."""
 
 
-class Behind:
+class BackgroundWriter:
     """Passes grades to a source in one thread, in the order in which they were given."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: AnswerSource) -> None:
         self._source = source
         self._thread = ThreadPoolExecutor(1, "viva-review")
-        self.untold: Mapping[str, str] = {}
+        self.failures: Mapping[str, str] = {}
         """Submissions whose results could not be updated, and why. The mapping is replaced, never changed in place,
         because pages read it from other threads."""
 
-    def tell(self, whose: Iterable[HandedIn], marks: Marks) -> None:
+    def schedule(self, submissions: Iterable[GradedSubmission], grades: Grades) -> None:
         """Schedule the update of a submission under each of its names; return at once."""
-        self._thread.submit(self._tell, whose, marks)
+        self._thread.submit(self._write, submissions, grades)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Wait until every scheduled update is written."""
         self._thread.shutdown(wait=True)
 
-    def _tell(self, whose: Iterable[HandedIn], marks: Marks) -> None:
-        for handed_in in whose:
-            name = handed_in.attempt.name
+    def _write(self, submissions: Iterable[GradedSubmission], grades: Grades) -> None:
+        for submission in submissions:
+            name = submission.attempt.name
             try:
-                self._source.tell(handed_in, marks())
+                self._source.write_grades(submission, grades())
             except Exception as error:  # no caller can catch it: it is shown on the page and at the end
-                self.untold = {**self.untold, name: str(error) or type(error).__name__}
+                self.failures = {**self.failures, name: str(error) or type(error).__name__}
             else:
-                self.untold = {other: why for other, why in self.untold.items() if other != name}
+                self.failures = {other: why for other, why in self.failures.items() if other != name}

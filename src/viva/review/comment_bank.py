@@ -7,11 +7,11 @@ from typing import Final
 
 from viva.config.rubric import Question
 
-_TITLE: Final = 80
+_TITLE_CHARACTERS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class Comment:
     """A comment that can be reused."""
 
     text: str
@@ -24,7 +24,7 @@ class Phrase:
     """The label shown to markers: the misconception, or the beginning of the comment."""
 
 
-def phrases(question: Question, comments: Iterable[str]) -> list[Phrase]:
+def reusable_comments(question: Question, comments: Iterable[str]) -> list[Comment]:
     """List comments for reuse: those of the misconceptions in the order of the rubric, then others by frequency.
 
     Comments that differ only in whitespace or letter case count as one, in the wording that came first.
@@ -36,27 +36,27 @@ def phrases(question: Question, comments: Iterable[str]) -> list[Phrase]:
     used: Counter[str] = Counter()
     written: dict[str, str] = {}
     for comment in comments:
-        used[_same(comment)] += 1
-        written.setdefault(_same(comment), comment.strip())
-    ready = {_same(known.comment): known for known in reversed(question.misconceptions)}
+        used[_normalized(comment)] += 1
+        written.setdefault(_normalized(comment), comment.strip())
+    ready = {_normalized(known.comment): known for known in reversed(question.misconceptions)}
     return [
         *(
-            Phrase(known.comment.strip(), known.item, used[_same(known.comment)], _title(known.text))
+            Comment(known.comment.strip(), known.item, used[_normalized(known.comment)], _title(known.text))
             for known in question.misconceptions
-            if ready[_same(known.comment)] is known
+            if ready[_normalized(known.comment)] is known
         ),
         *(
-            Phrase(written[same], "", count, _title(written[same]))
+            Comment(written[same], "", count, _title(written[same]))
             for same, count in used.most_common()
             if same and same not in ready
         ),
     ]
 
 
-def _same(comment: str) -> str:
+def _normalized(comment: str) -> str:
     return " ".join(comment.casefold().split())
 
 
 def _title(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _TITLE else f"{text[: _TITLE - 1].rstrip()}…"
+    return text if len(text) <= _TITLE_CHARACTERS else f"{text[: _TITLE_CHARACTERS - 1].rstrip()}…"

@@ -20,7 +20,7 @@ _NONE: Final = frozenset[str]()
 _COUNTED: Final = ((MARK, FIRST), (MARK, SECOND), (SETTLED, 0))
 
 
-class Journal:
+class DecisionLog:
     """The actions of all markers of one assignment; empty before the first `refresh`. Several threads may use it."""
 
     def __init__(self, records: Records, assignment: str) -> None:
@@ -49,8 +49,8 @@ class Journal:
 
     def seen(self, place: Place) -> int:
         """Return the id of the latest row for a place; 0 if there is none."""
-        there = self._latest.get(place)
-        return 0 if there is None else there.id
+        latest = self._latest.get(place)
+        return 0 if latest is None else latest.id
 
     def done(self, question: str, round_: int) -> Set[str]:
         """Return the content hashes of the submissions whose answer is graded in a round."""
@@ -59,13 +59,13 @@ class Journal:
     def standing(self, key: Key) -> Standing:
         """Return the decision that counts for an answer."""
         places = (Place(*key, kind, round_) for kind, round_ in _COUNTED)
-        said = [self._latest[place] for place in places if place in self._latest]
-        return hand_grading.current_decisions(said).get(key, Standing(None))
+        rows = [self._latest[place] for place in places if place in self._latest]
+        return hand_grading.current_decisions(rows).get(key, Standing(None))
 
     def settled(self, key: Key) -> Review | None:
         """Return the decision that overrides both rounds."""
-        there = self._latest.get(Place(*key, SETTLED, 0))
-        return there if there is not None and there.judgement.done else None
+        latest = self._latest.get(Place(*key, SETTLED, 0))
+        return latest if latest is not None and latest.judgement.done else None
 
     def appeals(self, key: Key) -> Sequence[Review]:
         """Return the regrade requests for an answer, from the first to the last."""
@@ -108,7 +108,7 @@ class Journal:
             ]
         return [key for key in both if self.standing(key).why_open]
 
-    def said(self) -> list[Review]:
+    def current(self) -> list[Review]:
         """Return the latest row of every place in every round, without regrade requests."""
         with self._lock:
             return [row for row in self._latest.values() if row.place.kind != APPEAL]
@@ -121,7 +121,7 @@ class Journal:
 
     def append(
         self,
-        said: Sequence[tuple[Place, Judgement]],
+        judgements: Sequence[tuple[Place, Judgement]],
         reason: Reason,
         *,
         action: str = "",
@@ -130,29 +130,29 @@ class Journal:
         """Append one action; a judgement that equals the current one of its place is left out.
 
         Args:
-            said: places, and the judgement for each.
+            judgements: places, and the judgement of each.
             reason: who decides, and why.
             action: the name of the action. A second action of the same name is a repetition whose reply was lost.
             seen: the row that the marker has seen for each place; see `DecisionLog.seen`.
 
         Returns:
-            The rows that hold the judgements, in the order of `said`. Other markers may have added later rows.
+            The rows that hold the judgements, in the order of `judgements`. Other markers may have added later rows.
 
         Raises:
             Changed: another marker has added a row for one of the places since; nothing was added.
         """
         with self._lock:
-            rows = {place: there for place, _ in said if (there := self.at(place)) is not None}
-            new = [(p, j) for p, j in said if p not in rows or rows[p].judgement != j or reason.why]
+            rows = {place: latest for place, _ in judgements if (latest := self.at(place)) is not None}
+            new = [(p, j) for p, j in judgements if p not in rows or rows[p].judgement != j or reason.why]
             if new:
                 before = {place: (seen or {}).get(place, self.seen(place)) for place, _ in new}
-                kept = self._appended(action or uuid.uuid4().hex, new, reason, before)
-                late = [(p, j) for p, j in new if p not in kept or kept[p].judgement != j]
+                stored = self._appended(action or uuid.uuid4().hex, new, reason, before)
+                late = [(p, j) for p, j in new if p not in stored or stored[p].judgement != j]
                 if late:  # the reply was lost or the browser went back, and the marker has changed the judgement since
-                    then = {place: kept[place].id if place in kept else before[place] for place, _ in late}
-                    kept |= self._appended(uuid.uuid4().hex, late, reason, then)
-                rows |= kept
-            return [rows[place] for place, _ in said]
+                    shown = {place: stored[place].id if place in stored else before[place] for place, _ in late}
+                    stored |= self._appended(uuid.uuid4().hex, late, reason, shown)
+                rows |= stored
+            return [rows[place] for place, _ in judgements]
 
     def appeal(self, key: Key, request: str, by: str) -> None:
         """Record a regrade request.
@@ -183,9 +183,9 @@ class Journal:
             return rows
 
     def _appended(
-        self, action: str, said: Sequence[tuple[Place, Judgement]], reason: Reason, seen: Mapping[Place, int]
+        self, action: str, judgements: Sequence[tuple[Place, Judgement]], reason: Reason, seen: Mapping[Place, int]
     ) -> dict[Place, Review]:
-        rows = hand_grading.append(self._records, self._assignment, action, said, reason, seen=seen)
+        rows = hand_grading.append(self._records, self._assignment, action, judgements, reason, seen=seen)
         self.refresh()
         return {row.place: row for row in rows}
 

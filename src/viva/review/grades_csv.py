@@ -20,7 +20,7 @@ from viva.review.spreadsheet_cells import cell, number, rows, table, text_of
 from viva.review.written_answers import Answer, Key
 
 COLUMNS: Final = ("submission", "question", "answer", "items", "adjust", "comment", "done", "points", "seen")
-_SHOWN: Final = 10
+_MOST_PROBLEMS: Final = 10
 _YES_NO: Final = {"yes": True, "no": False, "": False}
 _SEEN: Final = re.compile(r"([0-9]{1,18})-([a-p]{8})")
 _LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
@@ -41,7 +41,7 @@ class ReadMark:
 
 def to_csv(answers: Iterable[Answer], latest: Latest) -> bytes:
     """Return the table: a row for each answer, graded or not, in the given order."""
-    return table([COLUMNS, *(_row(each, latest.get(each.key)) for each in answers)])
+    return table([COLUMNS, *(_row(answer, latest.get(answer.key)) for answer in answers)])
 
 
 def read_marks(
@@ -73,13 +73,13 @@ def read_marks(
         if mark is not None:
             marks.append(mark)
     if problems:
-        more = [f"and {len(problems) - _SHOWN:,} more."] if len(problems) > _SHOWN else []
-        raise UsageError("\n".join(["Nothing was taken from the table.", *problems[:_SHOWN], *more]))
+        more = [f"and {len(problems) - _MOST_PROBLEMS:,} more."] if len(problems) > _MOST_PROBLEMS else []
+        raise UsageError("\n".join(["Nothing was taken from the table.", *problems[:_MOST_PROBLEMS], *more]))
     return marks
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Choice:
     """What a marker decides in a row of the table."""
 
     items: frozenset[str] = frozenset()
@@ -93,8 +93,8 @@ class _Said:
 
     def digest(self) -> str:
         """Return a digest of eight letters, without digits, so that no spreadsheet reads a number or a date."""
-        told = repr((sorted(self.items), str(self.adjust), self.comment, self.done))
-        return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:8].translate(_LETTERS)
+        fields = repr((sorted(self.items), str(self.adjust), self.comment, self.done))
+        return hashlib.sha256(fields.encode("utf-8", "replace")).hexdigest()[:8].translate(_LETTERS)
 
 
 @dataclass(slots=True)
@@ -117,12 +117,12 @@ class _Reader:
         answer = self._answer(place, cells)
         key = answer.key
         row, now = self.latest.get(key, (None, None))
-        said, given, (seen, written) = _said(cells), _points(cells), _seen(cells)
+        choice, given, (seen, written) = _choice(cells), _points(cells), _seen(cells)
         known = None if now is None else now.earned
-        if written == said.digest() and (given is None or (given == known if seen == row else seen is not None)):
+        if written == choice.digest() and (given is None or (given == known if seen == row else seen is not None)):
             return None
-        judgement = self._judged(answer, said)
-        is_new = _Said.of(judgement) != _Said.of(now or Judgement())
+        judgement = self._judge(answer, choice)
+        is_new = _Choice.of(judgement) != _Choice.of(now or Judgement())
         if is_new and seen != row:
             raise UsageError("somebody marked this answer after the table was written; mark it in a new table.")
         if given not in (None, judgement.earned, known):
@@ -144,19 +144,19 @@ class _Reader:
             raise UsageError(f"there is no answer to question {_quoted(key[1])} in a submission {_quoted(key[0])}.")
         if self.places.setdefault(key, place) != place:
             raise UsageError(f"it is about the same answer as row {self.places[key]}; keep one of them.")
-        if _squeezed(text_of(cells["answer"])) != _squeezed(escaping.terminal(answer.text)):
+        if _normalized(text_of(cells["answer"])) != _normalized(escaping.terminal(answer.text)):
             raise UsageError("the answer is not the one that was handed in; leave that column as it was written.")
         return answer
 
-    def _judged(self, answer: Answer, said: _Said) -> Judgement:
+    def _judge(self, answer: Answer, choice: _Choice) -> Judgement:
         question = self.rubric.question(answer.question)
         if question is None:
             raise UsageError(f"the rubric has no question {_quoted(answer.question)} any more.")
-        return judge(question, said.items, said.adjust, said.comment, answer.points, done=said.done)
+        return judge(question, choice.items, choice.adjust, choice.comment, answer.points, done=choice.done)
 
 
-def _row(answer: Answer, standing: tuple[int, Judgement] | None) -> list[str]:
-    row, judgement = standing or (0, Judgement())
+def _row(answer: Answer, current: tuple[int, Judgement] | None) -> list[str]:
+    row, judgement = current or (0, Judgement())
     return [
         cell(answer.content_hash),
         cell(answer.question),
@@ -165,17 +165,17 @@ def _row(answer: Answer, standing: tuple[int, Judgement] | None) -> list[str]:
         number(judgement.adjust) if judgement.adjust else "",
         cell(judgement.comment),
         "yes" if judgement.done else "",
-        number(judgement.earned) if standing else "",
-        f"{row}-{_Said.of(judgement).digest()}" if standing else "",
+        number(judgement.earned) if current else "",
+        f"{row}-{_Choice.of(judgement).digest()}" if current else "",
     ]
 
 
-def _said(cells: Mapping[str, str]) -> _Said:
+def _choice(cells: Mapping[str, str]) -> _Choice:
     done = _YES_NO.get(cells["done"].strip().casefold())
     if done is None:
         raise UsageError(f"done is {_quoted(cells['done'])}; write yes, or leave the cell empty.")
     items = frozenset(text_of(cells["items"]).split())
-    return _Said(items, adjustment(text_of(cells["adjust"])), tidied(text_of(cells["comment"])), done)
+    return _Choice(items, adjustment(text_of(cells["adjust"])), tidied(text_of(cells["comment"])), done)
 
 
 def _points(cells: Mapping[str, str]) -> Fraction | None:
@@ -189,10 +189,10 @@ def _seen(cells: Mapping[str, str]) -> tuple[int | None, str]:
     found = _SEEN.fullmatch(text)
     if text and not found:
         raise UsageError(f"seen is {_quoted(text)}; leave that column as it was written.")
-    return (int(found[1]), found[2]) if found else (None, _Said().digest())
+    return (int(found[1]), found[2]) if found else (None, _Choice().digest())
 
 
-def _squeezed(text: str) -> str:
+def _normalized(text: str) -> str:
     """Normalize what spreadsheets change: spaces, line ends, and `true` to `TRUE`."""
     return " ".join(text.split()).casefold()
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from viva.model.errors import UsageError
 from viva.model.hand_grading import FIRST, SECOND
-from viva.review.decision_log import Journal, place_of
+from viva.review.decision_log import DecisionLog, place_of
 from viva.review.written_answers import Answer, Key
 
-HELD_S: Final = 120.0
+LEASE_S: Final = 120.0
 """How long an opened answer is not assigned to other markers who ask for the next one."""
 
 
@@ -22,11 +22,11 @@ class Marker:
     round: int = FIRST
 
 
-class Turns:
+class Leases:
     """Chooses the next answer for each marker, and remembers which ones are open."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, decisions: DecisionLog) -> None:
+        self._decisions = decisions
         self._opened: dict[tuple[Key, int], tuple[str, float]] = {}
 
     def open(self, marker: Marker, answer: Answer) -> None:
@@ -35,7 +35,7 @@ class Turns:
 
     def may_mark(self, marker: Marker, answer: Answer) -> bool:
         """Return whether a marker may grade an answer: the second marker must not be the first one again."""
-        first = self._journal.at(place_of(answer.key, FIRST)) if marker.round == SECOND else None
+        first = self._decisions.at(place_of(answer.key, FIRST)) if marker.round == SECOND else None
         return first is None or first.by != marker.name
 
     def check_may_mark(self, marker: Marker, answers: Iterable[Answer]) -> None:
@@ -59,25 +59,25 @@ class Turns:
             answers: all answers to the question, in their order.
             after: the index of the answer that the marker comes from; None for the beginning.
         """
-        if after is None or self._is_of_others(marker, answers[after]):
-            start = self._begin(marker, answers)
+        if after is None or self._graded_by_other(marker, answers[after]):
+            start = self._start(marker, answers)
         else:
             start = after + 1
-        held = []
+        leased = []
         for answer in (*answers[start:], *answers[:start]):
             if after is not None and answer is answers[after]:
                 continue
-            if not self._open_for(marker, answer):
+            if not self._is_free(marker, answer):
                 continue
-            if not self._held(marker, answer):
+            if not self._is_leased(marker, answer):
                 return answer
-            held.append(answer)
-        return held[0] if held else None
+            leased.append(answer)
+        return leased[0] if leased else None
 
-    def _begin(self, marker: Marker, answers: Sequence[Answer]) -> int:
+    def _start(self, marker: Marker, answers: Sequence[Answer]) -> int:
         """Return the index to begin at: 0, or the middle of the longest run of answers that are not graded."""
-        done = self._journal.done(answers[0].question, marker.round) if answers else ()
-        if not any(self._is_of_others(marker, answer) for answer in answers if answer.content_hash in done):
+        done = self._decisions.done(answers[0].question, marker.round) if answers else ()
+        if not any(self._graded_by_other(marker, answer) for answer in answers if answer.content_hash in done):
             return 0
         longest = (0, 0)
         begin = 0
@@ -88,14 +88,14 @@ class Turns:
         length, first = longest
         return -first + length // 2
 
-    def _is_of_others(self, marker: Marker, answer: Answer) -> bool:
-        there = self._journal.at(place_of(answer.key, marker.round))
+    def _graded_by_other(self, marker: Marker, answer: Answer) -> bool:
+        there = self._decisions.at(place_of(answer.key, marker.round))
         return there is not None and there.judgement.done and there.by != marker.name
 
-    def _open_for(self, marker: Marker, answer: Answer) -> bool:
-        done = self._journal.done(answer.question, marker.round)
+    def _is_free(self, marker: Marker, answer: Answer) -> bool:
+        done = self._decisions.done(answer.question, marker.round)
         return answer.content_hash not in done and self.may_mark(marker, answer)
 
-    def _held(self, marker: Marker, answer: Answer) -> bool:
+    def _is_leased(self, marker: Marker, answer: Answer) -> bool:
         by, since = self._opened.get((answer.key, marker.round), (marker.name, 0.0))
-        return by != marker.name and time.monotonic() - since < HELD_S
+        return by != marker.name and time.monotonic() - since < LEASE_S

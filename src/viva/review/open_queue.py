@@ -7,22 +7,22 @@ from viva.config.rubric import Rubric
 from viva.config.rubric_file import load_rubric
 from viva.model.errors import UsageError
 from viva.records import Records
-from viva.review.answer_sources import FolderClass, KeptClass, Source
-from viva.review.decision_log import Journal
-from viva.review.queue import Desk
+from viva.review.answer_sources import AnswerSource, FolderSource, RecordsSource
+from viva.review.decision_log import DecisionLog
+from viva.review.queue import ReviewQueue
 
 
-def desk_of_records(course: Course, name: str, records: Records) -> Desk:
+def queue_of_records(course: Course, name: str, records: Records) -> ReviewQueue:
     """Create the queue for an assignment whose scores are in the records.
 
     Raises:
         UsageError: there is no such assignment, or it has no rubric.
     """
     assignment = course.assignment(name)
-    return _desk(assignment, KeptClass(records, assignment, course.withheld), records)
+    return _queue(assignment, RecordsSource(records, assignment, course.withheld), records)
 
 
-def desk_of_folder(course: Course, folder: Path, submissions: Path, name: str | None, records: Records) -> Desk:
+def queue_of_folder(course: Course, folder: Path, submissions: Path, name: str | None, records: Records) -> ReviewQueue:
     """Create the queue for a folder that `viva grade -o` wrote.
 
     Grades are stored in the records, and written into the results of the folder.
@@ -38,12 +38,12 @@ def desk_of_folder(course: Course, folder: Path, submissions: Path, name: str | 
         UsageError: there is no such assignment, or it has no rubric.
     """
     assignment = course.assignment(name or _assignment_of(folder))
-    source = FolderClass(folder, submissions, assignment, course.withheld, alone=name is None)
-    return _desk(assignment, source, records)
+    source = FolderSource(folder, submissions, assignment, course.withheld, only_assignment=name is None)
+    return _queue(assignment, source, records)
 
 
-def _desk(assignment: Assignment, source: Source, records: Records) -> Desk:
-    return Desk(assignment, _rubric(assignment), source, Journal(records, assignment.name))
+def _queue(assignment: Assignment, source: AnswerSource, records: Records) -> ReviewQueue:
+    return ReviewQueue(assignment, _rubric(assignment), source, DecisionLog(records, assignment.name))
 
 
 def _rubric(assignment: Assignment) -> Rubric:

@@ -21,10 +21,10 @@ from viva.formats import escaping
 from viva.model.errors import UsageError, VivaError
 from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
 from viva.records.store import Reason
-from viva.review.answer_sources import Source
-from viva.review.background_writer import Behind
-from viva.review.decision_log import Journal, key_of, place_of
-from viva.review.leases import Marker, Turns
+from viva.review.answer_sources import AnswerSource
+from viva.review.background_writer import BackgroundWriter
+from viva.review.decision_log import DecisionLog, key_of, place_of
+from viva.review.leases import Leases, Marker
 from viva.review.rubric_points import MOST_REASON, judge, rejudged, tidied
 from viva.review.written_answers import Answer, Key, answers_of
 
@@ -43,18 +43,18 @@ class Progress:
         return self.of - self.done
 
 
-class Desk:
+class ReviewQueue:
     """The written answers of a class, with the decisions about them.
 
     Entering the context starts a thread that reads the answers. Until `ready` is set there are none.
     """
 
-    def __init__(self, assignment: Assignment, rubric: Rubric, source: Source, journal: Journal) -> None:
-        self.assignment, self.rubric, self.source, self.journal = assignment, rubric, source, journal
+    def __init__(self, assignment: Assignment, rubric: Rubric, source: AnswerSource, decisions: DecisionLog) -> None:
+        self.assignment, self.rubric, self.source, self.decisions = assignment, rubric, source, decisions
         self.ready = threading.Event()
         self.fault: Exception | None = None
         """The error with which reading the class ended, if it failed."""
-        self.read = 0
+        self.read_count = 0
         """The number of submissions that were read so far."""
         self.unknown: Sequence[str] = ()
         """Questions that are graded by hand but are not in the rubric."""
@@ -64,9 +64,9 @@ class Desk:
         self._index: Mapping[Key, int] = {}
         self._hashes: Mapping[str, frozenset[str]] = {}
         self._groups: dict[str, Mapping[str, Sequence[str]]] = {}
-        self.turns = Turns(journal)
+        self.leases = Leases(decisions)
         self._lock = threading.Lock()
-        self.behind = Behind(source)
+        self.writer = BackgroundWriter(source)
         self._reading = threading.Thread(target=self._read, name="viva-class", daemon=True)
 
     # --- the class
@@ -78,26 +78,28 @@ class Desk:
 
     def __exit__(self, *_error: object) -> None:
         """Wait until all grades are written to the source."""
-        self.behind.end()
+        self.writer.close()
 
     def _read(self) -> None:
         try:
-            self.journal.refresh()
+            self.decisions.refresh()
             class_ = []
-            for one in self.source.read():
-                class_.append(one)
-                self.read += 1
-            asked = {each.question for _, written in class_ for each in written}
+            for submission in self.source.read():
+                class_.append(submission)
+                self.read_count += 1
+            asked = {part.question for _, written in class_ for part in written}
             self.unknown = sorted(asked - set(self.answers))
             self.answers = answers_of(class_, self.answers)
-            self._hashes = {n: frozenset(each.content_hash for each in of) for n, of in self.answers.items()}
+            self._hashes = {
+                n: frozenset(answer.content_hash for answer in answers) for n, answers in self.answers.items()
+            }
             self._index = {
                 (answer.content_hash, number): place
                 for number, answers in self.answers.items()
                 for place, answer in enumerate(answers)
             }
             # Undone grades are included: an earlier process may have ended before it wrote them to the source.
-            self._changed({key_of(row.place) for row in self.journal.said()})
+            self._changed({key_of(row.place) for row in self.decisions.current()})
         except Exception as error:  # shown on the page that waits for the class
             self.fault = error
             if not isinstance(error, VivaError):  # a bug in viva: its traceback is needed
@@ -107,11 +109,11 @@ class Desk:
         self.outdated = list(self._outdated())
 
     def _outdated(self) -> Iterator[tuple[Review, Judgement | None]]:
-        again = lru_cache(maxsize=None)(rejudged)  # many answers get the same judgement
-        for row in self.journal.said():
+        cached = lru_cache(maxsize=None)(rejudged)  # many answers get the same judgement
+        for row in self.decisions.current():
             answer, question = self.answer(key_of(row.place)), self.rubric.question(row.place.question)
             if answer is not None and question is not None and row.judgement.done:
-                new = again(question, row.judgement, answer.points)
+                new = cached(question, row.judgement, answer.points)
                 if new != row.judgement:
                     yield row, new
 
@@ -130,7 +132,7 @@ class Desk:
         place = self._index.get(key)
         return None if place is None else self.answers[key[1]][place]
 
-    def every(self) -> Iterator[Answer]:
+    def all_answers(self) -> Iterator[Answer]:
         """Yield all answers, question by question."""
         return chain.from_iterable(self.answers.values())
 
@@ -143,13 +145,13 @@ class Desk:
         question = self.rubric.question(number)
         assert question is not None  # callers take it from the rubric
         hashes = self._hashes.get(number, frozenset())
-        return Progress(question, len(hashes & self.journal.done(number, round_)), len(hashes))
+        return Progress(question, len(hashes & self.decisions.done(number, round_)), len(hashes))
 
     def next_for(self, marker: Marker, number: str, after: Answer | None = None) -> Answer | None:
         """Return the next answer that is not graded; None if none is left for this marker. See `Leases.next_for`."""
-        return self.turns.next_for(marker, self.answers[number], None if after is None else self.position(after))
+        return self.leases.next_for(marker, self.answers[number], None if after is None else self.position(after))
 
-    def beside(self, answer: Answer, step: int) -> Answer | None:
+    def neighbor(self, answer: Answer, step: int) -> Answer | None:
         """Return the previous (-1) or the next (1) answer to the same question; None at the ends."""
         place = self.position(answer) + step
         answers = self.answers[answer.question]
@@ -166,17 +168,17 @@ class Desk:
             if number not in self._groups:
                 answers = self.answers[number]
                 found: defaultdict[str, list[str]] = defaultdict(list)
-                for group in groups([each.text for each in answers]):
+                for group in groups([other.text for other in answers]):
                     hashes = [answers[index].content_hash for index in group]
                     found.update(dict.fromkeys(hashes, hashes))
                 self._groups[number] = found
         same = self._groups[number].get(answer.content_hash, ())
-        others = (self.answer((each, number)) for each in same if each != answer.content_hash)
-        return [each for each in others if each is not None]
+        others = (self.answer((content_hash, number)) for content_hash in same if content_hash != answer.content_hash)
+        return [other for other in others if other is not None]
 
     # --- decisions
 
-    def judged(self, answer: Answer, items: Sequence[str], adjust: Fraction, comment: str, *, done: bool) -> Judgement:
+    def judge(self, answer: Answer, items: Sequence[str], adjust: Fraction, comment: str, *, done: bool) -> Judgement:
         """Return the judgement that a marker's choices give by the rubric.
 
         Raises:
@@ -187,13 +189,13 @@ class Desk:
         return judge(question, items, adjust, comment, answer.points, done=done)
 
     def mark(
-        self, marker: Marker, said: Sequence[tuple[Answer, Judgement]], *, action: str, seen: Mapping[str, int]
+        self, marker: Marker, judgements: Sequence[tuple[Answer, Judgement]], *, action: str, seen: Mapping[str, int]
     ) -> list[Review]:
         """Store a marker's judgements of one answer or of several as one action.
 
         Args:
             marker: the marker.
-            said: answers, and the judgement of each.
+            judgements: answers, and the judgement of each.
             action: the name of the action; see `DecisionLog.append`.
             seen: by content hash, the row that the marker has seen; see `DecisionLog.append`.
 
@@ -201,8 +203,8 @@ class Desk:
             Changed: another marker has graded one of the answers since; nothing was added.
             UsageError: this marker may not grade one of the answers, see `Leases.may_mark`.
         """
-        self.turns.check_may_mark(marker, [answer for answer, _ in said])
-        places = [(place_of(answer.key, marker.round), judgement) for answer, judgement in said]
+        self.leases.check_may_mark(marker, [answer for answer, _ in judgements])
+        places = [(place_of(answer.key, marker.round), judgement) for answer, judgement in judgements]
         known = {place: seen[place.content_hash] for place, _ in places if place.content_hash in seen}
         return self.append(places, Reason(marker.name), action=action, seen=known)
 
@@ -225,43 +227,43 @@ class Desk:
         Raises:
             Changed: another marker has added a row for one of the answers since.
         """
-        rows = self.journal.undo(marker.name, marker.round)
+        rows = self.decisions.undo(marker.name, marker.round)
         self._changed({key_of(row.place) for row in rows})
         return rows
 
     def pairs(self, number: str) -> list[tuple[Fraction, Fraction]]:
         """Return the points of the first and the second marker for each answer to a question that both have graded."""
-        first, second = (self.journal.done(number, round_) for round_ in (FIRST, SECOND))
+        first, second = (self.decisions.done(number, round_) for round_ in (FIRST, SECOND))
         found = []
         for content_hash in sorted(self._hashes.get(number, frozenset()) & first & second):
-            rows = [self.journal.at(Place(content_hash, number, MARK, round_)) for round_ in (FIRST, SECOND)]
+            rows = [self.decisions.at(Place(content_hash, number, MARK, round_)) for round_ in (FIRST, SECOND)]
             one, two = (row.judgement.earned for row in rows if row is not None)
             found.append((one, two))
         return found
 
     def refresh(self) -> None:
         """Read what others have appended."""
-        self._changed(self.journal.refresh())
+        self._changed(self.decisions.refresh())
 
     def append(
         self,
-        said: Sequence[tuple[Place, Judgement]],
+        judgements: Sequence[tuple[Place, Judgement]],
         reason: Reason,
         *,
         action: str,
         seen: Mapping[Place, int] | None = None,
     ) -> list[Review]:
         """Append judgements as `DecisionLog.append` does, and update the results."""
-        rows = self.journal.append(said, reason, action=action, seen=seen)
-        self._changed({key_of(place) for place, _ in said})
+        rows = self.decisions.append(judgements, reason, action=action, seen=seen)
+        self._changed({key_of(place) for place, _ in judgements})
         return rows
 
     def _changed(self, keys: set[Key]) -> None:
-        if not self.source.is_told:
+        if not self.source.stores_grades:
             return
         for content_hash in {key[0] for key in keys if key in self._index}:
             found = [answer for number in self.answers if (answer := self.answer((content_hash, number)))]
-            self.behind.tell(found[0].handed_in, partial(self._standing, found))
+            self.writer.schedule(found[0].submissions, partial(self._standing, found))
 
     def _standing(self, answers: Sequence[Answer]) -> dict[str, Standing]:
-        return {each.question: self.journal.standing(each.key) for each in answers}
+        return {answer.question: self.decisions.standing(answer.key) for answer in answers}

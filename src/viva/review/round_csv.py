@@ -6,34 +6,34 @@ from viva.records.store import Reason
 from viva.review.decision_log import place_of
 from viva.review.grades_csv import Latest, read_marks, to_csv
 from viva.review.leases import Marker
-from viva.review.queue import Desk
+from viva.review.queue import ReviewQueue
 
 
-def written(desk: Desk, round_: int) -> bytes:
+def export_csv(queue: ReviewQueue, round_: int) -> bytes:
     """Return every answer of the class with its grade in a round, as CSV."""
-    return to_csv(desk.every(), _latest(desk, round_))
+    return to_csv(queue.all_answers(), _latest(queue, round_))
 
 
-def taken(desk: Desk, marker: Marker, data: bytes) -> int:
+def import_csv(queue: ReviewQueue, marker: Marker, data: bytes) -> int:
     """Store the grades of a table that differ from the current ones as one action, and return how many these are.
 
     Raises:
         UsageError: it is not such a table, a row is wrong, one of its answers was graded since, or the marker may not
             grade one of them. Nothing was stored then.
     """
-    answers = {answer.key: answer for answer in desk.every()}
-    marks = read_marks(data, answers, desk.rubric, _latest(desk, marker.round), marker.round)
+    answers = {answer.key: answer for answer in queue.all_answers()}
+    marks = read_marks(data, answers, queue.rubric, _latest(queue, marker.round), marker.round)
     seen = {mark.place: mark.seen or 0 for mark in marks}
-    desk.turns.check_may_mark(marker, [answers[mark.place.content_hash, mark.place.question] for mark in marks])
-    said = [(mark.place, mark.judgement) for mark in marks]
-    desk.append(said, Reason(marker.name), action=uuid.uuid4().hex, seen=seen)
+    queue.leases.check_may_mark(marker, [answers[mark.place.content_hash, mark.place.question] for mark in marks])
+    judgements = [(mark.place, mark.judgement) for mark in marks]
+    queue.append(judgements, Reason(marker.name), action=uuid.uuid4().hex, seen=seen)
     return len(marks)
 
 
-def _latest(desk: Desk, round_: int) -> Latest:
+def _latest(queue: ReviewQueue, round_: int) -> Latest:
     found = {}
-    for answer in desk.every():
-        there = desk.journal.at(place_of(answer.key, round_))
-        if there is not None:
-            found[answer.key] = (there.id, there.judgement)
+    for answer in queue.all_answers():
+        latest = queue.decisions.at(place_of(answer.key, round_))
+        if latest is not None:
+            found[answer.key] = (latest.id, latest.judgement)
     return found

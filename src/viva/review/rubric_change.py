@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from viva.model.hand_grading import SECOND, Judgement, Place, Review
 from viva.records.store import Reason
 from viva.review.leases import Marker
-from viva.review.queue import Desk
+from viva.review.queue import ReviewQueue
 
 _WHY = "the rubric has changed"
 
@@ -26,17 +26,17 @@ class RubricChange:
         return self.moved + self.lost
 
 
-def found(desk: Desk, marker: Marker) -> RubricChange | None:
+def find(queue: ReviewQueue, marker: Marker) -> RubricChange | None:
     """Count the grades that differ from the present rubric and that the marker may update; None if there are none.
 
     Grades given since the queue was opened follow its rubric already.
     """
-    news = [new for _, new in _still(desk, marker)]
-    lost = sum(new is None for new in news)
-    return RubricChange(len(news) - lost, lost) if news else None
+    renewed = [new for _, new in _unchanged(queue, marker)]
+    lost = sum(new is None for new in renewed)
+    return RubricChange(len(renewed) - lost, lost) if renewed else None
 
 
-def follow(desk: Desk, marker: Marker) -> int:
+def apply(queue: ReviewQueue, marker: Marker) -> int:
     """Apply the present rubric to every grade that allows it, as one action, and return how many these are.
 
     A second marker updates only grades of the second round: who changes a first grade becomes the first marker, and
@@ -45,17 +45,19 @@ def follow(desk: Desk, marker: Marker) -> int:
     Raises:
         Changed: another marker has graded one of the answers since; nothing was changed.
     """
-    said: list[tuple[Place, Judgement]] = [(row.place, new) for row, new in _still(desk, marker) if new is not None]
-    desk.append(said, Reason(marker.name, _WHY), action=uuid.uuid4().hex)
-    return len(said)
+    judgements: list[tuple[Place, Judgement]] = [
+        (row.place, new) for row, new in _unchanged(queue, marker) if new is not None
+    ]
+    queue.append(judgements, Reason(marker.name, _WHY), action=uuid.uuid4().hex)
+    return len(judgements)
 
 
-def _still(desk: Desk, marker: Marker) -> list[tuple[Review, Judgement | None]]:
+def _unchanged(queue: ReviewQueue, marker: Marker) -> list[tuple[Review, Judgement | None]]:
     """Return the outdated grades that no one has changed since the class was read."""
     return [
         (row, new)
-        for row, new in desk.outdated
-        if (there := desk.journal.at(row.place)) is not None
-        and there.judgement == row.judgement
+        for row, new in queue.outdated
+        if (latest := queue.decisions.at(row.place)) is not None
+        and latest.judgement == row.judgement
         and (marker.round != SECOND or row.place.round == SECOND)
     ]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from viva.review.wording import tokens, turns
+from viva.review.wording import decisive_tokens, tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ def groups(texts: Sequence[str]) -> list[list[int]]:
     found = [same.pop((), [])]
     alike: dict[tuple[Words, ...], list[Words]] = {}
     for words in same:
-        alike.setdefault(turns(words), []).append(words)
+        alike.setdefault(decisive_tokens(words), []).append(words)
     for block in alike.values():
         for cluster in _clusters(block):
             found.append(sorted(index for place in cluster for index in same[block[place]]))

@@ -16,23 +16,23 @@ MOST_BYTES: Final = 64 << 20
 MOST_CELLS: Final = 4_000_000
 """Counted by their possible separators; commas in prose count too."""
 _NO_LIMIT: Final = 1 << 20
-_LONGER_THAN_NUMBERS: Final = 100
+_CHECKED_CHARACTERS: Final = 100
 """Characters at the beginning of a text that are checked for a formula; a long text is not scanned twice."""
 _DELIMITERS: Final = ",;\t"
-_TAKEN_FOR_ANOTHER: Final = re.compile(r"(?=.*[0-9]).{1,20}")
+_NUMBER_OR_DATE: Final = re.compile(r"(?=.*[0-9]).{1,20}")
 """Spreadsheets turn 2.10 into 2.1, and 1/2 into a day in January."""
 
 
 def cell(text: str) -> str:
     """Put an apostrophe before a text that a spreadsheet might take for a formula, a number or a date."""
     text = escaping.terminal(text, characters=_NO_LIMIT, lines=_NO_LIMIT)
-    return f"'{text}" if _is_marked(text) else text
+    return f"'{text}" if _needs_apostrophe(text) else text
 
 
 def text_of(cell: str) -> str:
     """Return the text that `cell` was called with, even if a spreadsheet has removed the apostrophe."""
     cell = cell.replace("\r\n", "\n").replace("\r", "\n")
-    return cell[1:] if cell.startswith("'") and _is_marked(cell[1:]) else cell
+    return cell[1:] if cell.startswith("'") and _needs_apostrophe(cell[1:]) else cell
 
 
 def number(points: Fraction) -> str:
@@ -72,7 +72,7 @@ def rows(data: bytes, columns: Sequence[str], optional: Collection[str] = ()) ->
     header: list[str] = []
     try:
         for place, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, columns)), 1):
-            if not any(each.strip() for each in row):
+            if not any(text.strip() for text in row):
                 continue
             if header:
                 yield place, dict(zip(header, [*row, *[""] * (len(header) - len(row))], strict=False))
@@ -84,11 +84,11 @@ def rows(data: bytes, columns: Sequence[str], optional: Collection[str] = ()) ->
         raise UsageError(f"The table is empty; a header is expected: {', '.join(columns)}.")
 
 
-def _is_marked(text: str) -> bool:
+def _needs_apostrophe(text: str) -> bool:
     """Return whether a text needs an apostrophe; texts that begin with apostrophes are judged by what follows them."""
     bare = text.lstrip("'")
-    begins = bare.lstrip(" \u00a0")[:_LONGER_THAN_NUMBERS]
-    return bool(_TAKEN_FOR_ANOTHER.fullmatch(bare)) or escaping.csv_cell(begins).startswith("'")
+    begins = bare.lstrip(" \u00a0")[:_CHECKED_CHARACTERS]
+    return bool(_NUMBER_OR_DATE.fullmatch(bare)) or escaping.csv_cell(begins).startswith("'")
 
 
 def _delimiter(text: str, columns: Sequence[str]) -> str:
@@ -98,7 +98,7 @@ def _delimiter(text: str, columns: Sequence[str]) -> str:
 
 
 def _header(row: Sequence[str], columns: Sequence[str], optional: Collection[str]) -> list[str]:
-    header = [_name(each) for each in row]
+    header = [_name(text) for text in row]
     if missing := [name for name in columns if name not in header and name not in optional]:
         raise UsageError(f"The table has no column {', '.join(missing)}; its header is expected as it was written.")
     if twice := [name for name in columns if header.count(name) > 1]:

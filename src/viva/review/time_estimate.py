@@ -11,7 +11,7 @@ LONGEST_GAP_S: Final = 600
 FEWEST_GAPS: Final = 3
 
 
-def pace(times: Iterable[str]) -> float | None:
+def seconds_per_answer(times: Iterable[str]) -> float | None:
     """Return the seconds for an answer: the median gap between two answers that were finished in succession.
 
     Args:

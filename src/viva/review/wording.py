@@ -54,7 +54,7 @@ _GERMAN: Final = (
     "grösser kleiner höher niedriger vor nach wahr falsch richtig"
 )
 _OTHER: Final = "ne pas jamais sans ni aucun aucune nunca sin 不 没 沒 無 无 非 未"
-_TURNS: Final = frozenset(f"{_ENGLISH} {_LATEX} {_GERMAN} {_OTHER}".split())
+_DECISIVE: Final = frozenset(f"{_ENGLISH} {_LATEX} {_GERMAN} {_OTHER}".split())
 _BRACKETS: Final = frozenset("()[]{}")
 _ARTICLES: Final = frozenset("ai")
 
@@ -74,19 +74,19 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(part for word in words for part in _CONTRACTED.get(word, (word,)))
 
 
-def turns(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def decisive_tokens(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return what decides the meaning of an answer, in order: numbers, signs, one-letter names, negations, opposites.
 
     Signs and negations come with the words next to them: "a is not b" and "a is b, c is not" differ, as do a < b and
     b < a.
     """
-    return tuple(_turns(words))
+    return tuple(_decisive_tokens(words))
 
 
-def _turns(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _decisive_tokens(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     before = ""
     for word, after in pairwise([*words, ""]):
-        if word in _TURNS:
+        if word in _DECISIVE:
             yield word, after
         elif word.isalpha():
             if len(word) == 1 and word not in _ARTICLES and word.islower():

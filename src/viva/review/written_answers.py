@@ -15,7 +15,7 @@ _ORDER: Final = "viva: order of written answers"
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class GradedSubmission:
     """A graded submission under one of the names under which it was submitted."""
 
     attempt: Attempt
@@ -44,7 +44,7 @@ class Answer:
 
     content_hash: str
     written: Written
-    handed_in: tuple[HandedIn, ...]
+    submissions: tuple[GradedSubmission, ...]
     """The submissions that it belongs to: several if equal bytes were submitted more than once."""
 
     @property
@@ -69,7 +69,7 @@ class Answer:
 
 
 def answers_of(
-    class_: Iterable[tuple[HandedIn, Sequence[Written]]], questions: Iterable[str]
+    class_: Iterable[tuple[GradedSubmission, Sequence[Written]]], questions: Iterable[str]
 ) -> dict[str, list[Answer]]:
     """Return the answers by question, in the order of the rubric.
 
@@ -81,10 +81,10 @@ def answers_of(
         questions: the numbers of the rubric's questions; answers to others are left out.
     """
     said: dict[str, Sequence[Written]] = {}
-    names: dict[str, list[HandedIn]] = {}
-    for handed_in, written in class_:
-        said[handed_in.content_hash] = written
-        names.setdefault(handed_in.content_hash, []).append(handed_in)
+    names: dict[str, list[GradedSubmission]] = {}
+    for submission, written in class_:
+        said[submission.content_hash] = written
+        names.setdefault(submission.content_hash, []).append(submission)
     found: dict[str, list[Answer]] = {number: [] for number in questions}
     for content_hash, written in said.items():
         for number, one in {each.question: each for each in written}.items():

@@ -77,22 +77,22 @@ class Access:
         self._key, self._marker, self._round, self._now = key, marker, round, now
         self._password = self._digest(password) if password is not None else b""
         # Another password, or another marker if there is no password, ends the sessions of earlier runs.
-        whose = self._password if password is not None else f"{round} {marker}".encode("utf-8", "replace")
-        self._signing = self._derived(b"session", whose)
+        identity = self._password if password is not None else f"{round} {marker}".encode("utf-8", "replace")
+        self._signing = self._derived(b"session", identity)
         self._ended: set[str] = set()
         secure = "__Host-" if https else ""
         self.cookie, self.login_cookie = (f"{secure}viva-{name}-{port}" for name in ("review", "login"))
         self.token = None if password is not None else _text(self._derived(b"token"))
 
-    def takes_host(self, host: str) -> bool:
+    def allows_host(self, host: str) -> bool:
         """Return whether the Host header is allowed; a name that an attacker points to this machine is not."""
         return self._hosts is None or host.lower() in self._hosts
 
-    def opens(self, token: str) -> bool:
+    def is_token(self, token: str) -> bool:
         """Return whether this is the token of the address."""
         return self.token is not None and same(token, self.token)
 
-    def takes_password(self, password: str) -> bool:
+    def is_password(self, password: str) -> bool:
         """Return whether this is the password; takes tenths of a second by design (scrypt)."""
         return self.needs_password and hmac.compare_digest(self._digest(password), self._password)
 
@@ -117,16 +117,16 @@ class Access:
         payload, _, signature = signed.partition(".")
         if len(signed) > _COOKIE_CHARACTERS or not same(signature, self._signature(payload)):
             return None
-        told = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        if self._now() - told["issued"] > LIFETIME_S or told["id"] in self._ended:
+        fields = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        if self._now() - fields["issued"] > LIFETIME_S or fields["id"] in self._ended:
             return None
-        csrf = _text(self._derived(b"csrf", told["id"].encode()))
-        return Session(told["marker"], told["round"], csrf, told["id"], told["issued"])
+        csrf = _text(self._derived(b"csrf", fields["id"].encode()))
+        return Session(fields["marker"], fields["round"], csrf, fields["id"], fields["issued"])
 
     def set_cookie(self, session: Session) -> str:
         """Return the Set-Cookie header of a session."""
-        told = {"marker": session.marker, "round": session.round, "id": session.id, "issued": session.issued}
-        payload = _text(json.dumps(told).encode())
+        fields = {"marker": session.marker, "round": session.round, "id": session.id, "issued": session.issued}
+        payload = _text(json.dumps(fields).encode())
         return self.header(self.cookie, f"{payload}.{self._signature(payload)}", LIFETIME_S)
 
     def renewed(self, session: Session) -> Session | None:

@@ -19,7 +19,7 @@ _PAGE: Final = """<!doctype html>
 
 
 @contextlib.contextmanager
-def opened(address: str) -> Iterator[None]:
+def open_in_browser(address: str) -> Iterator[None]:
     """Open the address in the browser by a file that only its owner can read, and remove the file at the end."""
     with tempfile.TemporaryDirectory(prefix="viva-review-") as folder:  # made with mode 0700
         page = Path(folder, "review.html")

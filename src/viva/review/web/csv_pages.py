@@ -7,30 +7,30 @@ from fastapi.responses import Response
 
 from viva.model.errors import UsageError
 from viva.review import round_csv
-from viva.review.web.request_context import Asked
+from viva.review.web.request_context import Context
 
 router = APIRouter()
 
 
 @router.get("/table")
-def page(asked: Asked) -> Response:
+def page(context: Context) -> Response:
     """Show the page for downloading and uploading the table."""
-    return asked.show("table.html.j2", fault="", taken=None)
+    return context.show("table.html.j2", fault="", taken=None)
 
 
 @router.get("/marks.csv")
-def fetch(asked: Asked) -> Response:
+def fetch(context: Context) -> Response:
     """Return every answer with its grade in the marker's round."""
-    name = f"{asked.desk.assignment.name}-marks{'-second' if asked.marker.round == 2 else ''}.csv"
+    name = f"{context.queue.assignment.name}-marks{'-second' if context.marker.round == 2 else ''}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(round_csv.written(asked.desk, asked.marker.round), media_type="text/csv", headers=headers)
+    return Response(round_csv.export_csv(context.queue, context.marker.round), media_type="text/csv", headers=headers)
 
 
 @router.post("/marks.csv")
-def bring(asked: Asked, file: Annotated[UploadFile, File()]) -> Response:
+def bring(context: Context, file: Annotated[UploadFile, File()]) -> Response:
     """Store the grades of a table, all or none."""
     try:
-        taken = round_csv.taken(asked.desk, asked.marker, file.file.read())
+        taken = round_csv.import_csv(context.queue, context.marker, file.file.read())
     except UsageError as error:
-        return asked.show("table.html.j2", 422, fault=str(error), taken=None)
-    return asked.show("table.html.j2", fault="", taken=taken)
+        return context.show("table.html.j2", 422, fault=str(error), taken=None)
+    return context.show("table.html.j2", fault="", taken=taken)

@@ -16,20 +16,20 @@ from viva.review.marker_agreement import agreement, cohen_kappa
 from viva.review.rubric_points import MOST_REQUEST, adjustment, tidied
 from viva.review.web import page_values
 from viva.review.web.grading_pages import UNDONE, Text, Texts, unix
-from viva.review.web.request_context import Asked, NotThere, Visit, address_of, decision_on
-from viva.review.written_answers import Answer, HandedIn
+from viva.review.web.request_context import Context, NotFound, RequestContext, address_of, decision_on
+from viva.review.written_answers import Answer, GradedSubmission
 
 router = APIRouter()
-_TWO = "Two markers came to different points."
+_DISAGREEMENT = "Two markers came to different points."
 _MOST_FOUND = 20
 
 
 @router.get("/agreement")
-def agreements(asked: Asked) -> Response:
+def agreements(context: Context) -> Response:
     """Show how far first and second markers agree, question by question."""
     rows = []
-    for question in asked.desk.rubric.questions:
-        pairs = asked.desk.pairs(question.number)
+    for question in context.queue.rubric.questions:
+        pairs = context.queue.pairs(question.number)
         quadratic = agreement(pairs, "quadratic")
         rows.append(
             {
@@ -42,61 +42,65 @@ def agreements(asked: Asked) -> Response:
                 "words": quadratic.words,
             }
         )
-    return asked.show("agreement.html.j2", rows=rows, differing=len(asked.desk.journal.differing()))
+    return context.show("agreement.html.j2", rows=rows, differing=len(context.queue.decisions.differing()))
 
 
 @router.get("/differing")
-def differing(asked: Asked) -> Response:
+def differing(context: Context) -> Response:
     """Show the answers on which two markers differ."""
-    keys = set(asked.desk.journal.differing())
-    answers = [answer for answer in asked.desk.every() if answer.key in keys]
+    keys = set(context.queue.decisions.differing())
+    answers = [answer for answer in context.queue.all_answers() if answer.key in keys]
     about = "Both have marked these and came to different points; they stay open until somebody decides."
     return _queue(
-        asked, "Disagreements of two markers", about, [(answer, _difference(asked, answer)) for answer in answers]
+        context, "Disagreements of two markers", about, [(answer, _difference(context, answer)) for answer in answers]
     )
 
 
 @router.get("/appeals")
-def appeals(asked: Asked) -> Response:
+def appeals(context: Context) -> Response:
     """Show the regrade requests, those that wait first."""
     rows = []
-    for key, waits in sorted(asked.desk.journal.appealed().items(), key=lambda each: not each[1]):
-        if answer := asked.desk.answer(key):
-            request = asked.desk.journal.appeals(key)[-1].why
+    for key, waits in sorted(context.queue.decisions.appealed().items(), key=lambda item: not item[1]):
+        if answer := context.queue.answer(key):
+            request = context.queue.decisions.appeals(key)[-1].why
             rows.append((answer, f"{'waiting' if waits else 'decided'}: {request[:200]}"))
     about = "A student's request is noted on the page of the answer; find it by name under Students."
-    return _queue(asked, "Requests for another look", about, rows)
+    return _queue(context, "Requests for another look", about, rows)
 
 
 @router.get("/students")
-def students(asked: Asked, find: str = "") -> Response:
+def students(context: Context, find: str = "") -> Response:
     """Show the answers of the students whose name, id or email contains a text."""
     found: dict[str, dict[str, Any]] = {}
     wanted = find.strip().casefold()
-    meant: dict[str, list[HandedIn]] = {}
-    for answer in asked.desk.every() if wanted else ():
-        if answer.content_hash not in meant:
-            meant[answer.content_hash] = [one for one in answer.handed_in if _is_meant(wanted, one.attempt)]
-        for one in meant[answer.content_hash]:
-            if one.attempt.name in found or len(found) < _MOST_FOUND:
-                names = page_values.names(replace(answer, handed_in=(one,)))[0]
-                row = found.setdefault(one.attempt.name, {"name": names, "attempt": one.attempt.name, "rows": []})
-                row["rows"].append(_of_student(asked, answer))
-    return asked.show(
-        "students.html.j2", find=find[:200], found=sorted(found.values(), key=lambda each: str(each["name"]))
+    matching: dict[str, list[GradedSubmission]] = {}
+    for answer in context.queue.all_answers() if wanted else ():
+        if answer.content_hash not in matching:
+            matching[answer.content_hash] = [
+                submission for submission in answer.submissions if _matches(wanted, submission.attempt)
+            ]
+        for submission in matching[answer.content_hash]:
+            if submission.attempt.name in found or len(found) < _MOST_FOUND:
+                names = page_values.names(replace(answer, submissions=(submission,)))[0]
+                row = found.setdefault(
+                    submission.attempt.name, {"name": names, "attempt": submission.attempt.name, "rows": []}
+                )
+                row["rows"].append(_of_student(context, answer))
+    return context.show(
+        "students.html.j2", find=find[:200], found=sorted(found.values(), key=lambda student: str(student["name"]))
     )
 
 
 @router.get("/decide/{number}/{content_hash}")
-def decision(asked: Asked, number: str, content_hash: str, note: str = "", named: str = "") -> Response:
+def decision(context: Context, number: str, content_hash: str, note: str = "", named: str = "") -> Response:
     """Show the page for a decision that overrides both rounds."""
     said = {"decided": "Decided.", "noted": "The request is noted.", "undone": UNDONE}.get(note, "")
-    return _decision_page(asked, asked.answer(number, content_hash), note=said, named=bool(named))
+    return _decision_page(context, context.answer(number, content_hash), note=said, named=bool(named))
 
 
 @router.post("/decide/{number}/{content_hash}")
 def decide(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
-    asked: Asked,
+    context: Context,
     number: str,
     content_hash: str,
     items: Texts,
@@ -107,29 +111,29 @@ def decide(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     action: Text = "",
 ) -> Response:
     """Store a decision with its reason."""
-    answer = asked.answer(number, content_hash)
-    if not _may_decide(asked, answer):
-        raise NotThere("Mark this answer first: who decides must not be led by what others said.")
+    answer = context.answer(number, content_hash)
+    if not _may_decide(context, answer):
+        raise NotFound("Mark this answer first: who decides must not be led by what others said.")
     proposal = Judgement(items=tuple(items), comment=unix(comment), points=answer.points)
     try:
-        judgement = asked.desk.judged(answer, items, adjustment(adjust), unix(comment), done=True)
-        asked.desk.settle(asked.marker.name, answer, judgement, unix(why), action=action[:64], seen=seen)
+        judgement = context.queue.judge(answer, items, adjustment(adjust), unix(comment), done=True)
+        context.queue.settle(context.marker.name, answer, judgement, unix(why), action=action[:64], seen=seen)
     except UsageError as error:
         typed = _Typed(proposal=proposal, adjust=adjust, why=why)
-        return _decision_page(asked, answer, note=str(error), fault=True, typed=typed)
-    return asked.go(f"{decision_on(answer)}?note=decided")
+        return _decision_page(context, answer, note=str(error), fault=True, typed=typed)
+    return context.go(f"{decision_on(answer)}?note=decided")
 
 
 @router.post("/decide/{number}/{content_hash}/request")
-def note_request(asked: Asked, number: str, content_hash: str, request: Text = "") -> Response:
+def note_request(context: Context, number: str, content_hash: str, request: Text = "") -> Response:
     """Store a regrade request."""
-    answer = asked.answer(number, content_hash)
+    answer = context.answer(number, content_hash)
     try:
         said = tidied(unix(request), "request", MOST_REQUEST)
-        asked.desk.journal.appeal((content_hash, number), said, asked.marker.name)
+        context.queue.decisions.appeal((content_hash, number), said, context.marker.name)
     except UsageError as error:
-        return _decision_page(asked, answer, note=str(error), fault=True, named=True, typed=_Typed(request=request))
-    return asked.go(f"{decision_on(answer)}?note=noted&named=yes")
+        return _decision_page(context, answer, note=str(error), fault=True, named=True, typed=_Typed(request=request))
+    return context.go(f"{decision_on(answer)}?note=noted&named=yes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,7 @@ _NOTHING_TYPED: Final = _Typed()
 
 
 def _decision_page(
-    asked: Visit,
+    context: RequestContext,
     answer: Answer,
     *,
     note: str = "",
@@ -154,18 +158,18 @@ def _decision_page(
     named: bool = False,
     typed: _Typed = _NOTHING_TYPED,
 ) -> Response:
-    journal = asked.desk.journal
+    decisions = context.queue.decisions
     key = answer.key
-    may = _may_decide(asked, answer)
-    standing = journal.standing(key)
-    first = journal.at(place_of(answer.key, FIRST))
+    may = _may_decide(context, answer)
+    standing = decisions.standing(key)
+    first = decisions.at(place_of(answer.key, FIRST))
     stands = standing.judgement or (first.judgement if first is not None and may else Judgement(points=answer.points))
-    requests = journal.appeals(key)
-    history = journal.history(key)
-    return asked.show(
+    requests = decisions.appeals(key)
+    history = decisions.history(key)
+    return context.show(
         "decide.html.j2",
         422 if fault else 200,
-        question=asked.question(answer.question),
+        question=context.question(answer.question),
         address=decision_on(answer),
         marking=address_of(answer),
         shown=page_values.shown(answer),
@@ -173,55 +177,60 @@ def _decision_page(
         named=named or bool(requests),
         appeals=requests,
         standing=standing,
-        history=page_values.told_to(asked.desk, asked.marker, answer, history),
+        history=page_values.visible_history(context.queue, context.marker, answer, history),
         can_decide=may,
         proposal=typed.proposal or stands,
         adjust=typed.adjust if typed.adjust is not None else str(stands.adjust or ""),
-        why=typed.why or ("" if requests else _TWO if standing.why_open else ""),
+        why=typed.why or ("" if requests else _DISAGREEMENT if standing.why_open else ""),
         request=typed.request,
-        seen=journal.seen(Place(*key, SETTLED, 0)),
+        seen=decisions.seen(Place(*key, SETTLED, 0)),
         action=uuid.uuid4().hex,
         note=note,
         fault=fault,
     )
 
 
-def _may_decide(asked: Visit, answer: Answer) -> bool:
+def _may_decide(context: RequestContext, answer: Answer) -> bool:
     """Return whether the marker may decide, and see the other round: only after grading the answer in their own."""
-    return page_values.has_marked(asked.desk, asked.marker, answer)
+    return page_values.has_marked(context.queue, context.marker, answer)
 
 
 def _float(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _is_meant(wanted: str, attempt: Any) -> bool:
+def _matches(wanted: str, attempt: Any) -> bool:
     texts = (attempt.name, *(text for s in attempt.students for text in (s.id, s.name, s.email)))
     return any(wanted in text.casefold() for text in texts)
 
 
-def _difference(asked: Visit, answer: Answer) -> str:
-    rows = [asked.desk.journal.at(place_of(answer.key, round_)) for round_ in (FIRST, SECOND)]
+def _difference(context: RequestContext, answer: Answer) -> str:
+    rows = [context.queue.decisions.at(place_of(answer.key, round_)) for round_ in (FIRST, SECOND)]
     one, two = (show(row.judgement.earned) if row is not None else "–" for row in rows)
     return f"{one} and {two} of {show(answer.points)} points"
 
 
-def _of_student(asked: Visit, answer: Answer) -> dict[str, str]:
-    standing = asked.desk.journal.standing(answer.key)
-    waits = asked.desk.journal.waits(answer.key)
+def _of_student(context: RequestContext, answer: Answer) -> dict[str, str]:
+    standing = context.queue.decisions.standing(answer.key)
+    waits = context.queue.decisions.waits(answer.key)
     mark = f"{show(standing.judgement.earned)} of {show(answer.points)}" if standing.judgement else "open"
     return {
         "address": f"{decision_on(answer)}?named=yes",
         "number": answer.question,
-        "title": asked.question(answer.question).title,
-        "mark": mark if _may_decide(asked, answer) else "not marked yet",
+        "title": context.question(answer.question).title,
+        "mark": mark if _may_decide(context, answer) else "not marked yet",
         "request": "" if waits is None else "waiting" if waits else "decided",
     }
 
 
-def _queue(asked: Visit, heading: str, about: str, answers: list[tuple[Answer, str]]) -> Response:
+def _queue(context: RequestContext, heading: str, about: str, answers: list[tuple[Answer, str]]) -> Response:
     rows = [
-        {"address": decision_on(answer), "number": answer.question, "place": asked.desk.position(answer), "what": what}
+        {
+            "address": decision_on(answer),
+            "number": answer.question,
+            "place": context.queue.position(answer),
+            "what": what,
+        }
         for answer, what in answers
     ]
-    return asked.show("queue.html.j2", heading=heading, about=about, rows=rows, note="")
+    return context.show("queue.html.j2", heading=heading, about=about, rows=rows, note="")

@@ -9,7 +9,7 @@ from viva.formats import escaping
 from viva.review.web import login
 from viva.review.web.access import Access, Session, same
 from viva.review.web.replies import NO_STORE, Reply, Sending, page, redirect, sentence
-from viva.review.web.request_checks import METHODS, Asked, Gone, TooLarge, again, body_of
+from viva.review.web.request_checks import METHODS, Disconnected, RequestHead, TooLarge, body_of, replay
 from viva.review.web.static_files import FOREVER, PREFIX, files
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ UPLOAD: Final = "/marks.csv"
 """The path to which a table of grades is uploaded."""
 MOST_BYTES: Final = 1024**2
 MOST_UPLOADED_BYTES: Final = 16 * 1024**2
-_PUBLIC: Final = f"{PREFIX}plain.css"
+_SIGN_IN_STYLE: Final = f"{PREFIX}plain.css"
 """The style sheet of the sign-in page."""
 _ALLOW: Final = ("allow", ", ".join(METHODS))
 _OTHER_NAME: Final = "No review is served under this name: open the address that `viva review` printed."
@@ -54,94 +54,96 @@ class Guard:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":
             return await send({"type": "websocket.close"})
-        asked = Asked.of(scope)
+        head = RequestHead.of(scope)
         try:
-            answer = self._refusal(asked) or await self._open(asked, receive)
+            answer = self._refusal(head) or await self._without_session(head, receive)
             if answer is None:
-                answer = await self._with_session(asked, scope, receive, send)
+                answer = await self._with_session(head, scope, receive, send)
         except TooLarge:
-            answer = sentence(413, _TOO_LARGE, plain=asked.by_script)
-        except Gone:
+            answer = sentence(413, _TOO_LARGE, plain=head.by_script)
+        except Disconnected:
             return None
         if answer is not None:
             await answer.send(send)
         return None
 
-    def _refusal(self, asked: Asked) -> Reply | None:
+    def _refusal(self, head: RequestHead) -> Reply | None:
         """Return the reply to an invalid request; None if the request is valid."""
-        if not asked.host or not asked.path.startswith("/"):
+        if not head.host or not head.path.startswith("/"):
             return sentence(400, _NO_REQUEST)
-        if not self._access.takes_host(asked.host):
+        if not self._access.allows_host(head.host):
             return sentence(421, _OTHER_NAME)
-        if asked.method not in METHODS:
+        if head.method not in METHODS:
             return sentence(405, _NO_METHOD, _ALLOW)
         return None
 
-    async def _open(self, asked: Asked, receive: "Receive") -> Reply | None:
+    async def _without_session(self, head: RequestHead, receive: "Receive") -> Reply | None:
         """Return the reply to a request that needs no session; None for any other."""
-        if asked.path == _PUBLIC and asked.safe:
-            return _static(asked)
-        if asked.path == login.PATH and self._access.needs_password:
-            return await self._login(asked, receive)
-        if asked.path == "/" and asked.method == "GET" and self._access.opens(asked.of_query("token")):
-            return self._enter(asked)
+        if head.path == _SIGN_IN_STYLE and head.safe:
+            return _static(head)
+        if head.path == login.PATH and self._access.needs_password:
+            return await self._login(head, receive)
+        if head.path == "/" and head.method == "GET" and self._access.is_token(head.of_query("token")):
+            return self._begin_session(head)
         return None
 
-    def _enter(self, asked: Asked) -> Reply:
+    def _begin_session(self, head: RequestHead) -> Reply:
         """Begin a session, and redirect to an address without the token."""
         cookie = ("set-cookie", self._access.set_cookie(self._access.begin()))
-        if asked.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        if head.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
             return redirect(self._access.start, cookie)
         # The link is in a file or on another site: browsers store the cookie, but do not send it after a redirect.
         start = escape(self._access.start)
-        head = f'<meta http-equiv="refresh" content="0; url={start}">'
-        return page(200, "viva review", f'<p><a href="{start}">To the answers</a></p>', cookie, head=head)
+        reload = f'<meta http-equiv="refresh" content="0; url={start}">'
+        return page(200, "viva review", f'<p><a href="{start}">To the answers</a></p>', cookie, head=reload)
 
-    async def _with_session(self, asked: Asked, scope: "Scope", receive: "Receive", send: "Send") -> Reply | None:
+    async def _with_session(self, head: RequestHead, scope: "Scope", receive: "Receive", send: "Send") -> Reply | None:
         """Return the reply to a request that needs a session; None if the app has answered it."""
-        session = self._access.session(asked.cookies)
+        session = self._access.session(head.cookies)
         if session is None:
-            return self._no_session(asked)
-        if asked.path.startswith(PREFIX) and asked.safe:
-            return _static(asked)
-        if not asked.safe:
-            body = await self._own_body(asked, scope, receive, session)
+            return self._no_session(head)
+        if head.path.startswith(PREFIX) and head.safe:
+            return _static(head)
+        if not head.safe:
+            body = await self._checked_body(head, scope, receive, session)
             if isinstance(body, Reply):
                 return body
-            if asked.path == "/logout":
-                return self._leave(session)
-            receive = again(body, receive)
-        await self._hand_on({**scope, "viva": session}, receive, send, session)
+            if head.path == "/logout":
+                return self._end_session(session)
+            receive = replay(body, receive)
+        await self._run_app({**scope, "viva": session}, receive, send, session)
         return None
 
-    def _no_session(self, asked: Asked) -> Reply:
+    def _no_session(self, head: RequestHead) -> Reply:
         if not self._access.needs_password:
-            return sentence(403, _CLOSED, plain=asked.by_script)
-        if asked.safe and asked.for_a_page and not asked.by_script:
+            return sentence(403, _CLOSED, plain=head.by_script)
+        if head.safe and head.for_a_page and not head.by_script:
             return redirect(login.PATH)
-        return sentence(403, _SIGNED_OUT, plain=asked.by_script)
+        return sentence(403, _SIGNED_OUT, plain=head.by_script)
 
-    def _leave(self, session: Session) -> Reply:
+    def _end_session(self, session: Session) -> Reply:
         """End the session, including copies of its cookie."""
         self._access.end(session)
-        over = ("set-cookie", self._access.header(self._access.cookie, "", 0))
+        expired = ("set-cookie", self._access.header(self._access.cookie, "", 0))
         if self._access.needs_password:
-            return redirect(login.PATH, over)
-        return sentence(200, "You are signed out: to go on, open the address that `viva review` printed.", over)
+            return redirect(login.PATH, expired)
+        return sentence(200, "You are signed out: to go on, open the address that `viva review` printed.", expired)
 
-    async def _own_body(self, asked: Asked, scope: "Scope", receive: "Receive", session: Session) -> bytes | Reply:
+    async def _checked_body(
+        self, head: RequestHead, scope: "Scope", receive: "Receive", session: Session
+    ) -> bytes | Reply:
         """Return the body of a request from a page of this session; otherwise the reply that refuses it."""
-        if not asked.own(self._scheme):
-            return sentence(403, _OTHER_SITE, plain=asked.by_script)
-        body = await body_of(asked, receive, MOST_UPLOADED_BYTES if asked.path == UPLOAD else MOST_BYTES)
-        given = asked.headers.get("x-csrf-token")
+        if not head.own(self._scheme):
+            return sentence(403, _OTHER_SITE, plain=head.by_script)
+        body = await body_of(head, receive, MOST_UPLOADED_BYTES if head.path == UPLOAD else MOST_BYTES)
+        given = head.headers.get("x-csrf-token")
         if given is None:
-            given = await _field("csrf", scope, again(body, receive))
+            given = await _field("csrf", scope, replay(body, receive))
         if given is None:
-            return sentence(400, _NO_FORM, plain=asked.by_script)
-        return body if same(given, session.csrf) else sentence(403, _OLD_FORM, plain=asked.by_script)
+            return sentence(400, _NO_FORM, plain=head.by_script)
+        return body if same(given, session.csrf) else sentence(403, _OLD_FORM, plain=head.by_script)
 
-    async def _hand_on(self, scope: "Scope", receive: "Receive", send: "Send", session: Session) -> None:
+    async def _run_app(self, scope: "Scope", receive: "Receive", send: "Send", session: Session) -> None:
         """Let the app answer; print the traceback of an error here, and send one sentence to the browser."""
         renewed = self._access.renewed(session)
         sending = Sending(send, *[("set-cookie", self._access.set_cookie(renewed))] if renewed else ())
@@ -151,16 +153,16 @@ class Guard:
             print(escaping.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
             if sending.started:
                 raise  # the reply cannot be replaced any more: the server closes the connection
-            await sentence(500, _FAULT, plain=Asked.of(scope).by_script).send(send)
+            await sentence(500, _FAULT, plain=RequestHead.of(scope).by_script).send(send)
         else:
             await sending.end()
 
 
-def _static(asked: Asked) -> Reply:
-    file = files().get(asked.path.removeprefix(PREFIX))
+def _static(head: RequestHead) -> Reply:
+    file = files().get(head.path.removeprefix(PREFIX))
     if file is None:
         return sentence(404, "There is no such file: load the page again.")
-    return Reply(200, file.data, file.kind, cache=FOREVER if asked.of_query("v") == file.digest else NO_STORE)
+    return Reply(200, file.data, file.kind, cache=FOREVER if head.of_query("v") == file.digest else NO_STORE)
 
 
 async def _field(name: str, scope: "Scope", receive: "Receive") -> str | None:

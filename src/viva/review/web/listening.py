@@ -16,7 +16,7 @@ _USUAL_PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class ListeningSocket:
     """A listening socket."""
 
     socket: socket.socket
@@ -40,7 +40,7 @@ def is_loopback(address: str | None) -> bool:
     return address is None or ipaddress.ip_address(_resolved(address)[1].partition("%")[0]).is_loopback
 
 
-def listen(address: str | None, port: int | None, last: int) -> tuple[Listening, bool]:
+def listen(address: str | None, port: int | None, last: int) -> tuple[ListeningSocket, bool]:
     """Bind a socket and listen.
 
     Args:
@@ -77,15 +77,15 @@ def _bound(family: socket.AddressFamily, numeric: str, port: int) -> socket.sock
     return bound
 
 
-def _listening(bound: socket.socket, address: str | None) -> Listening:
+def _listening(bound: socket.socket, address: str | None) -> ListeningSocket:
     numeric, port = bound.getsockname()[:2]
     name = f"[{numeric}]" if ":" in numeric else numeric
     if is_loopback(address):
         names = (LOOPBACK, "localhost", "[::1]", name)
         ports = (f":{port}", *[""] * (port in _USUAL_PORTS.values()))  # which browsers leave out
-        return Listening(bound, port, name, tuple(f"{one}{after}" for one in names for after in ports))
+        return ListeningSocket(bound, port, name, tuple(f"{one}{after}" for one in names for after in ports))
     everywhere = ipaddress.ip_address(numeric.partition("%")[0]).is_unspecified
-    return Listening(bound, port, socket.gethostname() if everywhere else name, None)
+    return ListeningSocket(bound, port, socket.gethostname() if everywhere else name, None)
 
 
 def _resolved(address: str) -> tuple[socket.AddressFamily, str]:

@@ -8,7 +8,7 @@ from fastapi.responses import Response
 
 from viva.records.hand_grading import Changed
 from viva.review import rubric_change, time_estimate
-from viva.review.web.request_context import Asked, Visit
+from viva.review.web.request_context import Context, RequestContext
 
 router = APIRouter()
 AT_ONCE_S = 0.1
@@ -18,38 +18,38 @@ AT_ONCE_S = 0.1
 @router.get("/")
 def overview(request: Request) -> Response:
     """Show every question; while the class is being read, show the progress of that."""
-    asked = Visit.of(request)
-    desk = asked.desk
-    reading = not desk.ready.wait(AT_ONCE_S)  # read once: it may change while the page is made
-    if reading or desk.fault is not None:
-        return asked.show("overview.html.j2", reading=reading)
-    desk.refresh()
-    appealed = desk.journal.appealed()
+    context = RequestContext.of(request)
+    queue = context.queue
+    reading = not queue.ready.wait(AT_ONCE_S)  # read once: it may change while the page is made
+    if reading or queue.fault is not None:
+        return context.show("overview.html.j2", reading=reading)
+    queue.refresh()
+    appealed = queue.decisions.appealed()
     waiting = Counter(key[1] for key, waits in appealed.items() if waits)
-    differing = Counter(key[1] for key in desk.journal.differing())
-    return asked.show(
+    differing = Counter(key[1] for key in queue.decisions.differing())
+    return context.show(
         "overview.html.j2",
         reading=False,
-        rows=[_row(asked, number, waiting[number], differing[number]) for number in desk.answers],
+        rows=[_row(context, number, waiting[number], differing[number]) for number in queue.answers],
         waiting=sum(waiting.values()),
-        changed=rubric_change.found(desk, asked.marker),
+        changed=rubric_change.find(queue, context.marker),
     )
 
 
 @router.post("/rubric")
-def follow_rubric(asked: Asked) -> Response:
+def follow_rubric(context: Context) -> Response:
     """Apply the present rubric to grades given under an earlier one."""
     try:
-        rubric_change.follow(asked.desk, asked.marker)
+        rubric_change.apply(context.queue, context.marker)
     except Changed as error:
-        return asked.show("message.html.j2", 409, heading="No mark has followed", sentence=str(error))
-    return asked.go("/")
+        return context.show("message.html.j2", 409, heading="No mark has followed", sentence=str(error))
+    return context.go("/")
 
 
-def _row(asked: Visit, number: str, appeals: int, differing: int) -> dict[str, Any]:
-    marker = asked.marker
-    progress = asked.desk.progress(number, marker.round)
-    times = asked.desk.journal.times(number, marker.name, marker.round)
+def _row(context: RequestContext, number: str, appeals: int, differing: int) -> dict[str, Any]:
+    marker = context.marker
+    progress = context.queue.progress(number, marker.round)
+    times = context.queue.decisions.times(number, marker.name, marker.round)
     return {
         "number": number,
         "title": progress.question.title,
@@ -57,7 +57,7 @@ def _row(asked: Visit, number: str, appeals: int, differing: int) -> dict[str, A
         "done": progress.done,
         "of": progress.of,
         "left": progress.left,
-        "time": time_estimate.time_left(progress.left, time_estimate.pace(times)),
+        "time": time_estimate.time_left(progress.left, time_estimate.seconds_per_answer(times)),
         "appeals": appeals,
         "differing": differing,
     }

@@ -10,10 +10,10 @@ from viva.formats import escaping
 from viva.model import Entry
 from viva.model.hand_grading import APPEAL, Judgement, Review
 from viva.report.prose import render_prose
-from viva.review.comment_bank import Phrase, phrases
+from viva.review.comment_bank import Comment, reusable_comments
 from viva.review.decision_log import place_of
 from viva.review.leases import Marker
-from viva.review.queue import Desk
+from viva.review.queue import ReviewQueue
 from viva.review.written_answers import Answer
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from viva.report.feedback.notebook_view import ShownCell
 
-_BEGINNING = 90
-_AROUND = (2, 4)
+_BEGINNING_CHARACTERS = 90
+_CELLS_AROUND = (2, 4)
 """The number of cells before and after the answer that are shown at first."""
-_LEAST = 20
+_FEWEST_CHARACTERS = 20
 """The fewest characters of an answer by which its cell is searched."""
 
 
@@ -50,32 +50,32 @@ class NearCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyComment:
     """A reusable comment, and what choosing it does to its rubric item."""
 
-    phrase: Phrase
+    comment: Comment
     sign: str
     """"+" chooses the item, "-" removes it, empty does not change it."""
 
     @property
     def text(self) -> str:
         """Return the comment."""
-        return self.phrase.text
+        return self.comment.text
 
     @property
     def title(self) -> str:
         """Return the misconception; empty if the title is only the beginning of the comment."""
-        return self.phrase.title if self.phrase.item else ""
+        return self.comment.title if self.comment.item else ""
 
     @property
     def item(self) -> str:
         """Return the id of the rubric item that belongs to it."""
-        return self.phrase.item
+        return self.comment.item
 
     @property
     def used(self) -> int:
         """Return how often it was used."""
-        return self.phrase.used
+        return self.comment.used
 
 
 def shown(answer: Answer) -> Shown:
@@ -88,66 +88,68 @@ def _rendered(text: str) -> "Markup":
     return render_prose.written(text)
 
 
-def state_of(desk: Desk, marker: Marker, answer: Answer) -> tuple[Judgement, int]:
+def state_of(queue: ReviewQueue, marker: Marker, answer: Answer) -> tuple[Judgement, int]:
     """Return the judgement of an answer in the marker's round, and the id of its row; 0 if there is none."""
-    there = desk.journal.at(place_of(answer.key, marker.round))
-    if there is None:
+    latest = queue.decisions.at(place_of(answer.key, marker.round))
+    if latest is None:
         return Judgement(points=answer.points), 0
-    return there.judgement, there.id
+    return latest.judgement, latest.id
 
 
-def beside(desk: Desk, question: Question, answer: Answer) -> list[Entry]:
+def evidence_for(queue: ReviewQueue, question: Question, answer: Answer) -> list[Entry]:
     """Return the test results of the same submission that the rubric names as evidence."""
-    return evidence(question, desk.source.score(answer.handed_in[0]).entries) if question.evidence else []
+    return evidence(question, queue.source.score(answer.submissions[0]).entries) if question.evidence else []
 
 
-def ready_comments(desk: Desk, marker: Marker, question: Question) -> list[Ready]:
+def ready_comments(queue: ReviewQueue, marker: Marker, question: Question) -> list[ReadyComment]:
     """Return the reusable comments for a question."""
-    used = desk.journal.comments(question.number, marker.round)
-    return [_ready(question, phrase) for phrase in phrases(question, used)]
+    used = queue.decisions.comments(question.number, marker.round)
+    return [_ready(question, comment) for comment in reusable_comments(question, used)]
 
 
-def _ready(question: Question, phrase: Phrase) -> Ready:
-    item = question.item(phrase.item) if phrase.item else None
-    return Ready(phrase, "" if item is None else "+" if item.points < 0 else "-")
+def _ready(question: Question, comment: Comment) -> ReadyComment:
+    item = question.item(comment.item) if comment.item else None
+    return ReadyComment(comment, "" if item is None else "+" if item.points < 0 else "-")
 
 
 def names(answer: Answer) -> list[str]:
     """Return the names of the students, one text for each submission that the answer belongs to."""
     found = []
-    for one in answer.handed_in:
-        students = ", ".join(f"{s.name} ({s.id})" if s.name and s.name != s.id else s.id for s in one.attempt.students)
-        found.append(students or one.attempt.name)
+    for submission in answer.submissions:
+        students = ", ".join(
+            f"{s.name} ({s.id})" if s.name and s.name != s.id else s.id for s in submission.attempt.students
+        )
+        found.append(students or submission.attempt.name)
     return list(dict.fromkeys(found))
 
 
 def beginning(answer: Answer) -> str:
     """Return the first words of an answer, in one line."""
-    words = escaping.line(answer.text[: 4 * _BEGINNING], characters=4 * _BEGINNING)
-    if len(words) <= _BEGINNING:
+    words = escaping.line(answer.text[: 4 * _BEGINNING_CHARACTERS], characters=4 * _BEGINNING_CHARACTERS)
+    if len(words) <= _BEGINNING_CHARACTERS:
         return words
-    cut = words[:_BEGINNING]
+    cut = words[:_BEGINNING_CHARACTERS]
     return f"{cut.rpartition(' ')[0] or cut} …"
 
 
-def has_marked(desk: Desk, marker: Marker, answer: Answer) -> bool:
+def has_marked(queue: ReviewQueue, marker: Marker, answer: Answer) -> bool:
     """Return whether an answer is graded in the marker's own round."""
-    return answer.content_hash in desk.journal.done(answer.question, marker.round)
+    return answer.content_hash in queue.decisions.done(answer.question, marker.round)
 
 
-def told_to(desk: Desk, marker: Marker, answer: Answer, history: Sequence[Review]) -> list[Review]:
+def visible_history(queue: ReviewQueue, marker: Marker, answer: Answer, history: Sequence[Review]) -> list[Review]:
     """Return the history that a marker may see: the other round only after the answer is graded in their own."""
-    if has_marked(desk, marker, answer):
+    if has_marked(queue, marker, answer):
         return list(history)
     return [row for row in history if row.place.kind == APPEAL or row.place.round == marker.round]
 
 
-def notebook(desk: Desk, answer: Answer, *, whole: bool) -> dict[str, Any]:
+def notebook(queue: ReviewQueue, answer: Answer, *, whole: bool) -> dict[str, Any]:
     """Return the template values for the cells around an answer, or for all cells."""
     from viva.report.feedback.feedback_page import what_is_shown
     from viva.report.feedback.notebook_view import NotebookError, shown_cells
 
-    found, why_none = desk.source.notebook(answer.handed_in[0])
+    found, why_none = queue.source.notebook(answer.submissions[0])
     if found is None:
         return {"why_none": why_none}
     try:
@@ -157,21 +159,21 @@ def notebook(desk: Desk, answer: Answer, *, whole: bool) -> dict[str, Any]:
     at = _cell_of(answer.text, cells)
     near = [NearCell(cell, index == at) for index, cell in enumerate(cells)]
     if at is not None and not whole:
-        near = near[max(0, at - _AROUND[0]) : at + _AROUND[1]]
+        near = near[max(0, at - _CELLS_AROUND[0]) : at + _CELLS_AROUND[1]]
     return {"why_none": "", "cells": near, "more": len(cells) - len(near), "about": what_is_shown(found)}
 
 
 def _cell_of(text: str, cells: "Sequence[ShownCell]") -> int | None:
     """Return the index of the cell that contains the beginning of an answer; None if there is none."""
-    wanted = _squeezed(text)[:200]
-    if len(wanted) < _LEAST:
+    wanted = _without_spaces(text)[:200]
+    if len(wanted) < _FEWEST_CHARACTERS:
         return None
     for index, cell in enumerate(cells):
-        source = _squeezed(cell.source)
-        if wanted in source or (len(source) >= _LEAST and source[-200:] in _squeezed(text)):
+        source = _without_spaces(cell.source)
+        if wanted in source or (len(source) >= _FEWEST_CHARACTERS and source[-200:] in _without_spaces(text)):
             return index
     return None
 
 
-def _squeezed(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return "".join(text.split())

@@ -13,7 +13,7 @@ _OWN_SITE: Final = ("same-origin", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestHead:
     """The method, the address and the headers of a request."""
 
     method: str
@@ -23,7 +23,7 @@ class Asked:
     """Names are in lower case; repeated headers are joined by commas, as HTTP allows."""
 
     @classmethod
-    def of(cls, scope: "Scope") -> "Asked":
+    def of(cls, scope: "Scope") -> "RequestHead":
         """Read the request of an ASGI scope."""
         headers: dict[str, str] = {}
         for raw, value in scope["headers"]:
@@ -77,25 +77,25 @@ class TooLarge(Exception):
     """The body is larger than the maximum; the rest of it was not read."""
 
 
-class Gone(Exception):
+class Disconnected(Exception):
     """The browser has disconnected before the whole body arrived."""
 
 
-async def body_of(asked: Asked, receive: "Receive", most: int) -> bytes:
+async def body_of(head: RequestHead, receive: "Receive", most: int) -> bytes:
     """Read the whole body of a request.
 
     Raises:
         TooLarge: it has more than `most` bytes, or its Content-Length says so.
         Disconnected: the browser has disconnected.
     """
-    said = asked.headers.get("content-length", "0")
-    if not said.isascii() or not said.isdigit() or len(said) > 18 or int(said) > most:
+    length = head.headers.get("content-length", "0")
+    if not length.isascii() or not length.isdigit() or len(length) > 18 or int(length) > most:
         raise TooLarge
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            raise Gone
+            raise Disconnected
         body += message.get("body", b"")
         if len(body) > most:
             raise TooLarge
@@ -103,7 +103,7 @@ async def body_of(asked: Asked, receive: "Receive", most: int) -> bytes:
             return bytes(body)
 
 
-def again(body: bytes, receive: "Receive") -> "Receive":
+def replay(body: bytes, receive: "Receive") -> "Receive":
     """Return a `receive` that delivers a body again that was already read."""
     left = [body]
 

@@ -9,27 +9,27 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from viva.config.rubric import Question
 from viva.review.leases import Marker
-from viva.review.queue import Desk
+from viva.review.queue import ReviewQueue
 from viva.review.web.page_rendering import page
 from viva.review.written_answers import Answer
 
-PATIENCE_S = 60.0
+CLASS_TIMEOUT_S = 60.0
 """How long a page waits until the class is read."""
 
 
-class NotThere(Exception):
+class NotFound(Exception):
     """There is no page at this address; the message is shown."""
 
 
-class NotYet(Exception):
+class ClassNotReady(Exception):
     """The class is not read yet, or cannot be; the message is shown, and the page sends unsaved input again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class RequestContext:
     """What a handler needs to know about a request."""
 
-    desk: Desk
+    queue: ReviewQueue
     marker: Marker
     csrf: str
     by_htmx: bool
@@ -39,11 +39,11 @@ class Visit:
         """Return the context of a request, whether the class is read or not."""
         session = request.scope["viva"]
         marker = Marker(session.marker, session.round)
-        return cls(request.app.state.desk, marker, session.csrf, "hx-request" in request.headers)
+        return cls(request.app.state.queue, marker, session.csrf, "hx-request" in request.headers)
 
     def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
         """Render a page."""
-        return HTMLResponse(page(template, self.desk, self.marker, self.csrf, **values), status)
+        return HTMLResponse(page(template, self.queue, self.marker, self.csrf, **values), status)
 
     def go(self, address: str) -> Response:
         """Redirect to another page."""
@@ -57,9 +57,9 @@ class Visit:
         Raises:
             NotFound: the rubric has no question of this number.
         """
-        found = self.desk.rubric.question(number)
+        found = self.queue.rubric.question(number)
         if found is None:
-            raise NotThere(f"The rubric has no question {number[:40]}.")
+            raise NotFound(f"The rubric has no question {number[:40]}.")
         return found
 
     def answer(self, number: str, content_hash: str) -> Answer:
@@ -69,29 +69,29 @@ class Visit:
             NotFound: there is no such question or answer.
         """
         self.question(number)
-        found = self.desk.answer((content_hash, number))
+        found = self.queue.answer((content_hash, number))
         if found is None:
-            raise NotThere("This answer is not in the class; another attempt may have taken its place.")
+            raise NotFound("This answer is not in the class; another attempt may have taken its place.")
         return found
 
 
-def visit(request: Request) -> Visit:
+def request_context(request: Request) -> RequestContext:
     """Return the context of a request after the class is read and the decisions of other markers are added.
 
     Raises:
         ClassNotReady: the class is still being read, or cannot be read.
     """
-    asked = Visit.of(request)
-    desk = asked.desk
-    if not desk.ready.wait(PATIENCE_S):
-        raise NotYet("The class is still being read; the first page says how far that is.")
-    if desk.fault is not None:
-        raise NotYet("The class cannot be read; the first page says why.")
-    desk.refresh()
-    return asked
+    context = RequestContext.of(request)
+    queue = context.queue
+    if not queue.ready.wait(CLASS_TIMEOUT_S):
+        raise ClassNotReady("The class is still being read; the first page says how far that is.")
+    if queue.fault is not None:
+        raise ClassNotReady("The class cannot be read; the first page says why.")
+    queue.refresh()
+    return context
 
 
-Asked = Annotated[Visit, Depends(visit)]
+Context = Annotated[RequestContext, Depends(request_context)]
 
 
 def address_of(answer: Answer) -> str:

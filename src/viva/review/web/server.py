@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from viva.model.errors import UsageError
 from viva.review.web.access import Access
-from viva.review.web.browser import opened
+from viva.review.web.browser import open_in_browser
 from viva.review.web.guard import Guard
 from viva.review.web.listening import is_loopback, listen
-from viva.review.web.loading_page import Meanwhile
-from viva.review.web.session_store import Remembered
+from viva.review.web.loading_page import LoadingPage
+from viva.review.web.session_store import SessionStore
 
 if TYPE_CHECKING:
     import uvicorn
@@ -37,7 +37,7 @@ _UNENCRYPTED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class ServerOptions:
     """How the pages are served."""
 
     about: str
@@ -66,12 +66,12 @@ class Serving:
         return "http" if self.certificate is None else "https"
 
 
-def serve(app_factory: "Callable[[], ASGIApp]", serving: Serving) -> int:
+def serve(app_factory: "Callable[[], ASGIApp]", options: ServerOptions) -> int:
     """Serve the pages until Ctrl-C; print the address and answer requests before the app is made.
 
     Args:
         app_factory: makes the app, in another thread, and imports its libraries there.
-        serving: the options of the server.
+        options: the options of the server.
 
     Returns:
         The exit status, 0.
@@ -80,49 +80,49 @@ def serve(app_factory: "Callable[[], ASGIApp]", serving: Serving) -> int:
         UsageError: the socket cannot listen, the certificate is invalid, or the password is missing or too short. Also
             raised if `app_factory` raises it.
     """
-    local = is_loopback(serving.host)
-    password = None if local else checked_password(serving.password)
-    _check_certificate(serving.certificate, serving.key)
-    if not local and serving.scheme == "http":
+    local = is_loopback(options.host)
+    password = None if local else checked_password(options.password)
+    _check_certificate(options.certificate, options.key)
+    if not local and options.scheme == "http":
         print(_UNENCRYPTED, file=sys.stderr, flush=True)
-    remembered = Remembered(serving.about, os.environ, new_key=serving.new_token, alone=serving.port is None)
-    with remembered, contextlib.ExitStack() as open_until_the_end:
-        at, elsewhere = listen(serving.host, serving.port, remembered.port)
-        open_until_the_end.callback(at.socket.close)
-        if elsewhere:
-            remembered.renew()
+    store = SessionStore(options.about, os.environ, new_key=options.new_token, exclusive=options.port is None)
+    with store, contextlib.ExitStack() as cleanup:
+        listening, port_taken = listen(options.host, options.port, store.port)
+        cleanup.callback(listening.socket.close)
+        if port_taken:
+            store.renew()
         access = Access(
-            remembered.key,
-            hosts=at.hosts,
+            store.key,
+            hosts=listening.hosts,
             password=password,
-            marker=serving.marker,
-            round=serving.round,
-            port=at.port,
-            https=serving.scheme == "https",
-            start=serving.start,
+            marker=options.marker,
+            round=options.round,
+            port=listening.port,
+            https=options.scheme == "https",
+            start=options.start,
         )
-        address = f"{at.origin(serving.scheme)}/" + (f"?token={access.token}" if access.token else "")
-        remembered.keep(at.port, address)
-        if remembered.complaint:
-            print(f"viva: {remembered.complaint}", file=sys.stderr, flush=True)
+        address = f"{listening.origin(options.scheme)}/" + (f"?token={access.token}" if access.token else "")
+        store.save(listening.port, address)
+        if store.problem:
+            print(f"viva: {store.problem}", file=sys.stderr, flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             print(f"viva review: {address}", flush=True)
-            if serving.opens:
-                open_until_the_end.enter_context(opened(address))
-            _run(app_factory, access, serving, at.socket)
+            if options.opens:
+                cleanup.enter_context(open_in_browser(address))
+            _run(app_factory, access, options, listening.socket)
         print("viva review: stopped; every mark is kept.", file=sys.stderr, flush=True)
     return 0
 
 
-def server(app: "ASGIApp", serving: Serving) -> "uvicorn.Server":
+def server(app: "ASGIApp", options: ServerOptions) -> "uvicorn.Server":
     """Return the server without starting it; it speaks HTTP/1.1 only, has timeouts, and logs nothing."""
     import uvicorn
 
-    from viva.review.web.timeouts import Patience
+    from viva.review.web.timeouts import Timeouts
 
     config = uvicorn.Config(
         app,
-        http=Patience,
+        http=Timeouts,
         ws="none",
         lifespan="off",
         loop="asyncio",
@@ -133,8 +133,8 @@ def server(app: "ASGIApp", serving: Serving) -> "uvicorn.Server":
         server_header=False,
         limit_concurrency=MOST_CONNECTIONS,
         timeout_graceful_shutdown=ENDING_S,
-        ssl_certfile=serving.certificate,
-        ssl_keyfile=serving.key,
+        ssl_certfile=options.certificate,
+        ssl_keyfile=options.key,
     )
     return uvicorn.Server(config)
 
@@ -153,10 +153,10 @@ def checked_password(password: str | None) -> str:
     return password
 
 
-def _run(app_factory: "Callable[[], ASGIApp]", access: Access, serving: Serving, bound: socket.socket) -> None:
+def _run(app_factory: "Callable[[], ASGIApp]", access: Access, options: ServerOptions, bound: socket.socket) -> None:
     """Answer requests; on Ctrl-C and other signals finish the open ones before the signal is raised again."""
     making: Future[ASGIApp] = Future()
-    made = server(Guard(Meanwhile(making), access), serving)
+    made = server(Guard(LoadingPage(making), access), options)
     hangup = getattr(signal, "SIGHUP", None)  # Windows has none
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # nohup ignores it
         signal.signal(hangup, made.handle_exit)

@@ -27,7 +27,7 @@ _MOST_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class LastRun:
     """What is stored of a run."""
 
     key: bytes
@@ -38,17 +38,17 @@ class Last:
     """The address that the run printed."""
 
 
-class Running(UsageError):
+class AlreadyRunning(UsageError):
     """Another run of the same command serves these answers."""
 
 
-class Remembered:
+class SessionStore:
     """The key and the port of the last run, locked for this run until it is closed.
 
-    If nothing can be stored, `complaint` is a sentence that says why, and this run has a new key.
+    If nothing can be stored, `problem` is a sentence that says why, and this run has a new key.
     """
 
-    def __init__(self, about: str, environ: Mapping[str, str], *, new_key: bool, alone: bool = True) -> None:
+    def __init__(self, about: str, environ: Mapping[str, str], *, new_key: bool, exclusive: bool = True) -> None:
         """Read what the last run stored, and lock it.
 
         Args:
@@ -56,28 +56,28 @@ class Remembered:
                 file.
             environ: the environment variables; XDG_STATE_HOME is used.
             new_key: whether to ignore the last run's key.
-            alone: whether another run is an error; otherwise nothing is stored if there is one.
+            exclusive: whether another run is an error; otherwise nothing is stored if there is one.
 
         Raises:
-            AlreadyRunning: there is another run, and `alone` is set; the message has its address.
+            AlreadyRunning: there is another run, and `exclusive` is set; the message has its address.
         """
-        self.complaint = ""
+        self.problem = ""
         self.key, self.port, self._made = secrets.token_bytes(KEY_BYTES), 0, time.time()
         self._name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._folder = self._lock = -1
-        self._place = _place(environ)
+        self._path = _state_folder(environ)
         try:
-            self._folder = _open_folder(self._place)
+            self._folder = _open_folder(self._path)
             self._lock = _locked(self._folder, f"{self._name}.lock")
             last = self._read()
         except BlockingIOError:
             last = self._read()
             self.close()
-            if alone:
-                raise _running(last) from None
+            if exclusive:
+                raise _already_running(last) from None
             return
         except (OSError, ValueError) as error:
-            self._complain(error)
+            self._give_up(error)
             return
         if last is not None:
             self.port = last.port
@@ -96,15 +96,15 @@ class Remembered:
         """Create another key: another program uses the port of the last run, and may have received its cookies."""
         self.key, self._made = secrets.token_bytes(KEY_BYTES), time.time()
 
-    def keep(self, port: int, address: str) -> None:
+    def save(self, port: int, address: str) -> None:
         """Store what the next run needs."""
         if self._lock < 0:
             return
-        told = {"key": self.key.hex(), "port": port, "made": self._made, "address": address}
+        stored = {"key": self.key.hex(), "port": port, "made": self._made, "address": address}
         try:
-            self._write(json.dumps(told).encode())
+            self._write(json.dumps(stored).encode())
         except OSError as error:
-            self._complain(error)
+            self._give_up(error)
 
     def close(self) -> None:
         """Release the lock, so that the next run can start."""
@@ -113,12 +113,12 @@ class Remembered:
                 os.close(descriptor)
         self._folder = self._lock = -1
 
-    def _complain(self, error: Exception) -> None:
+    def _give_up(self, error: Exception) -> None:
         self.close()
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        self.complaint = f"nothing can be kept in {self._place} ({why}): pages that are open now end with this run."
+        self.problem = f"nothing can be kept in {self._path} ({why}): pages that are open now end with this run."
 
-    def _read(self) -> Last | None:
+    def _read(self) -> LastRun | None:
         """Return the last run; None if there is none, or if its file is accessible to other users."""
         flags = os.O_RDONLY | os.O_NONBLOCK | system.NO_LINK | system.NOT_INHERITED
         try:
@@ -127,9 +127,9 @@ class Remembered:
             return None
         try:
             found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode) or not _ours_alone(found):
+            if not stat.S_ISREG(found.st_mode) or not _is_private(found):
                 return None
-            return _last(os.read(file, _MOST_BYTES))
+            return _parse_last_run(os.read(file, _MOST_BYTES))
         finally:
             os.close(file)
 
@@ -147,10 +147,10 @@ class Remembered:
             raise
 
 
-def _place(environ: Mapping[str, str]) -> Path:
+def _state_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder by the XDG Base Directory Specification, which ignores relative paths."""
-    told = Path(environ.get("XDG_STATE_HOME", ""))
-    return (told if told.is_absolute() else Path.home() / ".local" / "state") / "viva" / "review"
+    stored = Path(environ.get("XDG_STATE_HOME", ""))
+    return (stored if stored.is_absolute() else Path.home() / ".local" / "state") / "viva" / "review"
 
 
 def _open_folder(place: Path) -> int:
@@ -168,7 +168,7 @@ def _open_folder(place: Path) -> int:
         found = os.fstat(folder)
         if found.st_uid != os.geteuid():
             raise ValueError("the folder is another user's")
-        if not _ours_alone(found):
+        if not _is_private(found):
             os.fchmod(folder, 0o700)
     except BaseException:
         os.close(folder)
@@ -193,22 +193,22 @@ def _locked(folder: int, name: str) -> int:
     return lock
 
 
-def _ours_alone(found: os.stat_result) -> bool:
+def _is_private(found: os.stat_result) -> bool:
     return found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
 
-def _last(data: bytes) -> Last | None:
+def _parse_last_run(data: bytes) -> LastRun | None:
     try:
-        told: Any = json.loads(data)
-        last = Last(bytes.fromhex(told["key"]), int(told["port"]), float(told["made"]), str(told["address"]))
+        stored: Any = json.loads(data)
+        last = LastRun(bytes.fromhex(stored["key"]), int(stored["port"]), float(stored["made"]), str(stored["address"]))
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
     return last if len(last.key) == KEY_BYTES and 0 < last.port < 65536 else None
 
 
-def _running(last: Last | None) -> Running:
+def _already_running(last: LastRun | None) -> AlreadyRunning:
     where = f" at {last.address}" if last is not None else ""
-    return Running(
+    return AlreadyRunning(
         f"`viva review` of this runs already{where}: open that address, end that run with Ctrl-C, or say another "
         "--port."
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from viva.report.rendering import sheet
+from viva.report.rendering import style_sheet
 
 PREFIX: Final = "/static/"
 FOREVER: Final = "private, max-age=31536000, immutable"
@@ -45,7 +45,7 @@ def files() -> dict[str, File]:
             kind = _KINDS.get(path.suffix, "text/plain; charset=utf-8")
             digest = hashlib.sha256(data).hexdigest()[:16]
             found[path.relative_to(_FOLDER).as_posix()] = File(data, kind, digest)
-    style = sheet().encode()
+    style = style_sheet().encode()
     found["style.css"] = File(style, _KINDS[".css"], hashlib.sha256(style).hexdigest()[:16])
     return found
 

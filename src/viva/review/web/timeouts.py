@@ -12,7 +12,7 @@ BODY_S: Final = 120.0
 """The timeout for its body; enough for 16 MiB through a slow tunnel."""
 
 
-class Patience(H11Protocol):
+class Timeouts(H11Protocol):
     """Closes a connection whose request takes too long, even if it arrives steadily in small parts."""
 
     head_s = HEAD_S
@@ -49,8 +49,8 @@ class Patience(H11Protocol):
         self._stop()
         self._waits_for = waits_for
         if waits_for is not None:
-            patience = self.head_s if state is h11.IDLE else self.body_s
-            self._timer = self.loop.call_later(patience, self.transport.abort)
+            seconds = self.head_s if state is h11.IDLE else self.body_s
+            self._timer = self.loop.call_later(seconds, self.transport.abort)
 
     def _stop(self) -> None:
         if self._timer is not None:

@@ -16,8 +16,8 @@
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && form) { event.preventDefault(); finish(); return; }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || one("dialog[open]")) return;
     if (!keysOn() || writing(here)) return;
-    if (here.closest("#phrases") && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
-      const all = [...document.querySelectorAll("#phrases button")];
+    if (here.closest("#comment-bank") && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      const all = [...document.querySelectorAll("#comment-bank button")];
       const next = all[all.indexOf(here) + (event.key === "ArrowDown" ? 1 : -1)];
       if (next) { event.preventDefault(); next.focus(); }
       return;
@@ -111,18 +111,18 @@
     save();
   });
   form.addEventListener("click", (event) => {
-    const mine = event.target.closest("[data-mine]"), phrase = event.target.closest("[data-phrase]");
+    const mine = event.target.closest("[data-mine]"), ready = event.target.closest("[data-comment]");
     if (event.target.closest("[data-theirs]")) { sessionStorage.removeItem(place); unsaved = false; }
     if (mine) {
       form.elements.seen.value = mine.dataset.mine;
       mine.remove();
       save();
     }
-    if (!phrase) return;
+    if (!ready) return;
     const before = comment.value.trim();
-    if (!before.includes(phrase.dataset.phrase)) comment.value = [before, phrase.dataset.phrase].filter(Boolean).join("\n\n");
-    const item = form.querySelector(`[name=items][value="${CSS.escape(phrase.dataset.item)}"]`);
-    if (item && phrase.dataset.sign) item.checked = phrase.dataset.sign === "+";
+    if (!before.includes(ready.dataset.comment)) comment.value = [before, ready.dataset.comment].filter(Boolean).join("\n\n");
+    const item = form.querySelector(`[name=items][value="${CSS.escape(ready.dataset.item)}"]`);
+    if (item && ready.dataset.sign) item.checked = ready.dataset.sign === "+";
     comment.dispatchEvent(new Event("input"));
     save();
   });

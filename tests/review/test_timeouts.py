@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from viva.review.web.timeouts import BODY_S, HEAD_S, Patience
+from viva.review.web.timeouts import BODY_S, HEAD_S, Timeouts
 
 HEAD = b"POST /mark HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n"
 
@@ -71,7 +71,7 @@ class Connection:
     def __init__(self) -> None:
         self.loop, self.transport = Loop(), Transport()
         config = uvicorn.Config(lambda: None, log_config=None, ws="none")
-        self.protocol = Patience(config, ServerState(), {}, self.loop)  # type: ignore[arg-type]
+        self.protocol = Timeouts(config, ServerState(), {}, self.loop)  # type: ignore[arg-type]
         self.protocol.connection_made(self.transport)  # type: ignore[arg-type]
 
     def waits(self) -> list[Timer]:

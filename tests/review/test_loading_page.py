@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 
 from viva.model.errors import UsageError
 from viva.review.web.access import Session
-from viva.review.web.loading_page import Meanwhile
+from viva.review.web.loading_page import LoadingPage
 
 MADE = PlainTextResponse("the page")
 
@@ -18,7 +18,7 @@ MADE = PlainTextResponse("the page")
 class Request:
     """One request, which is answered at its own time."""
 
-    def __init__(self, app: Meanwhile, method: str = "GET", who: str = "ada", **headers: str) -> None:
+    def __init__(self, app: LoadingPage, method: str = "GET", who: str = "ada", **headers: str) -> None:
         self.sent: list[MutableMapping[str, Any]] = []
         given = {"accept": "text/html"} | {name.replace("_", "-"): value for name, value in headers.items()}
         scope = {
@@ -47,7 +47,7 @@ async def seen() -> None:
 def test_each_session_gets_one_page_that_asks_again_and_then_waits() -> None:
     async def story() -> None:
         making: Future[Any] = Future()
-        app = Meanwhile(making)
+        app = LoadingPage(making)
         for who in ("ada", "grace"):
             first, second = Request(app, who=who), Request(app, who=who)
             await seen()
@@ -68,7 +68,7 @@ def test_each_session_gets_one_page_that_asks_again_and_then_waits() -> None:
 def test_nothing_but_a_page_is_answered_in_place_of_what_was_asked_for(method: str, headers: dict[str, str]) -> None:
     async def story() -> None:
         making: Future[Any] = Future()
-        asked = Request(Meanwhile(making), method, **headers)
+        asked = Request(LoadingPage(making), method, **headers)
         await seen()
         assert not asked.sent
         making.set_result(MADE)
@@ -82,7 +82,7 @@ def test_nothing_but_a_page_is_answered_in_place_of_what_was_asked_for(method: s
 def test_where_they_cannot_be_made_who_waits_is_told(by_script: bool) -> None:
     async def story() -> None:
         making: Future[Any] = Future()
-        asked = Request(Meanwhile(making), "POST", **({"hx_request": "true"} if by_script else {}))
+        asked = Request(LoadingPage(making), "POST", **({"hx_request": "true"} if by_script else {}))
         await seen()
         making.set_exception(UsageError("/home/ada/records.db cannot be read."))
         await asked.task
@@ -96,7 +96,7 @@ def test_where_they_cannot_be_made_who_waits_is_told(by_script: bool) -> None:
 def test_who_leaves_takes_nothing_from_the_others() -> None:
     async def story() -> None:
         making: Future[Any] = Future()
-        app = Meanwhile(making)
+        app = LoadingPage(making)
         gone, stays = Request(app, "POST", who="ada"), Request(app, "POST", who="grace")
         await seen()
         gone.task.cancel()

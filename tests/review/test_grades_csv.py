@@ -18,7 +18,7 @@ from viva.model.hand_grading import SECOND, Judgement, Place
 from viva.review import spreadsheet_cells
 from viva.review.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
 from viva.review.rubric_points import judge
-from viva.review.written_answers import Answer, HandedIn, Key, Written
+from viva.review.written_answers import Answer, GradedSubmission, Key, Written
 
 F = Fraction
 QUESTION = Question(
@@ -38,8 +38,8 @@ ADA, BO, EVE = ("1" * 64, "2.10"), ("b0" * 32, "2.10"), ("e" * 64, "2.10")
 
 
 def answer(key: Key, text: str) -> Answer:
-    handed_in = HandedIn(Attempt("path", Path("path"), ()), key[0], 1)
-    return Answer(key[0], Written(key[1], "test_2.py::test", F(4), text, ""), (handed_in,))
+    submission = GradedSubmission(Attempt("path", Path("path"), ()), key[0], 1)
+    return Answer(key[0], Written(key[1], "test_2.py::test", F(4), text, ""), (submission,))
 
 
 ANSWERS = {key: answer(key, text) for key, text in {ADA: "=1+1\r\nBecause", BO: "true", EVE: ""}.items()}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.review.web import session_store
-from viva.review.web.session_store import LIFETIME_S, Remembered, Running
+from viva.review.web.session_store import LIFETIME_S, AlreadyRunning, SessionStore
 
 
 @pytest.fixture
@@ -22,10 +22,10 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 def run(environ: dict[str, str], about: str = "essays", port: int = 8123, **changed: Any) -> tuple[bytes, int]:
     """The key and the port that a run begins with; it leaves another port."""
-    with Remembered(about, environ, **{"new_key": False, **changed}) as last:
-        assert last.complaint == ""
+    with SessionStore(about, environ, **{"new_key": False, **changed}) as last:
+        assert last.problem == ""
         began = last.key, last.port
-        last.keep(port, f"http://127.0.0.1:{port}/")
+        last.save(port, f"http://127.0.0.1:{port}/")
     return began
 
 
@@ -125,9 +125,9 @@ def test_a_folder_of_another_user_is_not_used(environ: dict[str, str], monkeypat
     before = file_of(environ).read_bytes()
     us = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: us + 1)
-    with Remembered("essays", environ, new_key=False) as last:
-        last.keep(9000, "")
-        assert "the folder is another user's" in last.complaint
+    with SessionStore("essays", environ, new_key=False) as last:
+        last.save(9000, "")
+        assert "the folder is another user's" in last.problem
         assert last.key.hex() not in before.decode() and last.port == 0
     assert file_of(environ).read_bytes() == before
 
@@ -149,35 +149,35 @@ def test_where_nothing_can_be_kept_the_run_has_a_key_of_its_own(
     spoil(Path(environ["XDG_STATE_HOME"]))
     keys = set()
     for _ in range(2):
-        with Remembered("essays", environ, new_key=False) as last:
-            last.keep(8123, "")
+        with SessionStore("essays", environ, new_key=False) as last:
+            last.save(8123, "")
             keys.add(last.key)
-            assert "pages that are open now end with this run" in last.complaint
-            assert len(last.complaint.splitlines()) == 1
+            assert "pages that are open now end with this run" in last.problem
+            assert len(last.problem.splitlines()) == 1
     assert len(keys) == 2
 
 
 def test_what_cannot_be_written_in_the_end_is_said(environ: dict[str, str]) -> None:
     run(environ)
     a_folder(file_of(environ))
-    with Remembered("essays", environ, new_key=False) as last:
-        assert last.complaint == ""
-        last.keep(8123, "")
-        assert "nothing can be kept in" in last.complaint
+    with SessionStore("essays", environ, new_key=False) as last:
+        assert last.problem == ""
+        last.save(8123, "")
+        assert "nothing can be kept in" in last.problem
 
 
 def test_a_second_run_is_told_where_the_first_one_is(environ: dict[str, str]) -> None:
-    with Remembered("essays", environ, new_key=False) as first:
-        first.keep(8123, "http://127.0.0.1:8123/?token=t")
-        with pytest.raises(Running) as refused:
-            Remembered("essays", environ, new_key=False)
+    with SessionStore("essays", environ, new_key=False) as first:
+        first.save(8123, "http://127.0.0.1:8123/?token=t")
+        with pytest.raises(AlreadyRunning) as refused:
+            SessionStore("essays", environ, new_key=False)
         assert "runs already at http://127.0.0.1:8123/?token=t: " in str(refused.value)
         with (
-            Remembered("poems", environ, new_key=False) as other,
-            Remembered("essays", environ, new_key=False, alone=False) as beside,
+            SessionStore("poems", environ, new_key=False) as other,
+            SessionStore("essays", environ, new_key=False, exclusive=False) as beside,
         ):
-            assert other.complaint == beside.complaint == "" and beside.port == 0
-            beside.keep(9000, "")
+            assert other.problem == beside.problem == "" and beside.port == 0
+            beside.save(9000, "")
             assert len({first.key, other.key, beside.key}) == 3
     assert run(environ) == (first.key, 8123)
 
@@ -197,5 +197,5 @@ def test_a_relative_place_is_ignored_as_its_specification_says(tmp_path: Path, m
     ).map(lambda told: json.dumps(told).encode())
 )
 def test_whatever_the_file_holds_is_nothing_or_all_of_it(data: bytes) -> None:
-    last = session_store._last(data)
+    last = session_store._parse_last_run(data)
     assert last is None or (len(last.key) == 32 and 0 < last.port < 65536)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.review.similar_answers import groups
-from viva.review.wording import tokens, turns
+from viva.review.wording import decisive_tokens, tokens
 
 LONG = (
     "Each query is compared with every key, and the products are divided by the root of the dimension, so that the "
@@ -171,7 +171,7 @@ def test_whatever_is_written_groups_are_alike_and_disjoint(texts: list[str]) -> 
     assert len(places) == len(set(places))
     for group in found:
         assert len(group) > 1 and group == sorted(group)
-        assert len({turns(tokens(texts[index])) for index in group}) == 1
+        assert len({decisive_tokens(tokens(texts[index])) for index in group}) == 1
     same: dict[str, list[int]] = {}
     for index, text in enumerate(texts):
         same.setdefault(text, []).append(index)

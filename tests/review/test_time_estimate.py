@@ -2,7 +2,7 @@
 
 import pytest
 
-from viva.review.time_estimate import pace, time_left
+from viva.review.time_estimate import seconds_per_answer, time_left
 
 
 def at(*seconds: float) -> list[str]:
@@ -25,12 +25,12 @@ def at(*seconds: float) -> list[str]:
         (["2026-12-01T09:00:00", "2026-12-01T09:01:00Z", "2026-12-01T10:02:00+01:00", "2026-12-01T09:03:00"], 60),
     ],
 )
-def test_pace(times: list[str], seconds: float | None) -> None:
-    assert pace(times) == seconds
+def test_seconds_per_answer(times: list[str], seconds: float | None) -> None:
+    assert seconds_per_answer(times) == seconds
 
 
 @pytest.mark.parametrize(
-    ("remaining", "seconds", "phrase"),
+    ("remaining", "seconds", "text"),
     [
         (50, None, ""),
         (0, 30.0, ""),
@@ -42,5 +42,5 @@ def test_pace(times: list[str], seconds: float | None) -> None:
         (2000, 61.0, "about 33 h 55 min"),
     ],
 )
-def test_time_left(remaining: int, seconds: float | None, phrase: str) -> None:
-    assert time_left(remaining, seconds) == phrase
+def test_time_left(remaining: int, seconds: float | None, text: str) -> None:
+    assert time_left(remaining, seconds) == text

@@ -1,0 +1,274 @@
+"""The class on a queue, and what is said of it: the same on every queue that stands on the records."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from queue_helpers import (
+    ADA,
+    ALAN,
+    GRACE,
+    ITEMS,
+    QUESTION,
+    SMALL,
+    MemorySource,
+    answer_of,
+    class_of,
+    queue_at,
+    queue_of,
+    reader,
+    say,
+)
+from review_class import NAME, assignment, attempt_of, hash_of, rubric, score_of
+
+from viva.model import Status
+from viva.model.errors import UsageError
+from viva.model.hand_grading import SECOND
+from viva.records import Records
+from viva.records.hand_grading import Changed
+from viva.records.store import Reason
+from viva.review.answer_sources import RecordsSource
+from viva.review.decision_log import DecisionLog, place_of
+from viva.review.leases import Marker
+from viva.review.queue import ReviewQueue
+from viva.review.written_answers import GradedSubmission, Written
+
+SIZE = 12
+BLIND = Marker("Grace", SECOND)
+
+
+def order(queue: ReviewQueue, question: str = QUESTION) -> list[str]:
+    return [answer.content_hash for answer in queue.answers[question]]
+
+
+# --- the order
+
+
+def test_the_order_is_the_same_in_every_process_and_another_for_each_question(file: Path) -> None:
+    program = (
+        "import json, sys; from review_class import NAME, course; from viva.records import Records\n"
+        "from pathlib import Path; from viva.review.open_queue import queue_of_records\n"
+        "records = Records.open(sys.argv[1], Path())\n"
+        "with records, queue_of_records(course(), NAME, records) as queue:\n"
+        "    queue.wait()\n"
+        "    print(json.dumps({q: [a.content_hash for a in answers] for q, answers in queue.answers.items()}))"
+    )
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": path}
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", program, f"sqlite:///{file}"], capture_output=True, env=environment
+    )
+    assert elsewhere.returncode == 0, elsewhere.stderr
+    with queue_at(file) as queue:
+        here = {question: order(queue, question) for question in queue.answers}
+    assert json.loads(elsewhere.stdout) == here
+    orders = {tuple(each) for each in here.values()}
+    assert len(orders) == len(here) and {len(each) for each in orders} == {SIZE}
+    assert tuple(hash_of(number) for number in range(SIZE)) not in orders, "names and places tell nothing"
+
+
+def test_the_order_stays_when_others_hand_in_later(records: Records) -> None:
+    orders = []
+    for size in (6, 9):
+        with queue_of(records, class_of(["x"] * size), name=f"later {size}") as (queue, _):
+            orders.append([hash_ for hash_ in order(queue, "1") if hash_ in {hash_of(n) for n in range(6)}])
+    assert orders[0] == orders[1] and len(orders[0]) == 6
+
+
+# --- who handed it in
+
+
+def test_equal_bytes_are_one_answer_with_two_names_and_one_mark(records: Records) -> None:
+    class_ = class_of(["the same", "another"])
+    twin = replace(class_[0][0], attempt=replace(class_[1][0].attempt, name="twin"))
+    with queue_of(records, [*class_, (twin, class_[0][1])], name="twins") as (queue, source):
+        assert queue.read_count == 3 and len(queue.answers["1"]) == 2
+        answer = answer_of(queue, 0, "1")
+        assert [each.attempt.name for each in answer.submissions] == ["s0", "twin"]
+        say(queue, ADA, answer, "why")
+    told = {name: marks["1"].judgement for name, marks in source.stored}
+    assert set(told) == {"s0", "twin"} and all(said is not None and said.earned == 2 for said in told.values())
+
+
+def attempts(file: Path) -> None:
+    """Student 0 hands in three times, student 1 once; a team of two twice, its members in another order."""
+    questions = rubric()
+    with reader(file) as records:
+        for place, (number, attempt, order) in enumerate([(0, 1, 1), (1, 1, 1), (0, 2, 1), (2, 1, 1), (2, 2, -1)]):
+            attempt = replace(attempt_of(number), name=f"s{number}-{attempt}", number=attempt)
+            if number == 2:
+                team = (*attempt.students, *attempt_of(3).students)
+                attempt = replace(attempt, students=team[::order])
+            row = records.add_attempts(NAME, [(attempt, hash_of(100 + place))])[0]
+            score = replace(score_of(number, questions), content_hash=hash_of(100 + place))
+            records.add_score(row, score, made_with="t", identity=None, reason=Reason("t"))
+
+
+@pytest.mark.parametrize(("which", "count"), [("last", {101, 102, 104}), ("best", {100, 101, 102, 103, 104})])
+def test_of_several_attempts_the_last_one_unless_the_best_counts(tmp_path: Path, which: str, count: set[int]) -> None:
+    attempts(tmp_path / "records.db")
+    policy = SimpleNamespace(name=NAME, policy=lambda: SimpleNamespace(attempts=SimpleNamespace(which=which)))
+    with reader(tmp_path / "records.db") as records:
+        found: Any = RecordsSource(records, policy, set)  # type: ignore[arg-type]
+        assert {submission.content_hash for submission, _ in found.read()} == {hash_of(number) for number in count}
+
+
+def test_prose_that_no_question_marks_is_said_and_what_is_graded_already_is_left_out(file: Path) -> None:
+    with reader(file) as records:
+        questions = rubric()
+        row = records.add_attempts(NAME, [(attempt_of(50), hash_of(50))])[0]
+        entries = [replace(e, rubric="9.9") if e.rubric == "1.2" else e for e in score_of(50, questions).entries]
+        entries = [
+            replace(e, status=Status.FAILED, cases=(replace(e.cases[0], status=Status.FAILED),))
+            if e.rubric == "2.2"
+            else e
+            for e in entries
+        ]
+        kept = replace(score_of(50, questions), entries=tuple(entries))
+        records.add_score(row, kept, made_with="t", identity=None, reason=Reason("t"))
+    with queue_at(file) as queue:
+        assert queue.unknown == ["9.9"]
+        assert queue.answer((hash_of(50), "9.9")) is None
+        assert queue.answer((hash_of(50), "1.2")) is None and queue.answer((hash_of(50), "2.2")) is None
+        assert answer_of(queue, 50).text == score_of(50, questions).entries[-7].written
+
+
+# --- similar answers
+
+
+def test_similar_answers_are_found_both_ways_and_never_across_questions(queue: ReviewQueue) -> None:
+    alike = {answer.content_hash for answer in (answer_of(queue, 3), answer_of(queue, 8))}
+    assert {each.content_hash for each in queue.similar(answer_of(queue, 3))} == alike - {hash_of(3)}
+    assert {each.content_hash for each in queue.similar(answer_of(queue, 8))} == alike - {hash_of(8)}
+    assert {each.question for each in queue.similar(answer_of(queue, 3, "2.2"))} == {"2.2"}
+    assert queue.similar(answer_of(queue, 0)) == []
+
+
+# --- saying something
+
+
+def test_a_group_is_one_action_and_is_taken_back_as_one(queue: ReviewQueue) -> None:
+    group = [answer_of(queue, 3), answer_of(queue, 8)]
+    said = [(each, queue.judge(each, ["roles"], Fraction(0), "Read it again.", done=True)) for each in group]
+    rows = queue.mark(ADA, said, action="both", seen={hash_of(3): 0, hash_of(8): 0})
+    assert {row.action for row in rows} == {"both"} and queue.progress(QUESTION, 1).done == 2
+    taken = queue.undo(ADA)
+    assert {row.place.content_hash for row in taken} == {hash_of(3), hash_of(8)}
+    assert queue.progress(QUESTION, 1).done == 0
+    assert all((there := queue.decisions.at(row.place)) and there.judgement.items == () for row in taken)
+    assert queue.undo(ADA) == []
+
+
+def test_of_a_group_all_or_nothing_is_kept(queue: ReviewQueue) -> None:
+    group = [answer_of(queue, 3), answer_of(queue, 8)]
+    grace = say(queue, GRACE, group[1], "roles")
+    said = [(each, queue.judge(each, ["limits"], Fraction(0), "", done=True)) for each in group]
+    with pytest.raises(Changed, match="by Grace") as changed:
+        queue.mark(ADA, said, action="both", seen={hash_of(3): 0, hash_of(8): 0})
+    assert [row.id for row in changed.value.rows] == [grace]
+    assert queue.progress(QUESTION, 1).done == 1
+    assert queue.mark(ADA, said, action="both", seen={hash_of(3): 0, hash_of(8): grace})[1].by == "Ada"
+
+
+def test_undo_is_each_markers_own_and_stops_where_somebody_has_gone_on(queue: ReviewQueue) -> None:
+    answer = answer_of(queue, 0)
+    say(queue, ADA, answer, "limits")
+    say(queue, BLIND, answer, "roles")
+    assert queue.undo(ALAN) == [] == queue.undo(Marker("Ada", SECOND))
+    say(queue, GRACE, answer, "answers")
+    with pytest.raises(Changed, match="by Grace"):
+        queue.undo(ADA)
+    (row,) = queue.undo(GRACE)
+    assert row.judgement.items == ("limits",) and queue.progress(QUESTION, SECOND).done == 1
+
+
+def test_pairs_and_what_differs(queue: ReviewQueue) -> None:
+    one, two, three = (answer_of(queue, number) for number in (0, 1, 2))
+    say(queue, ADA, one, "limits", "roles")
+    assert queue.pairs(QUESTION) == [] and queue.decisions.differing() == []
+    say(queue, BLIND, one, "limits")
+    say(queue, ADA, two, "limits")
+    say(queue, BLIND, two, "roles")  # other items, the same points
+    say(queue, ADA, three, "limits")
+    say(queue, BLIND, three, done=False)
+    assert sorted(queue.pairs(QUESTION)) == [(1, 1), (2, 1)] and queue.pairs("2.2") == []
+    assert queue.decisions.differing() == [(hash_of(0), QUESTION)]
+    assert queue.decisions.standing((hash_of(0), QUESTION)).judgement is None
+    assert queue.decisions.standing((hash_of(1), QUESTION)).by == ("Ada", "Grace")
+    settled = queue.judge(one, ["limits"], Fraction(0), "", done=True)
+    row = queue.settle("Ada", one, settled, "seen together", action="s", seen=0)
+    assert (
+        queue.decisions.differing() == []
+        and queue.decisions.standing((hash_of(0), QUESTION)).judgement == row.judgement
+    )
+    assert sorted(queue.pairs(QUESTION)) == [(1, 1), (2, 1)], "what both said by themselves stays"
+    with pytest.raises(Changed):
+        queue.settle("Grace", one, settled, "not seen", action="t", seen=0)
+    with pytest.raises(UsageError, match="needs a reason"):
+        queue.settle("Grace", one, settled, " ", action="u", seen=row.id)
+
+
+def test_two_queues_on_one_set_of_records_see_each_others_rows(file: Path) -> None:
+    with queue_at(file) as one, queue_at(file) as two:
+        answer = answer_of(one, 0)
+        number = say(one, ADA, answer, "limits", comment="from the first queue")
+        assert two.decisions.done(QUESTION, 1) == set()
+        two.refresh()
+        assert two.decisions.done(QUESTION, 1) == {hash_of(0)}
+        assert two.decisions.comments(QUESTION, 1) == ["from the first queue"]
+        judgement = two.judge(answer, ["roles"], Fraction(0), "", done=True)
+        with pytest.raises(Changed, match="by Ada"):
+            two.mark(GRACE, [(answer, judgement)], action="", seen={hash_of(0): 0})
+        two.mark(GRACE, [(answer, judgement)], action="", seen={hash_of(0): number})
+        one.refresh()
+        there = one.decisions.standing((hash_of(0), QUESTION))
+        assert there.by == ("Grace",) and there.judgement == judgement
+        with pytest.raises(Changed, match="by Grace"):
+            one.undo(ADA)
+
+
+def test_what_was_said_is_there_when_the_queue_is_opened_again(file: Path) -> None:
+    with queue_at(file) as queue:
+        say(queue, ADA, answer_of(queue, 0), "limits", comment="Good.")
+        say(queue, ADA, answer_of(queue, 1), comment="half a sen", done=False)
+        queue.decisions.appeal((hash_of(0), QUESTION), "Please look again.", "Ada")
+    with queue_at(file) as again:
+        assert again.decisions.done(QUESTION, 1) == {hash_of(0)}
+        assert again.decisions.comments(QUESTION, 1) == ["Good."]
+        assert again.decisions.appealed() == {(hash_of(0), QUESTION): True}
+        draft = again.decisions.at(place_of(answer_of(again, 1).key, 1))
+        assert draft is not None and draft.judgement.comment == "half a sen" and not draft.judgement.done
+        (row,) = again.undo(ADA)
+        assert row.judgement.comment == ""
+
+
+def test_the_rubric_is_kept_to(queue: ReviewQueue) -> None:
+    answer = answer_of(queue, 0)
+    assert queue.judge(answer, ITEMS[1:], Fraction(0), "", done=True).earned == Fraction(7, 2)
+    with pytest.raises(UsageError, match="exclude each other"):
+        queue.judge(answer, ["limits", "limit"], Fraction(0), "", done=True)
+    with pytest.raises(UsageError, match="no rubric item `why`"):
+        queue.judge(answer, ["why"], Fraction(0), "", done=True)
+    assert SMALL.question("1") is not None and assignment().name == NAME
+
+
+def test_a_fault_of_ours_in_reading_is_told(records: Records, capsys: pytest.CaptureFixture[str]) -> None:
+    class Faulty(MemorySource):
+        def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
+            raise LookupError("a fault of \x1b[31mours")
+
+    with (
+        ReviewQueue(assignment(), SMALL, Faulty([]), DecisionLog(records, "faulty")) as queue,
+        pytest.raises(LookupError),
+    ):
+        queue.wait()
+    told = capsys.readouterr().err
+    assert "Traceback" in told and "in read" in told and "a fault of" in told and "\x1b" not in told
