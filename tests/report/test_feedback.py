@@ -65,7 +65,7 @@ def test_marks_stand_beside_the_cells_they_are_about() -> None:
     )  # fmt: skip
     assert [cell.number for cell in cells] == [0, 1, 2, 0, 3]
     marks = [
-        feedback_page.mark_of(e)
+        feedback_page.shown_result(e)
         for e in (
             entry("1.1"),
             entry("2.2", Status.FAILED, message="bleu(['a']) gave 1, expected 2."),
@@ -75,7 +75,7 @@ def test_marks_stand_beside_the_cells_they_are_about() -> None:
             entry("7.8", Status.FAILED, message="bleu(x) is secret", visibility="hidden"),
         )
     ]
-    beside, nowhere = feedback_page.place(marks, cells)
+    beside, nowhere = feedback_page.assign_to_cells(marks, cells)
     assert {i: [m.number for m in ms] for i, ms in beside.items()} == {0: ["1.1"], 2: ["2.2"], 4: ["2.3"], 3: ["1.10"]}
     assert [m.number for m in nowhere] == ["7.7", "7.8"]
 

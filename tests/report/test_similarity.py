@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as draw
 
 from viva.report.similarity import similar_pairs
-from viva.report.similarity.similar_pairs import FEWEST_COMMON, WINDOW_TOKENS, K, W, every_run, pairs, prints_of
+from viva.report.similarity.similar_pairs import (
+    FEWEST_COMMON,
+    WINDOW_TOKENS,
+    K,
+    W,
+    fingerprints_of,
+    hashes_of_all_runs,
+    pairs,
+)
 from viva.report.similarity.tokens import Source
 
 PROGRAM = '''
@@ -34,8 +42,8 @@ def beam_search(step, k, n_steps):
 
 
 def prints(name: str, code: str, *, who: str = "", starter: str = ""):  # type: ignore[no-untyped-def]
-    given = every_run([Source("starter.py", starter)]) if starter else None
-    return prints_of(name, frozenset({who} if who else ()), [Source("solution.py", code)], given)
+    given = hashes_of_all_runs([Source("starter.py", starter)]) if starter else None
+    return fingerprints_of(name, frozenset({who} if who else ()), [Source("solution.py", code)], given)
 
 
 def program(seed: int, size: int = 60) -> str:

@@ -22,7 +22,7 @@ Withheld = Callable[[], Container[tuple[int, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenReport:
     """What a report consists of."""
 
     files: tuple[Path, ...]
@@ -42,7 +42,7 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
     withheld: Withheld = frozenset,
     executed: Mapping[str, bytes] | None = None,
     missing: Sequence[Student] = (),
-) -> Written:
+) -> WrittenReport:
     """Write report.html and report.csv, and optionally feedback pages and the page of similar pairs.
 
     Args:
@@ -58,7 +58,7 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
     Raises:
         UsageError: two submissions have the same name, a file cannot be written, or jinja2 or nh3 is not installed.
     """
-    counts = Counter(one.attempt.name for one in marked)
+    counts = Counter(graded.attempt.name for graded in marked)
     if feedback and (twice := [name for name, n in counts.items() if n > 1]):
         raise UsageError(f"Two submissions are called {twice[0]!r}, and each needs a page of its own; rename one.")
     html, csv = folder / "report.html", folder / "report.csv"
@@ -66,13 +66,13 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
     write_atomically(html, class_page.page(marked, assignment, missing, feedback=feedback, similarity=pairs))
     files, unread = [html, csv], list[str]()
     if feedback:
-        for one in marked:
-            _write_feedback(one, assignment, folder / "feedback", withheld, executed or {})
+        for graded in marked:
+            _write_feedback(graded, assignment, folder / "feedback", withheld, executed or {})
     if pairs:
         data, unread = similarity_page(responses(marked), assignment, withheld)
         write_atomically(folder / "similarity.html", data)
         files.append(folder / "similarity.html")
-    return Written(tuple(files), len(marked) if feedback else 0, tuple(unread))
+    return WrittenReport(tuple(files), len(marked) if feedback else 0, tuple(unread))
 
 
 def similarity_page(
@@ -84,21 +84,21 @@ def similarity_page(
         UsageError: jinja2 is not installed.
     """
     given = _starter(assignment)
-    starter = similar_pairs.every_run(given)
-    prints, unread = [], []
-    for one in marked:
-        submission, _ = graded_files(one, withheld)
+    starter = similar_pairs.hashes_of_all_runs(given)
+    fingerprints, unread = [], []
+    for graded in marked:
+        submission, _ = graded_files(graded, withheld)
         code = code_of(submission) if submission else []
         if code:
-            who = frozenset(student.id for student in one.attempt.students)
-            prints.append(similar_pairs.prints_of(one.attempt.name, who, code, starter))
+            who = frozenset(student.id for student in graded.attempt.students)
+            fingerprints.append(similar_pairs.fingerprints_of(graded.attempt.name, who, code, starter))
         else:
-            unread.append(one.attempt.name)
+            unread.append(graded.attempt.name)
     data = render(
         "similarity.html.j2",
         assignment=assignment,
-        pairs=similar_pairs.pairs(prints),
-        compared=len(prints),
+        pairs=similar_pairs.pairs(fingerprints),
+        compared=len(fingerprints),
         unread=unread,
         starter=bool(given),
         tokens=similar_pairs.WINDOW_TOKENS,
@@ -115,14 +115,14 @@ def _starter(assignment: Assignment) -> list[Source]:
 
 
 def _write_feedback(
-    one: Marked, assignment: Assignment, folder: Path, withheld: Withheld, executed: Mapping[str, bytes]
+    graded: Marked, assignment: Assignment, folder: Path, withheld: Withheld, executed: Mapping[str, bytes]
 ) -> None:
-    path = folder / pages.path_of(one.attempt)
-    if ran := executed.get(one.attempt.name):
+    path = folder / pages.path_of(graded.attempt)
+    if ran := executed.get(graded.attempt.name):
         notebook = pages.Notebook("notebook.ipynb", ran, executed=True)
-        write_atomically(path, pages.page(one, assignment, notebook), durable=False)
+        write_atomically(path, pages.page(graded, assignment, notebook), durable=False)
         return
-    submission, why_none = graded_files(one, withheld)
+    submission, why_none = graded_files(graded, withheld)
     file = notebook_of(submission, assignment) if submission else None
     shown = pages.Notebook(file.path, file.data) if file else None
-    write_atomically(path, pages.page(one, assignment, shown, why_none=why_none), durable=False)
+    write_atomically(path, pages.page(graded, assignment, shown, why_none=why_none), durable=False)

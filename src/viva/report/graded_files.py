@@ -18,19 +18,19 @@ CHANGED: Final = "The submission has changed since it was graded."
 
 
 def graded_files(
-    one: Marked, withheld: Callable[[], Container[tuple[int, int]]] = frozenset
+    graded: Marked, withheld: Callable[[], Container[tuple[int, int]]] = frozenset
 ) -> tuple[Submission | None, str]:
     """Return the submission that a score belongs to, or None and a sentence that says why it cannot be shown.
 
     Args:
-        one: the submission with its score.
+        graded: the submission with its score.
         withheld: as for `open_submission`.
     """
     try:
-        submission = open_submission(one.attempt.path, one.score.submission, withheld=withheld)
+        submission = open_submission(graded.attempt.path, graded.score.submission, withheld=withheld)
     except UsageError:
         return None, GONE
-    if submission.content_hash != one.score.content_hash:
+    if submission.content_hash != graded.score.content_hash:
         return None, CHANGED
     return submission, ""
 

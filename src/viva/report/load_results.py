@@ -119,13 +119,13 @@ def _entry(test: TestResult, of_all: str) -> Entry:
 
 def _without_common_folder(found: list[Marked]) -> list[Marked]:
     """Remove the leading folders that all names share, as long as each name keeps at least one part."""
-    parts = [PurePosixPath(one.attempt.name).parts for one in found]
+    parts = [PurePosixPath(graded.attempt.name).parts for graded in found]
     if len(found) < 2:
         return found
     common = 0
     while all(len(p) > common + 1 for p in parts) and len({p[common] for p in parts}) == 1:
         common += 1
     return [
-        replace(one, attempt=replace(one.attempt, name="/".join(p[common:])))
-        for one, p in zip(found, parts, strict=True)
+        replace(graded, attempt=replace(graded.attempt, name="/".join(p[common:])))
+        for graded, p in zip(found, parts, strict=True)
     ]

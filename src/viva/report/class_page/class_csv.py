@@ -19,12 +19,12 @@ def table(marked: Sequence[Marked]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*_HEAD, *(escaping.csv_cell(escaping.line(q.key)) for q in asked)])
-    writer.writerows(_row(one, asked) for one in marked)
+    writer.writerows(_row(graded, asked) for graded in marked)
     return text.getvalue().encode("utf-8", "replace")
 
 
-def _row(one: Marked, asked: Sequence[Question]) -> list[str]:
-    attempt, score = one.attempt, one.score
+def _row(graded: Marked, asked: Sequence[Question]) -> list[str]:
+    attempt, score = graded.attempt, graded.score
     decided = {e.test_id: e.earned for e in score.entries if not e.status.is_open}
     students = ", ".join(student.name or student.id for student in attempt.students)
     return [

@@ -40,7 +40,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class WrongAnswers:
     """The wrong answers to one test."""
 
     test_id: str
@@ -62,7 +62,7 @@ class _Test:
     examples: dict[tuple[str, bool], str] = field(default_factory=dict)
 
 
-def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
+def wrong_answers(marked: Sequence[Marked]) -> list[WrongAnswers]:
     """Return the wrong answers to each test that some students failed, in question order; prose is left out.
 
     Args:
@@ -70,16 +70,16 @@ def wrong_answers(marked: Sequence[Marked]) -> list[Wrong]:
             cases.
     """
     tests: dict[str, _Test] = {}
-    for one in marked:
-        for entry in one.score.entries:
+    for graded in marked:
+        for entry in graded.score.entries:
             if entry.status not in WRONG or entry.rubric:  # a marker's comment is not the answer of a program
                 continue
             test = tests.setdefault(entry.test_id, _Test(entry))
             test.students += 1
             for key in set(_keys(entry)):
                 test.counts[key] += 1
-                test.examples.setdefault(key, one.attempt.name)
-    found = [_wrong(test_id, test) for test_id, test in tests.items()]
+                test.examples.setdefault(key, graded.attempt.name)
+    found = [_wrong_answers(test_id, test) for test_id, test in tests.items()]
     return sorted(found, key=lambda wrong: in_order(wrong.number))
 
 
@@ -105,10 +105,10 @@ def _keys(entry: Entry) -> Iterator[tuple[str, bool]]:
             yield (text, False) if text == UNKNOWN else normalised(text)
 
 
-def _wrong(test_id: str, test: _Test) -> Wrong:
+def _wrong_answers(test_id: str, test: _Test) -> WrongAnswers:
     ranked = sorted(test.counts.items(), key=lambda item: (-item[1], item[0]))
     shown = [(key, n) for key, n in ranked if n > 1 or key[1]][:MOST_CLUSTERS]
     clusters = tuple(Cluster(text, known, n, test.examples[(text, known)]) for (text, known), n in shown)
     entry = test.entry
     others = sum(test.counts.values()) - sum(n for _, n in shown)
-    return Wrong(test_id, entry.number, entry.name, test.students, clusters, others)
+    return WrongAnswers(test_id, entry.number, entry.name, test.students, clusters, others)

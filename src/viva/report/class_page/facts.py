@@ -42,7 +42,7 @@ class TestCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Slow:
+class SlowTest:
     """The time that one test took, in seconds."""
 
     number: str
@@ -66,9 +66,9 @@ class CurveBand:
 def grader_faults(marked: Sequence[Marked]) -> list[GraderFault]:
     """Return every test that ended with a grader error."""
     return [
-        GraderFault(one.attempt.name, entry.number, entry.name, entry.staff_message or entry.message)
-        for one in marked
-        for entry in one.score.entries
+        GraderFault(graded.attempt.name, entry.number, entry.name, entry.staff_message or entry.message)
+        for graded in marked
+        for entry in graded.score.entries
         if entry.status is Status.GRADER_ERROR
     ]
 
@@ -77,8 +77,8 @@ def test_counts(marked: Sequence[Marked]) -> list[TestCounts]:
     """Count the statuses of each test, in the order of the question numbers."""
     firsts: dict[str, Entry] = {}
     counts: dict[str, Counter[Status]] = {}
-    for one in marked:
-        for entry in one.score.entries:
+    for graded in marked:
+        for entry in graded.score.entries:
             firsts.setdefault(entry.test_id, entry)
             counts.setdefault(entry.test_id, Counter())[entry.status] += 1
     rows = [
@@ -90,18 +90,18 @@ def test_counts(marked: Sequence[Marked]) -> list[TestCounts]:
 
 def environments(marked: Sequence[Marked]) -> list[tuple[str, int]]:
     """Count the submissions for each missing package or incompatible version, most frequent first."""
-    counts = Counter(text for one in marked for text in dict.fromkeys(one.score.environment))
+    counts = Counter(text for graded in marked for text in dict.fromkeys(graded.score.environment))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def totals(marked: Sequence[Marked]) -> list[float]:
     """Return the points of each submission, as far as they are graded."""
-    return [float(one.score.earned) for one in marked]
+    return [float(graded.score.earned) for graded in marked]
 
 
 def most_points(marked: Sequence[Marked]) -> Fraction:
     """Return the maximum points of a submission; the largest if the submissions differ."""
-    return max((one.score.points for one in marked), default=Fraction(0))
+    return max((graded.score.points for graded in marked), default=Fraction(0))
 
 
 def histogram(values: Sequence[float], most: float, bins: int = 20) -> list[tuple[float, float, int]]:
@@ -115,37 +115,37 @@ def histogram(values: Sequence[float], most: float, bins: int = 20) -> list[tupl
 
 def seconds(marked: Sequence[Marked]) -> Summary | None:
     """Summarize the seconds that submissions took."""
-    return summary([one.score.wall_s for one in marked])
+    return summary([graded.score.wall_s for graded in marked])
 
 
 def memory_mib(marked: Sequence[Marked]) -> Summary | None:
     """Summarize the peak GPU memory of the submissions for which it is known."""
-    return summary([float(g.peak_mib) for one in marked if (g := one.score.gpu) and g.peak_mib is not None])
+    return summary([float(g.peak_mib) for graded in marked if (g := graded.score.gpu) and g.peak_mib is not None])
 
 
-def slowest_tests(marked: Sequence[Marked]) -> list[Slow]:
+def slowest_tests(marked: Sequence[Marked]) -> list[SlowTest]:
     """Return the tests that take longest, by their median."""
     times: dict[str, list[float]] = {}
     firsts: dict[str, Entry] = {}
-    for one in marked:
-        for entry in one.score.entries:
+    for graded in marked:
+        for entry in graded.score.entries:
             firsts.setdefault(entry.test_id, entry)
             times.setdefault(entry.test_id, []).append(sum(case.wall_s for case in entry.cases))
-    rows = [Slow(firsts[t].number, firsts[t].name, float(np.median(s)), max(s)) for t, s in times.items()]
+    rows = [SlowTest(firsts[t].number, firsts[t].name, float(np.median(s)), max(s)) for t, s in times.items()]
     return sorted((row for row in rows if row.most > 0), key=lambda row: (-row.median, -row.most))[:SLOWEST]
 
 
 def isolation(marked: Sequence[Marked]) -> list[tuple[str, str, int]]:
     """Return each isolation tier, its missing layers, and the number of submissions that were graded with it."""
-    counts = Counter((one.score.isolation.tier, ", ".join(one.score.isolation.missing)) for one in marked)
+    counts = Counter((graded.score.isolation.tier, ", ".join(graded.score.isolation.missing)) for graded in marked)
     return sorted((tier, missing, n) for (tier, missing), n in counts.items())
 
 
 def curve_bands(marked: Sequence[Marked]) -> list[CurveBand]:
     """Return the training curves of the class, in the order of their first occurrence."""
     found: dict[tuple[str, str], list[Curve]] = {}
-    for one in marked:
-        for curve in one.score.curves:
+    for graded in marked:
+        for curve in graded.score.curves:
             if curve.values:
                 found.setdefault((curve.test_id, curve.name), []).append(curve)
     return [_band(test_id, name, curves) for (test_id, name), curves in found.items()]

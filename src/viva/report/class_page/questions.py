@@ -64,19 +64,19 @@ class Analysis:
 def responses(marked: Iterable[Marked]) -> list[Marked]:
     """Return the last submission of each student or team, in the given order; one without students counts by itself."""
     last: dict[object, Marked] = {}
-    for one in marked:
-        who: object = frozenset(s.id for s in one.attempt.students) or one.attempt.name
+    for graded in marked:
+        who: object = frozenset(s.id for s in graded.attempt.students) or graded.attempt.name
         before = last.get(who)
-        if before is None or before.attempt.number <= one.attempt.number:
-            last[who] = one
+        if before is None or before.attempt.number <= graded.attempt.number:
+            last[who] = graded
     return list(last.values())
 
 
 def questions(marked: Sequence[Marked]) -> list[Question]:
     """Return every question of the submissions, in the order of the numbers."""
     tests: dict[str, dict[str, Entry]] = {}
-    for one in marked:
-        for entry in one.score.entries:
+    for graded in marked:
+        for entry in graded.score.entries:
             tests.setdefault(key_of(entry), {}).setdefault(entry.test_id, entry)
     found = [
         Question(
@@ -102,17 +102,17 @@ def analyse(marked: Sequence[Marked]) -> Analysis:
         marked: one submission for each student or team, from `responses`.
     """
     every = questions(marked)
-    by_test = [{entry.test_id: entry for entry in one.score.entries} for one in marked]
-    kept = _decided(by_test)
-    complete = [entries for entries in by_test if all(_is_decided(entries, test) for test in kept)]
+    by_test = [{entry.test_id: entry for entry in graded.score.entries} for graded in marked]
+    analyzed = _graded_tests(by_test)
+    complete = [entries for entries in by_test if all(_is_graded(entries, test) for test in analyzed)]
     points = {test: entry.points for entries in by_test for test, entry in entries.items()}
-    open_points = sum((most for test, most in points.items() if test not in kept), Fraction(0))
-    asked = [q for q in every if sum((points[t] for t in q.tests & kept), Fraction(0))]
+    open_points = sum((most for test, most in points.items() if test not in analyzed), Fraction(0))
+    asked = [q for q in every if sum((points[t] for t in q.tests & analyzed), Fraction(0))]
     common = {"responses": len(complete), "left_out": len(by_test) - len(complete), "not_analysed": open_points}
     if why := _why_none(complete, asked):
         return Analysis(**common, items=(), alpha=None, why_none=why)  # type: ignore[arg-type]
-    scores = [[float(sum(e[t].earned for t in q.tests & kept)) for q in asked] for e in complete]
-    worth = [sum((points[t] for t in q.tests & kept), Fraction(0)) for q in asked]
+    scores = [[float(sum(e[t].earned for t in q.tests & analyzed)) for q in asked] for e in complete]
+    worth = [sum((points[t] for t in q.tests & analyzed), Fraction(0)) for q in asked]
     shares = [[value / float(most) for value, most in zip(row, worth, strict=True)] for row in scores]
     alpha = statistics.cronbach_alpha(scores)
     means, correlations = statistics.difficulty(shares), statistics.corrected_item_total(scores)
@@ -123,14 +123,14 @@ def analyse(marked: Sequence[Marked]) -> Analysis:
     return Analysis(**common, items=items, alpha=alpha)  # type: ignore[arg-type]
 
 
-def _decided(by_test: Sequence[dict[str, Entry]]) -> frozenset[str]:
+def _graded_tests(by_test: Sequence[dict[str, Entry]]) -> frozenset[str]:
     """Return the tests that are graded for nearly all responses."""
     tests = {test for entries in by_test for test in entries}
     most = MOST_OPEN * len(by_test)
-    return frozenset(t for t in tests if sum(not _is_decided(entries, t) for entries in by_test) <= most)
+    return frozenset(t for t in tests if sum(not _is_graded(entries, t) for entries in by_test) <= most)
 
 
-def _is_decided(entries: dict[str, Entry], test: str) -> bool:
+def _is_graded(entries: dict[str, Entry], test: str) -> bool:
     return test in entries and not entries[test].status.is_open
 
 

@@ -21,7 +21,7 @@ class ExecutedNotebooks(Mapping[str, bytes]):
         Args:
             results: each submission with the folder of its result.
         """
-        self._places = {one.attempt.name: (folder / FILE, one.score.content_hash) for one, folder in results}
+        self._places = {graded.attempt.name: (folder / FILE, graded.score.content_hash) for graded, folder in results}
 
     def __getitem__(self, name: str) -> bytes:
         path, content_hash = self._places[name]

@@ -47,7 +47,7 @@ class Notebook:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ShownResult:
     """What a student may read of the result of one test."""
 
     number: str
@@ -64,11 +64,11 @@ class Mark:
         return self.status.value.replace("_", " ")
 
 
-def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = "") -> bytes:
+def page(graded: Marked, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = "") -> bytes:
     """Render the page of one submission.
 
     Args:
-        one: the submission with its score.
+        graded: the submission with its score.
         assignment: the assignment.
         notebook: the notebook to show; None if there is none.
         why_none: a sentence for the student that says why there is none.
@@ -76,24 +76,24 @@ def page(one: Marked, assignment: Assignment, notebook: Notebook | None = None, 
     Raises:
         UsageError: jinja2 or nh3 is not installed.
     """
-    score = one.score
-    marks = sorted(map(mark_of, score.entries), key=lambda mark: in_order(mark.number))
+    score = graded.score
+    results = sorted(map(shown_result, score.entries), key=lambda result: in_order(result.number))
     cells: list[ShownCell] = []
     if notebook is not None:
         try:
             cells = shown_cells(notebook.data, executed=notebook.executed)
         except NotebookError as error:
             why_none = f"The notebook cannot be shown: {error}."
-    beside, everywhere = place(marks, cells)
+    by_cell, unplaced = assign_to_cells(results, cells)
     return render(
         "feedback.html.j2",
         assignment=assignment,
-        attempt=one.attempt,
-        students=", ".join(student.name or student.id for student in one.attempt.students),
+        attempt=graded.attempt,
+        students=", ".join(student.name or student.id for student in graded.attempt.students),
         score=score,
-        marks=marks,
-        cells=[(cell, beside.get(index, ())) for index, cell in enumerate(cells)],
-        unplaced=len(everywhere),
+        results=results,
+        cells=[(cell, by_cell.get(index, ())) for index, cell in enumerate(cells)],
+        unplaced=len(unplaced),
         notebook=notebook if cells else None,
         about=what_is_shown(notebook) if notebook is not None else "",
         why_none=why_none,
@@ -107,18 +107,20 @@ def what_is_shown(notebook: Notebook) -> str:
     return DEFINED if about(notebook.data).load == "definitions" else EXECUTED
 
 
-def mark_of(entry: Entry) -> Mark:
+def shown_result(entry: Entry) -> ShownResult:
     """Return what a student may read of the result of a test."""
     hidden = entry.visibility != "visible"
     most = f"{show(entry.points)} point{'s' * (entry.points != 1)}"
     worth = f"{most} still open" if entry.status.is_open else f"{show(entry.earned)} of {most}"
     if not hidden:
-        return Mark(entry.number, entry.name, entry.status, worth, entry.message, hidden)
+        return ShownResult(entry.number, entry.name, entry.status, worth, entry.message, hidden)
     message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else HIDDEN
-    return Mark(entry.number, "A hidden test", entry.status, worth, message, hidden)
+    return ShownResult(entry.number, "A hidden test", entry.status, worth, message, hidden)
 
 
-def place(marks: Sequence[Mark], cells: Sequence[ShownCell]) -> tuple[dict[int, list[Mark]], list[Mark]]:
+def assign_to_cells(
+    results: Sequence[ShownResult], cells: Sequence[ShownCell]
+) -> tuple[dict[int, list[ShownResult]], list[ShownResult]]:
     """Assign results to cells; return them by the index of their cell, and those that belong to no cell.
 
     A result belongs to the cell that its message names, or else to the cell that defines the name with which the
@@ -134,12 +136,12 @@ def place(marks: Sequence[Mark], cells: Sequence[ShownCell]) -> tuple[dict[int, 
         else:
             for number in _HEADING.findall(cell.source):
                 by_heading.setdefault(number, index)
-    beside: dict[int, list[Mark]] = {}
-    nowhere: list[Mark] = []
-    for mark in marks:
-        at = _place(mark, by_number, by_name, by_heading)
-        (nowhere if at is None else beside.setdefault(at, [])).append(mark)
-    return beside, nowhere
+    by_cell: dict[int, list[ShownResult]] = {}
+    unplaced: list[ShownResult] = []
+    for result in results:
+        at = _cell_of(result, by_number, by_name, by_heading)
+        (unplaced if at is None else by_cell.setdefault(at, [])).append(result)
+    return by_cell, unplaced
 
 
 def path_of(attempt: Attempt) -> PurePosixPath:
@@ -155,11 +157,13 @@ def path_of(attempt: Attempt) -> PurePosixPath:
     return path.with_name(f"{path.name}.html")
 
 
-def _place(mark: Mark, by_number: dict[int, int], by_name: dict[str, int], by_heading: dict[str, int]) -> int | None:
-    if not mark.hidden:
-        for number in _CELL.findall(mark.message):
+def _cell_of(
+    result: ShownResult, by_number: dict[int, int], by_name: dict[str, int], by_heading: dict[str, int]
+) -> int | None:
+    if not result.hidden:
+        for number in _CELL.findall(result.message):
             if int(number) in by_number:
                 return by_number[int(number)]
-        if (named := _NAME.match(mark.message)) and named[1] in by_name:
+        if (named := _NAME.match(result.message)) and named[1] in by_name:
             return by_name[named[1]]
-    return by_heading.get(mark.number)
+    return by_heading.get(result.number)

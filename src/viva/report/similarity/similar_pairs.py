@@ -33,7 +33,7 @@ Hashes = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Prints:
+class Fingerprints:
     """The fingerprints of one submission."""
 
     name: str
@@ -70,16 +70,16 @@ class Pair:
     passages: tuple[Passage, ...]
 
 
-def prints_of(
+def fingerprints_of(
     name: str, who: frozenset[str], sources: Sequence[Source], starter: npt.NDArray[np.uint64] | None = None
-) -> Prints:
+) -> Fingerprints:
     """Compute the fingerprints of a submission.
 
     Args:
         name: the name of the submission.
         who: the ids of its students.
         sources: its code.
-        starter: the hashes of the code that all students were given, from `every_run`.
+        starter: the hashes of the code that all students were given, from `hashes_of_all_runs`.
     """
     tokens = tokens_of(sources)[:_MOST_TOKENS]
     hashes = _hashes([token.kind for token in tokens])
@@ -89,43 +89,48 @@ def prints_of(
     if starter is not None and len(starter):
         kept = ~np.isin(found, starter)
         found, first = found[kept], first[kept]
-    return Prints(name, who, tuple(sources), found, first, _lines(tokens))
+    return Fingerprints(name, who, tuple(sources), found, first, _lines(tokens))
 
 
-def every_run(sources: Sequence[Source]) -> Hashes:
+def hashes_of_all_runs(sources: Sequence[Source]) -> Hashes:
     """Return the hash of every run of K tokens, not only of those that winnowing selects."""
     return np.unique(_hashes([token.kind for token in tokens_of(sources)]))
 
 
-def pairs(prints: Sequence[Prints], *, most: int = 50, common: float = COMMON) -> list[Pair]:
+def pairs(fingerprints: Sequence[Fingerprints], *, most: int = 50, common: float = COMMON) -> list[Pair]:
     """Return the pairs that share the largest part of the smaller submission's fingerprints, largest share first.
 
     Args:
-        prints: the fingerprints of all submissions.
+        fingerprints: the fingerprints of all submissions.
         most: the maximum number of pairs.
         common: the share of the class above which a fingerprint is left out.
     """
-    limit = max(FEWEST_COMMON, int(common * len(prints)))
-    sizes = [len(p.hashes) for p in prints]
-    owners = np.repeat(np.arange(len(prints)), sizes)
-    hashes = np.concatenate([np.empty(0, dtype=np.uint64), *(p.hashes for p in prints)])
+    limit = max(FEWEST_COMMON, int(common * len(fingerprints)))
+    sizes = [len(p.hashes) for p in fingerprints]
+    owners = np.repeat(np.arange(len(fingerprints)), sizes)
+    hashes = np.concatenate([np.empty(0, dtype=np.uint64), *(p.hashes for p in fingerprints)])
     order = np.argsort(hashes, kind="stable")
     hashes, owners = hashes[order], owners[order]
     starts = np.flatnonzero(np.r_[True, hashes[1:] != hashes[:-1]]) if len(hashes) else np.empty(0, dtype=np.int64)
     counts = np.diff(np.r_[starts, len(hashes)])
     kept = {int(h) for h in hashes[starts[(counts > 1) & (counts <= limit)]]}
-    fewer = np.bincount(owners[np.repeat(counts <= limit, counts)], minlength=len(prints))
-    shared = _shared(owners, starts, counts, limit, len(prints))
+    fewer = np.bincount(owners[np.repeat(counts <= limit, counts)], minlength=len(fingerprints))
+    shared = _shared(owners, starts, counts, limit, len(fingerprints))
     ranked = sorted(
         (
             (min(1.0, n / max(1, min(fewer[a], fewer[b]))), n, a, b)
             for (a, b), n in shared.items()
-            if n >= FEWEST_SHARED and not prints[a].who & prints[b].who
+            if n >= FEWEST_SHARED and not fingerprints[a].who & fingerprints[b].who
         ),
         key=lambda found: (-found[0], -found[1], found[2], found[3]),
     )
     return [
-        Pair((prints[a].name, prints[b].name), n, float(share), _passages(prints[a], prints[b], kept))
+        Pair(
+            (fingerprints[a].name, fingerprints[b].name),
+            n,
+            float(share),
+            _passages(fingerprints[a], fingerprints[b], kept),
+        )
         for share, n, a, b in ranked[:most]
     ]
 
@@ -185,7 +190,7 @@ def _shared(
     return {(int(code) // size, int(code) % size): int(n) for code, n in zip(codes[enough], total[enough], strict=True)}
 
 
-def _passages(one: Prints, two: Prints, kept: set[int], most: int = 12) -> tuple[Passage, ...]:
+def _passages(one: Fingerprints, two: Fingerprints, kept: set[int], most: int = 12) -> tuple[Passage, ...]:
     """Return the longest passages with shared fingerprints, in the order of the file; neighboring ones are joined."""
     _, at_one, at_two = np.intersect1d(one.hashes, two.hashes, assume_unique=True, return_indices=True)
     places = sorted(
@@ -205,14 +210,14 @@ def _passages(one: Prints, two: Prints, kept: set[int], most: int = 12) -> tuple
     return tuple(_passage(one, two, run) for run in longest)
 
 
-def _passage(one: Prints, two: Prints, run: Sequence[int]) -> Passage:
+def _passage(one: Fingerprints, two: Fingerprints, run: Sequence[int]) -> Passage:
     (name_a, line_a, text_a), (name_b, line_b, text_b) = _excerpt(one, *run[:2]), _excerpt(two, *run[2:])
     return Passage((name_a, name_b), (line_a, line_b), (text_a, text_b))
 
 
-def _excerpt(prints: Prints, first: int, last: int) -> tuple[str, int, str]:
+def _excerpt(fingerprints: Fingerprints, first: int, last: int) -> tuple[str, int, str]:
     """Return source, first line and text of a run of tokens, at most to the end of the source in which it begins."""
-    source, begin = (int(x) for x in prints.lines[first])
-    end = max(int(line) for s, line in prints.lines[first : last + 1] if s == source)
-    lines = prints.sources[source].text.splitlines()
-    return prints.sources[source].name, begin, "\n".join(lines[begin - 1 : end][:60])
+    source, begin = (int(x) for x in fingerprints.lines[first])
+    end = max(int(line) for s, line in fingerprints.lines[first : last + 1] if s == source)
+    lines = fingerprints.sources[source].text.splitlines()
+    return fingerprints.sources[source].name, begin, "\n".join(lines[begin - 1 : end][:60])
