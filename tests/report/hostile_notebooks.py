@@ -129,7 +129,7 @@ PAYLOADS += [
 
 
 def notebook(*cells: tuple[str, str], outputs: list[dict[str, Any]] | None = None) -> bytes:
-    """A notebook of cells (kind, source); the outputs are those of every code cell."""
+    """Return a notebook of cells (kind, source); the outputs are those of every code cell."""
     written = [
         {"cell_type": kind, "metadata": {}, "source": source}
         | ({"outputs": outputs or [], "execution_count": 1} if kind == "code" else {})

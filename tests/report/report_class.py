@@ -28,7 +28,7 @@ def entry(
     test: str = "",
     **rest: Any,
 ) -> Entry:
-    """A test with one case."""
+    """Return the entry of a test with one case."""
     won = Fraction(earned) if earned is not None else Fraction(points if status is Status.PASSED else 0)
     label = rest.pop("label", "")
     case = Case(label, status, won, Fraction(points), message, staff, 0.01)
@@ -40,7 +40,7 @@ def entry(
 
 
 def marked(name: str, *entries: Entry, students: tuple[str, ...] = (), attempt: int = 1, **of_score: Any) -> Marked:
-    """A submission with its score."""
+    """Return a submission with its score."""
     score = Score(
         submission=name, content_hash="0" * 64, assignment="translation_and_masks", version=1, entries=entries,
         **{"isolation": Isolation("T3"), "wall_s": 0.3, **of_score},
@@ -49,7 +49,7 @@ def marked(name: str, *entries: Entry, students: tuple[str, ...] = (), attempt: 
 
 
 def shares(rows: list[list[float]]) -> list[Marked]:
-    """A class from a table: a row for each response, a column for each question, worth two points each."""
+    """Return a class from a table: a row for each response, a column for each question, worth two points each."""
     return [
         marked(
             f"s{i:04}",
@@ -63,7 +63,7 @@ def shares(rows: list[list[float]]) -> list[Marked]:
 
 
 def large_class(size: int, tests: int = 40, seed: int = 0) -> list[Marked]:
-    """A class in which every kind of thing happens."""
+    """Return a class with every kind of result."""
     draw = random.Random(seed)
     return [_somebody(i, tests, draw) for i in range(size)]
 

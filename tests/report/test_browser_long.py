@@ -24,7 +24,7 @@ SCHEMES = ["light", "dark"]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The distribution's Chromium; where it is missing the tests cannot be run, and in CI that is a failure."""
+    """Start the distribution's Chromium; if it is missing, skip the tests, but fail in CI."""
     path = shutil.which("chromium")
     if path is None:
         if os.environ.get("VIVA_REQUIRED_TIERS"):
@@ -40,7 +40,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of a class with everything in it, and feedback on a hostile notebook."""
+    """Write a report of a class with every kind of result, and feedback on a hostile notebook."""
     root = tmp_path_factory.mktemp("site")
     class_ = [*large_class(60), *(_handed_in(root, name) for name in ("ada", "eve"))]
     hostile = {class_[0].attempt.name: hostile_notebook(), class_[1].attempt.name: _usual_notebook()}

@@ -54,7 +54,7 @@ class Reader(HTMLParser):
 
 
 def read(markup: str) -> str:
-    """The text of one math element that is well-formed and holds nothing else than may stand there."""
+    """Return the text of a formula after checking that it is one well-formed math element with allowed content."""
     reader = Reader()
     reader.feed(markup)
     reader.close()
@@ -63,7 +63,7 @@ def read(markup: str) -> str:
 
 
 def inner(latex: str, *, block: bool = True) -> str:
-    """What stands within the math element."""
+    """Return the content of the math element."""
     markup = mathml(latex, block=block)
     assert markup is not None
     read(markup)

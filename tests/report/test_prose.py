@@ -25,7 +25,7 @@ OURS = ('<span class="formula" role="group" aria-label="Formula" tabindex="0">',
 
 
 def found(text: str) -> list[str]:
-    """The formulas of a text; those in a line of their own begin with a line break."""
+    """Return the formulas of a text; displayed ones begin with a line break."""
     formulas: list[str] = []
     without_formulas(text, lambda formula: formulas.append("\n" * formula.block + formula.latex) or "")
     return formulas

@@ -47,7 +47,7 @@ def prints(name: str, code: str, *, who: str = "", starter: str = ""):  # type: 
 
 
 def program(seed: int, size: int = 60) -> str:
-    """A program of its own: random statements of random shapes."""
+    """Return a random program: random statements of random shapes."""
     at = random.Random(seed)
     shapes = [
         "v{0} = [x * {1} for x in v{2} if x {3} {1}]", "if v{0} {3} {1}: v{2} = v{0} - {1}", "v{0}[v{2}] += f{1}(v{2})",

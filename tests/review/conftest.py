@@ -19,7 +19,7 @@ __all__ = ["postgres_url"]
 
 @pytest.fixture(scope="module")
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Records of a class of ten, or of the module's `SIZE`, which nobody writes to."""
+    """Create the records of a class of ten, or of the module's `SIZE`, which no test changes."""
     file = tmp_path_factory.mktemp("class") / "records.db"
     with reader(file) as records:
         fill(records, getattr(request.module, "SIZE", SIZE), file.parent / "class")
@@ -28,7 +28,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def file(made: Path, tmp_path: Path) -> Path:
-    """A copy for one test."""
+    """Return a copy for one test."""
     return Path(shutil.copy(made, tmp_path / "records.db"))
 
 
@@ -40,7 +40,7 @@ def queue(file: Path) -> Iterator[ReviewQueue]:
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records]:
-    """Records for queues on classes in memory, each under a name of its own."""
+    """Open records for queues of classes in memory, each under its own name."""
     with reader(tmp_path_factory.mktemp("empty") / "records.db") as opened:
         yield opened
 
@@ -58,5 +58,5 @@ def ada(pages: Pages) -> Person:
 
 @pytest.fixture
 def grace(pages: Pages) -> Person:
-    """The second marker."""
+    """Return the second marker."""
     return pages.person("Grace", SECOND)

@@ -1,4 +1,4 @@
-"""A class of ten at its queue, and what is sent to its pages."""
+"""A class of ten with its queue, and requests to its pages."""
 
 from typing import Final
 

@@ -37,7 +37,7 @@ FAMILY = ["Lovelace", "Hopper", "Turing", "Dijkstra", "Liskov", "Knuth", "Perlma
 
 
 def course() -> Course:
-    """This one."""
+    """Return the course of this repository."""
     return load_course(ROOT)
 
 
@@ -52,12 +52,12 @@ def rubric() -> Rubric:
 
 
 def hash_of(number: int) -> str:
-    """The content hash of a student's submission."""
+    """Return the content hash of a student's submission."""
     return hashlib.sha256(f"submission {number}".encode()).hexdigest()
 
 
 def prose(number: int, question: str) -> str:
-    """What a student writes: every tenth nothing, every fifth what all of these write."""
+    """Return the answer of a student: every tenth is empty, every fifth is the same."""
     draw = random.Random(f"{number} {question}")
     if number % 10 == 9:
         return ""
@@ -68,7 +68,7 @@ def prose(number: int, question: str) -> str:
 
 
 def score_of(number: int, questions: Rubric, write: Writer = prose) -> Score:
-    """What was graded of a submission: tests that are evidence, and prose that waits."""
+    """Return the score of a submission: tests that are evidence, and prose that is not graded yet."""
     tests = dict.fromkeys(name for question in questions.questions for name in question.evidence)
     entries = [_test(name, place, number) for place, name in enumerate(tests)]
     for question in questions.questions:
@@ -106,7 +106,7 @@ def fill(records: Records, size: int, folder: Path = Path("class"), write: Write
 
 
 def notebook(number: int, write: Writer = prose) -> bytes:
-    """The notebook of a student, with the prose in it."""
+    """Return the notebook of a student, with the prose in it."""
     cells: list[dict[str, object]] = []
     for question in rubric().questions:
         cells.append(_cell("markdown", f"## {question.number} {question.title}"))

@@ -71,7 +71,7 @@ def served(state: Path, *arguments: str, what: str = NAME, course: Path = ROOT) 
 
 
 def page_of(server: Server, path: str = "/") -> str:
-    """A page without a browser."""
+    """Fetch a page without a browser."""
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
     opener.open(server.address, timeout=30).close()
     with opener.open(server.origin + path, timeout=30) as reply:
@@ -80,7 +80,7 @@ def page_of(server: Server, path: str = "/") -> str:
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Any]:
-    """The distribution's Chromium; where it is missing the tests cannot be run, and in CI that is a failure."""
+    """Start the distribution's Chromium; if it is missing, skip the tests, but fail in CI."""
     path = shutil.which("chromium")
     if path is None:
         if os.environ.get("VIVA_REQUIRED_TIERS"):
@@ -95,7 +95,7 @@ def chromium() -> Iterator[Any]:
 
 
 def opened(browser: Any, server: Server, path: str = "", **settings: Any) -> Any:
-    """A page of the review, in a context of its own."""
+    """Open a page of the review in a new browser context."""
     page = browser.new_context(**settings).new_page()
     page.goto(server.address)
     page.wait_for_selector("table.questions")

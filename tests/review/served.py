@@ -128,7 +128,7 @@ class Review:
     log: list[str] = field(default_factory=list)
 
     def browser(self, *, inside: bool = True) -> Browser:
-        """A browser; one that is inside has opened the address."""
+        """Return a browser; with `inside` it has opened the address."""
         browser = Browser(self.port)
         if inside:
             assert browser.ask("GET", f"/?token={self.access.token}").status == 303
@@ -137,7 +137,7 @@ class Review:
 
 @contextlib.contextmanager
 def served(*, password: str | None = None) -> Iterator[Review]:
-    """The small app behind the guard, until the end of the block."""
+    """Serve the small app behind the guard until the end of the block."""
     app = pages()
     with behind_the_guard(app, password=password) as review:
         try:
@@ -148,7 +148,7 @@ def served(*, password: str | None = None) -> Iterator[Review]:
 
 @contextlib.contextmanager
 def behind_the_guard(app: FastAPI, *, password: str | None = None) -> Iterator[Review]:
-    """Any app behind the guard, until the end of the block."""
+    """Serve an app behind the guard until the end of the block."""
     at, _ = listen(None, None, 0)
     hosts = None if password else at.hosts
     access = Access(KEY, hosts=hosts, password=password, marker="ada", round=1, port=at.port)

@@ -25,7 +25,7 @@ fetch("OURS/", {credentials: "include"}).then(r => r.text()).then(t => { read = 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The distribution's Chromium; where it is missing the tests cannot be run, and in CI that is a failure."""
+    """Start the distribution's Chromium; if it is missing, skip the tests, but fail in CI."""
     path = shutil.which("chromium")
     if path is None:
         if os.environ.get("VIVA_REQUIRED_TIERS"):

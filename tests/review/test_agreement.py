@@ -22,7 +22,7 @@ APART: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 
 def table(rows: Sequence[Sequence[int]]) -> Pairs:
-    """A cross table of ratings 0, 1, …; rows are the first marker's."""
+    """Return the pairs of a cross table of ratings 0, 1, …; rows are the first marker's."""
     return [(F(i), F(j)) for i, row in enumerate(rows) for j, count in enumerate(row) for _ in range(count)]
 
 

@@ -42,7 +42,7 @@ class Program:
         )
 
     def opens(self) -> tuple[str, Browser]:
-        """The path that it prints, and a browser for its port."""
+        """Return the path that it prints, and a browser for its port."""
         found = ADDRESS.fullmatch(self.line())
         assert found, self.process.communicate()
         return found[4], Browser(int(found[3]))
@@ -277,7 +277,7 @@ def test_with_a_certificate_nobody_can_listen_in(start: Any, tmp_path: Path) -> 
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate that signs itself, and its key."""
+    """Create a self-signed certificate and its key."""
     public, private = folder / "certificate.pem", folder / "key.pem"
     wanted = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "2"]
     command = ["openssl", "req", "-x509", *wanted, "-out", str(public), "-keyout", str(private)]
@@ -313,7 +313,7 @@ def test_the_browser_is_opened_without_telling_the_token_to_who_lists_processes(
 
 @pytest.fixture
 def refused(start: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What the command says in one sentence."""
+    """Return the one sentence that the command prints."""
 
     def call(*arguments: object) -> str:
         assert run(["review", *map(str, arguments)]) == 1

@@ -1,4 +1,4 @@
-"""What markers have said: kept once, whatever is sent twice; never over what somebody else has said meanwhile."""
+"""Decisions are stored once, even if they are sent twice, and never overwrite unseen decisions of others."""
 
 import threading
 import uuid
@@ -33,7 +33,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Records]:
 
 @pytest.fixture
 def name() -> str:
-    """An assignment that nothing is known of."""
+    """Return the name of an assignment without decisions."""
     return uuid.uuid4().hex
 
 

@@ -111,7 +111,7 @@ def test_other_names_of_this_machine_are_taken(review: Review, inside: Browser, 
 
 
 def raw(port: int, data: bytes) -> Iterator[bytes]:
-    """What comes back to bytes that no library would send, part by part until the server closes."""
+    """Yield the reply to bytes that no library would send, part by part until the server closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(data)
         while part := connection.recv(65536):

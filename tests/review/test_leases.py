@@ -1,4 +1,4 @@
-"""Who is asked what next: everything once, by whom it may be."""
+"""Each answer is assigned once, and only to a marker who may grade it."""
 
 import contextlib
 import uuid
@@ -134,7 +134,7 @@ def test_the_neighbours_of_an_answer(queue: ReviewQueue) -> None:
 def test_every_answer_is_marked_once_whatever_order_two_markers_act_in(
     records: Records, size: int, turns: list[tuple[int, str]], jump: int
 ) -> None:
-    """Each on a queue of her own; both may look at the same answer, and then the slower one is told."""
+    """Each marker has a queue; both may open the same answer, and then the slower one gets an error."""
     class_, name = class_of([f"text {n}" for n in range(size)]), uuid.uuid4().hex
     with queue_of(records, class_, name=name) as (one, _), queue_of(records, class_, name=name) as (two, _):
         markers = [(one, ADA), (two, GRACE)]

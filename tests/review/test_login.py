@@ -27,7 +27,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def form(browser: Browser, **fields: str) -> str:
-    """The body that the form sends, as it was loaded, with other fields."""
+    """Return the body that the loaded form sends, with changed fields."""
     page = browser.ask("GET", "/login")
     assert page.status == 200
     found = re.search(r'name="csrf" value="([^"]+)"', page.body)
@@ -140,7 +140,7 @@ class Tries:
         await over.wait()
 
     def start(self, password: str) -> "asyncio.Task[Reply]":
-        """A try, under way."""
+        """Start an attempt to sign in."""
         body = f"marker=eve&password={password}&csrf={self.access.login_csrf('n')}".encode()
 
         async def receive() -> dict[str, object]:

@@ -147,7 +147,7 @@ def all_of(person: Person, answer: str = HERE) -> str:
 
 
 def without_clocks(body: str) -> str:
-    """A page without what is another each time."""
+    """Return a page without the values that differ each time."""
     return re.sub(r'name="action" value="[0-9a-f]{32}"', "", body)
 
 

@@ -1,4 +1,4 @@
-"""The pages beside marking: decisions, requests of students, and tables of marks."""
+"""The pages next to grading: decisions, regrade requests, and tables of grades."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The class on a queue, and what is said of it: the same on every queue that stands on the records."""
+"""The queue of a class, and the decisions about it: equal in every queue that shares the records."""
 
 import json
 import os

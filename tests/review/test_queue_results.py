@@ -43,7 +43,7 @@ def result(folder: Path, number: int) -> Path:
 
 
 def earned(folder: Path, number: int) -> Fraction | None:
-    """What the prose has earned by its result; None while it is open."""
+    """Return the points of the prose in a result; None if it is not graded yet."""
     test = next(t for t in load_results(result(folder, number)).tests if t.extra_data.rubric == QUESTION)
     return None if test.score is None else Fraction(test.extra_data.earned)
 

@@ -33,28 +33,28 @@ def url(tmp_path: Path) -> str:
 
 
 def kept(url: str, size: int, folder: Path = Path("class")) -> str:
-    """Records of a class."""
+    """Create the records of a class."""
     with Records.open(url, Path()) as records:
         fill(records, size, folder)
     return url
 
 
 def latest(url: str, round_: int = FIRST, question: str = QUESTION) -> dict[str, Review]:
-    """What stands of each answer to a question."""
+    """Return the current decision on each answer to a question."""
     with Records.open(url, Path()) as records:
         rows = hand_grading.standing_rows(records, NAME)
     return {row.place.content_hash: row for row in rows if row.place.question == question and row.place.round == round_}
 
 
 def place_in(page: Any) -> str:
-    """The content hash of the answer that a page shows."""
+    """Return the content hash of the answer that a page shows."""
     found = re.search(r"/q/[^/]+/([0-9a-f]{64})", page.url)
     assert found, page.url
     return found[1]
 
 
 def wanted(content_hash: str) -> list[int]:
-    """The items that the marker of these tests chooses, by their keys."""
+    """Return the keys of the items that the marker of these tests chooses."""
     number = int(content_hash[:8], 16)
     count = len(rubric().question(QUESTION).items)  # type: ignore[union-attr]
     return [key for key in range(1, count + 1) if number >> key & 1]
@@ -71,7 +71,7 @@ def until(page: Any, condition: str) -> None:
 
 
 def _left(keys: list[int]) -> list[str]:
-    """The items that are chosen after these keys: of those that exclude each other the last one."""
+    """Return the items that are chosen by these keys: of exclusive ones the last."""
     question = rubric().question(QUESTION)
     assert question is not None
     exclusive = {group.name for group in question.groups if group.exclusive}

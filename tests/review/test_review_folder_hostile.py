@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def review(folder: Path, capsys: pytest.CaptureFixture[str]) -> Review:
-    """The command with its exit status, and what it said."""
+    """Return a function that runs the command and returns its exit status and its error output."""
 
     def call(*arguments: str) -> tuple[int, str]:
         capsys.readouterr()
@@ -73,13 +73,13 @@ def marked(folder: Path, number: int, points: int = 1) -> None:
 
 
 def stands(number: int) -> str:
-    """What a result says of the question."""
+    """Return the points of the question in a result, or `open`."""
     (test,) = [test for test in load_results(file_of(number)).tests if test.extra_data.rubric == QUESTION]
     return test.extra_data.earned if test.score is not None else "open"
 
 
 def kept(folder: Path, number: int) -> Judgement | None:
-    """What the marks say of it."""
+    """Return the current decision in the records."""
     with desk_for(course(), folder, None, NAME) as queue:
         queue.wait()
         return queue.decisions.standing((hash_of(number), QUESTION)).judgement

@@ -48,7 +48,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A class with marks, differing marks and a request."""
+    """Create a class with grades, a disagreement and a regrade request."""
     folder = tmp_path_factory.mktemp("review")
     url = f"sqlite:///{folder / 'records.db'}"
     with Records.open(url, folder) as records:

@@ -36,7 +36,7 @@ def entry(index: int, status: Status, points: Fraction = TWO, **more: Any) -> En
 
 
 def prose(index: int, points: Fraction = TWO, **more: Any) -> Entry:
-    """A test that a person decides."""
+    """Return the entry of a test that is graded by hand."""
     fields = {"written": "Because.", "rubric": f"1.{index}"} | more
     return entry(index, Status.NEEDS_REVIEW, points, **fields)
 

@@ -20,7 +20,7 @@ COURSE = ("--course", str(ROOT))
 
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Records of a small class."""
+    """Create the records of a small class."""
     monkeypatch.chdir(tmp_path)
     place = f"sqlite:///{tmp_path / 'records.db'}"
     with Records.open(place, tmp_path) as records:
@@ -30,7 +30,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same class as a folder of results."""
+    """Write the same class as a folder of results."""
     monkeypatch.chdir(tmp_path)
     for number in range(SIZE):
         place = tmp_path / "results" / attempt_of(number).name

@@ -24,13 +24,13 @@ BLIND = Marker("Grace", SECOND)
 
 
 def changed(*items: Item) -> Rubric:
-    """The same with other items for its first question."""
+    """Return the rubric with other items for its first question."""
     return Rubric((replace(OLD.questions[0], items=items), OLD.questions[1]))
 
 
 @pytest.fixture
 def name(records: Records) -> str:
-    """Marks by the old rubric: of both rounds, a draft, a decision, and of the question that stays."""
+    """Store grades by the old rubric: of both rounds, a draft, a decision, and one of the unchanged question."""
     name = uuid.uuid4().hex
     with queue_of(records, CLASS, OLD, name=name) as (queue, _):
         say(queue, ADA, answer_of(queue, 0, "1"), "why", comment="Well.")

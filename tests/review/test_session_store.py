@@ -21,7 +21,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def run(environ: dict[str, str], about: str = "essays", port: int = 8123, **changed: Any) -> tuple[bytes, int]:
-    """The key and the port that a run begins with; it leaves another port."""
+    """Return the key and the port that a run begins with; it stores another port."""
     with SessionStore(about, environ, **{"new_key": False, **changed}) as last:
         assert last.problem == ""
         began = last.key, last.port

@@ -118,7 +118,7 @@ answers = st.lists(words, max_size=12).map(" ".join)
 
 @st.composite
 def variants(draw: st.DrawFn) -> list[str]:
-    """A few answers, and copies of them with a word changed, left out or put in."""
+    """Draw a few answers, and copies of them with a word changed, removed or added."""
     roots = draw(st.lists(st.lists(words, min_size=1, max_size=40), min_size=1, max_size=4))
     made = []
     for _ in range(draw(st.integers(1, 12))):
@@ -131,7 +131,7 @@ def variants(draw: st.DrawFn) -> list[str]:
 
 
 def brute_force(texts: list[str]) -> list[list[int]]:
-    """The definition, for texts of plain words."""
+    """Group texts of plain words by the definition."""
 
     def shingles(text: str) -> set[str]:
         split = text.split()

@@ -16,6 +16,7 @@ from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 LIBRARIES_MISSING: Final = "Reports need jinja2 and nh3: pip install 'viva[report]'."
 _TEMPLATES: Final = Path(__file__).with_name("templates")
@@ -68,7 +69,7 @@ def style_sheet() -> str:
     return (_TEMPLATES / "style.css").read_text("utf-8")
 
 
-def _style() -> Any:
+def _style() -> "Markup":
     from markupsafe import Markup
 
     return Markup(style_sheet())  # noqa: S704  # a file of this package; it contains no value of a submission
@@ -104,7 +105,7 @@ def environment(templates: Path) -> "Environment":
     return environment
 
 
-def _cleaned(value: Any) -> Any:
+def _cleaned(value: object) -> object:
     """Remove control characters from a text, and turn None into an empty text; other values stay as they are."""
     if value is None:
         return ""

@@ -7,7 +7,7 @@ defined (because of a variance of zero, or too few columns) is None, never NaN o
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,7 @@ def summary(values: Sequence[float]) -> Summary | None:
     return Summary(len(array), float(array.mean()), sd, float(array[0]), (first, middle, third), float(array[-1]))
 
 
-def difficulty(shares: Any) -> list[float]:
+def difficulty(shares: npt.ArrayLike) -> list[float]:
     """Compute the mean share of the points of each question: 1 if all responses have full points, 0 if none has any.
 
     For questions of one point this is the item's p-value (Crocker and Algina 1986, "Introduction to Classical and
@@ -56,7 +56,7 @@ def difficulty(shares: Any) -> list[float]:
     return [float(mean) for mean in _matrix(shares).mean(axis=0)]
 
 
-def corrected_item_total(scores: Any) -> list[float | None]:
+def corrected_item_total(scores: npt.ArrayLike) -> list[float | None]:
     """Compute the correlation of each question with the total of all others.
 
     r(X_i, T - X_i): the question is not part of the total, because it would be correlated with itself (Henrysson 1963,
@@ -70,7 +70,7 @@ def corrected_item_total(scores: Any) -> list[float | None]:
     return [_correlation(matrix[:, i], rests[:, i]) for i in range(matrix.shape[1])]
 
 
-def upper_lower(shares: Any, totals: Any, fraction: float = UPPER_LOWER) -> list[float]:
+def upper_lower(shares: npt.ArrayLike, totals: npt.ArrayLike, fraction: float = UPPER_LOWER) -> list[float]:
     """Compute the discrimination D: the mean share in the best 27 % by total minus that in the worst 27 %.
 
     27 % makes the groups as different as possible and still large (Kelley 1939, "The selection of upper and lower
@@ -85,7 +85,7 @@ def upper_lower(shares: Any, totals: Any, fraction: float = UPPER_LOWER) -> list
     return [float(d) for d in (_best(sums, size) - _best(-sums, size)) @ matrix / size]
 
 
-def cronbach_alpha(scores: Any) -> float | None:
+def cronbach_alpha(scores: npt.ArrayLike) -> float | None:
     """Compute Cronbach's alpha: k / (k - 1) · (1 - Σ var(X_i) / var(Σ X_i)).
 
     Cronbach 1951, "Coefficient alpha and the internal structure of tests", Psychometrika 16; for questions that are
@@ -100,7 +100,7 @@ def cronbach_alpha(scores: Any) -> float | None:
     return _alpha(float(matrix.var(axis=0, ddof=1).sum()), matrix.sum(axis=1), matrix.shape[1])
 
 
-def alpha_without(scores: Any) -> list[float | None]:
+def alpha_without(scores: npt.ArrayLike) -> list[float | None]:
     """Compute Cronbach's alpha without each question; if it is higher, the question does not fit the others."""
     matrix = _matrix(scores)
     if len(matrix) < 2:
@@ -112,7 +112,7 @@ def alpha_without(scores: Any) -> list[float | None]:
     ]
 
 
-def _matrix(values: Any) -> Matrix:
+def _matrix(values: npt.ArrayLike) -> Matrix:
     matrix = np.asarray(values, dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"a matrix of responses and questions is expected, not {matrix.ndim} dimensions")

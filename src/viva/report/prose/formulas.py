@@ -4,7 +4,8 @@ A formula is untrusted text, and the converter (latex2mathml) does not clean it.
 from the converter's tree, and then sanitised as well.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+from xml.etree.ElementTree import Element
 
 from viva.model.errors import UsageError
 from viva.report.prose.latex import MOST_CHARACTERS, prepared
@@ -41,15 +42,16 @@ def mathml(latex: str, *, block: bool) -> "Markup | None":
     return _sanitised(markup)
 
 
-def _converted(latex: str, *, block: bool) -> Any:
+def _converted(latex: str, *, block: bool) -> Element:
     try:
         from latex2mathml.converter import convert_to_element
     except ImportError:
         raise UsageError("Formulas need latex2mathml: pip install 'viva[report]'.") from None
     try:
-        return convert_to_element(latex, display="block" if block else "inline")
+        tree: Element = convert_to_element(latex, display="block" if block else "inline")
     except Exception:  # any error of the converter means that it cannot convert the formula
         raise NotShown from None
+    return tree
 
 
 def _sanitised(markup: str) -> "Markup":

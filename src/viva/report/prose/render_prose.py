@@ -3,7 +3,7 @@
 import re
 import secrets
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from viva.formats import escaping
 from viva.report.prose.delimiters import Formula, without_formulas
@@ -24,7 +24,7 @@ MOST_FORMULAS: Final = 500
 """The maximum number of formulas drawn in a text; the source of the others is shown."""
 FAULTS: Final = (ValueError, RecursionError, IndexError, KeyError, TypeError, AttributeError)
 """Errors of a renderer, which must not make a whole page fail."""
-WHOLE: Final["Mapping[str, Any]"] = {"characters": MOST_RENDERED, "lines": MOST_RENDERED}
+WHOLE: Final["Mapping[str, int]"] = {"characters": MOST_RENDERED, "lines": MOST_RENDERED}
 """Limits for `escaping.terminal` with which no text that is rendered is cut."""
 _TAG: Final = r'<(?P<end>/?)(?P<name>[a-z0-9]+)(?:[^<>"]|"[^"]*")*>'
 

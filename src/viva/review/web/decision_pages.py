@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form
 from fastapi.responses import Response
 
 from viva.formats.decimal_points import show
+from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import FIRST, SECOND, SETTLED, Judgement, Place
 from viva.review.decision_log import place_of
@@ -199,7 +200,7 @@ def _float(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _matches(wanted: str, attempt: Any) -> bool:
+def _matches(wanted: str, attempt: Attempt) -> bool:
     texts = (attempt.name, *(text for s in attempt.students for text in (s.id, s.name, s.email)))
     return any(wanted in text.casefold() for text in texts)
 

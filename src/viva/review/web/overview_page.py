@@ -1,7 +1,6 @@
 """The first page: every question with its progress, disagreements and regrade requests."""
 
 from collections import Counter
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -46,7 +45,7 @@ def follow_rubric(context: Context) -> Response:
     return context.go("/")
 
 
-def _row(context: RequestContext, number: str, appeals: int, differing: int) -> dict[str, Any]:
+def _row(context: RequestContext, number: str, appeals: int, differing: int) -> dict[str, object]:
     marker = context.marker
     progress = context.queue.progress(number, marker.round)
     times = context.queue.decisions.times(number, marker.name, marker.round)

@@ -1,7 +1,7 @@
 """Timeouts for requests, which uvicorn's protocol lacks: it waits for the first request without a limit."""
 
 import asyncio
-from typing import Any, Final
+from typing import Final
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -18,7 +18,7 @@ class Timeouts(H11Protocol):
     head_s = HEAD_S
     body_s = BODY_S
     _timer: asyncio.TimerHandle | None = None
-    _waits_for: tuple[Any, Any] | None = None
+    _waits_for: tuple[object, object] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timeout for the first request."""
