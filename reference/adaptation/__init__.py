@@ -1,1 +1,1 @@
-"""Changing a trained model with few parameters."""
+"""Adapting a trained model with few parameters."""

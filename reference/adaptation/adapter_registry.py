@@ -20,14 +20,14 @@ Array = NDArray[np.float64]
 
 @final
 class AdapterRegistry:
-    """The base weight (d, k) and the adapters that were accepted, the latest last."""
+    """The base weight (d, k) and the accepted adapters, the latest last."""
 
     def __init__(self, W: ArrayLike) -> None:
         self._base: Array = np.array(W, dtype=np.float64)  # (d, k)
         self._adapters: list[tuple[Array, Array, float]] = []
 
     def accept(self, A: ArrayLike, B: ArrayLike, alpha: float) -> None:
-        """Make an adapter, A (d, r) and B (r, k), part of the present version."""
+        """Add an adapter, A (d, r) and B (r, k), to the present version."""
         self._adapters.append((np.array(A, dtype=np.float64), np.array(B, dtype=np.float64), alpha))
 
     def revert(self) -> None:
@@ -39,12 +39,12 @@ class AdapterRegistry:
         self._adapters.pop()
 
     def weight(self) -> Array:
-        """The present version merged, (d, k)."""
+        """Return the present version merged, (d, k)."""
         weight = self._base.copy()
         for A, B, alpha in self._adapters:
             weight += lora_delta(A, B, alpha)  # (d, k)
         return weight
 
     def stored_floats(self) -> int:
-        """d k + Σ r_j (d + k): what has to be stored to bring back every version."""
+        """Return d k + Σ r_j (d + k), the floats to store to restore every version."""
         return self._base.size + sum(A.size + B.size for A, B, _ in self._adapters)

@@ -48,7 +48,7 @@ class BoolQADataset(torch.utils.data.Dataset[dict[str, Tensor]]):
         return len(self.rows)
 
     def __getitem__(self, index: int) -> dict[str, Tensor]:
-        """input_ids (max_len,), attention_mask (max_len,) and labels (), 1 for True."""
+        """Return input_ids (max_len,), attention_mask (max_len,) and labels (), 1 for True."""
         question, passage, answer = self.rows[index]
         encoded = self.tokenizer(
             question,
@@ -66,7 +66,7 @@ class BoolQADataset(torch.utils.data.Dataset[dict[str, Tensor]]):
 
 
 def evaluate_model(model: nn.Module, dataloader: Iterable[Batch], device: str) -> dict[str, float]:
-    """The share of all rows whose larger logit stands at their label."""
+    """Return the share of all rows whose larger logit is that of their label."""
     model.eval()
     right = rows = 0
     with torch.no_grad():
@@ -94,7 +94,7 @@ def train(
 
 
 def fit(model: nn.Module, trained: Sequence[nn.Parameter], epochs: int, loader: Loader, device: str, lr: float) -> None:
-    """AdamW on some of the parameters; the others stay as they are."""
+    """Train some of the parameters with AdamW; the others stay as they are."""
     optimizer = torch.optim.AdamW(trained, lr=lr)
     total = len(loader) * epochs
 
@@ -115,7 +115,7 @@ def fit(model: nn.Module, trained: Sequence[nn.Parameter], epochs: int, loader: 
 
 
 def logits_of(model: nn.Module, batch: Batch, device: str) -> Tensor:
-    """The model's scores (batch, class)."""
+    """Return the model's scores (batch, class)."""
     logits: Tensor = model(input_ids=batch["input_ids"].to(device), attention_mask=batch["attention_mask"].to(device))[
         "logits"
     ]
@@ -125,7 +125,7 @@ def logits_of(model: nn.Module, batch: Batch, device: str) -> Tensor:
 def pre_process(
     model_name: str, batch_size: int, device: str, small_subset: bool
 ) -> tuple[nn.Module, Loader, Loader, Loader]:
-    """A pretrained classifier, and loaders of training, dev and test data; or of the same ten rows three times."""
+    """Return a pretrained classifier and loaders of training, dev and test data, or of ten rows three times."""
     from datasets import load_dataset
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -141,7 +141,7 @@ def pre_process(
 
 
 def main() -> None:
-    """The course's command line."""
+    """Run the course's command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--small_subset", action="store_true")
     parser.add_argument("--num_epochs", type=int, default=1)

@@ -19,7 +19,7 @@ PAD, UNKNOWN = "[PAD]", "[UNK]"
 def boolq_item(
     question: str, passage: str, answer: bool, vocabulary: Mapping[str, int], max_len: int
 ) -> dict[str, list[int] | int]:
-    """One row as the model reads it; words are separated by spaces.
+    """Return one row as the model reads it; words are separated by spaces.
 
     Raises:
         ValueError: `max_len` leaves no room for the question and three special tokens.
@@ -39,7 +39,7 @@ def boolq_item(
 
 
 def accuracy(batches: Iterable[tuple[ArrayLike, ArrayLike]]) -> float:
-    """The share of rows whose largest logit is that of their label; every row counts once, whatever its batch.
+    """Return the share of rows whose largest logit is that of their label, whatever the batch of a row.
 
     Args:
         batches: logits (row, class) and labels (row,).
@@ -49,7 +49,7 @@ def accuracy(batches: Iterable[tuple[ArrayLike, ArrayLike]]) -> float:
 
 
 def loss_gradient(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.float64]:
-    """The gradient of the mean cross entropy with respect to the logits: (softmax(o) - y)/n, for n rows."""
+    """Return the gradient of the mean cross entropy with respect to the logits: (softmax(o) - y)/n, for n rows."""
     p = softmax(logits)  # (row, class)
     p[np.arange(len(p)), np.asarray(labels)] -= 1
     return p / len(p)

@@ -1,4 +1,4 @@
-"""Three ways of tuning one classifier: everything, the linear head alone, or a soft prompt and the head.
+"""Three ways of tuning one classifier: everything, only the linear head, or a soft prompt and the head.
 
 Lester et al. (2021), section 2, for the prompt (the course's "prefix"); `soft_prompt.py` has the same in numpy.
 """
@@ -26,7 +26,7 @@ class CustomModelforSequenceClassification(nn.Module):
         self.classifier = nn.Linear(d, num_labels)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> dict[str, Tensor]:
-        """Ids and mask (batch, n) -> {"logits": (batch, class)}."""
+        """Map ids and mask (batch, n) to {"logits": (batch, class)}."""
         words = self.model.get_input_embeddings()(input_ids)  # (batch, n, d)
         if self.prefix is not None:
             batch = len(input_ids)
@@ -36,7 +36,7 @@ class CustomModelforSequenceClassification(nn.Module):
         return {"logits": self.classifier(hidden.mean(dim=1))}
 
     def trained(self) -> list[nn.Parameter]:
-        """What is tuned."""
+        """Return the parameters that are tuned."""
         if self.kind == "full":
             return list(self.parameters())
         return [*([] if self.prefix is None else [self.prefix]), *self.classifier.parameters()]

@@ -19,14 +19,14 @@ Array = NDArray[np.float64]
 
 
 def lora_delta(A: ArrayLike, B: ArrayLike, alpha: float) -> Array:
-    """ΔW = (α/r) A B for A (d, r) and B (r, k); returns (d, k), of rank at most r."""
+    """Return ΔW = (α/r) A B for A (d, r) and B (r, k): (d, k), of rank at most r."""
     a, b = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     delta: Array = alpha / a.shape[1] * (a @ b)  # (d, k)
     return delta
 
 
 def merge(W: ArrayLike, A: ArrayLike, B: ArrayLike, alpha: float) -> Array:
-    """W + ΔW as one new matrix (d, k): decoding with it costs what decoding with W costs. W itself stays as it is."""
+    """Return W + ΔW as one new matrix (d, k): decoding with it costs what decoding with W costs. W is unchanged."""
     merged: Array = np.asarray(W, dtype=np.float64) + lora_delta(A, B, alpha)  # (d, k)
     return merged
 
@@ -36,7 +36,7 @@ class LoRALinear:
     """A frozen linear layer with a trained low-rank update, and its gradients by hand."""
 
     def __init__(self, W: ArrayLike, r: int, alpha: float, rng: np.random.Generator | None = None) -> None:
-        """Take over W (d, k); A is drawn from N(0, 1/r) and B is zero.
+        """Copy W (d, k); A is drawn from N(0, 1/r) and B is zero.
 
         Raises:
             ValueError: the rank is below 1 or above min(d, k).
@@ -51,18 +51,21 @@ class LoRALinear:
         self.B = np.zeros((r, k))  # (r, k)
 
     def forward(self, x: ArrayLike) -> Array:
-        """x (batch, k) -> x W'ᵀ (batch, d); W' itself is never formed, as r (d + k) products are fewer than d k."""
+        """Return x W'ᵀ (batch, d) for x (batch, k).
+
+        W' itself is never formed, as r (d + k) products are fewer than d k.
+        """
         inputs = np.asarray(x, dtype=np.float64)
         scale = self.alpha / self.A.shape[1]
         output: Array = inputs @ self.W.T + scale * (inputs @ self.B.T) @ self.A.T  # (batch, d)
         return output
 
     def parameters(self) -> list[Array]:
-        """What is trained: A and B themselves, to be changed in place."""
+        """Return what is trained: A and B themselves, to be changed in place."""
         return [self.A, self.B]
 
     def gradients(self, x: ArrayLike, upstream: ArrayLike) -> list[Array]:
-        """The gradients of Σ upstream · forward(x) with respect to `parameters()`, in the same order.
+        """Return the gradients of Σ upstream · forward(x) with respect to `parameters()`, in the same order.
 
         Args:
             x: shape (batch, k).

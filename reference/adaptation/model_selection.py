@@ -9,16 +9,16 @@ from typing import Any
 
 
 def select_best(results: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The positions of all runs with the highest accuracy `dev`; what `test` says has no part in the choice."""
+    """Return the positions of all runs with the highest accuracy `dev`; `test` has no part in the choice."""
     best = max(result["dev"] for result in results)
     return [position for position, result in enumerate(results) if result["dev"] == best]
 
 
 def accuracy_deviation(accuracy: float, n: int) -> float:
-    """σ of an accuracy on n rows: 0.0085 for the majority class of BoolQ's development set."""
+    """Return σ of an accuracy on n rows: 0.0085 for the majority class of BoolQ's development set."""
     return math.sqrt(accuracy * (1 - accuracy) / n)
 
 
 def learned_threshold(majority: float, n: int) -> float:
-    """Three standard deviations above the majority class: what chance reaches once in 700 runs."""
+    """Return three standard deviations above the majority class: what chance reaches once in 700 runs."""
     return majority + 3 * accuracy_deviation(majority, n)

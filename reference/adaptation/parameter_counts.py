@@ -10,25 +10,25 @@ The course calls "prefix" what Lester et al. call a prompt: vectors before the w
 
 
 def head_params(d: int, C: int) -> int:
-    """A linear layer from d numbers to C classes, with its bias."""
+    """Count a linear layer from d numbers to C classes, with its bias."""
     return d * C + C
 
 
 def prefix_params(l: int, d: int, C: int) -> int:  # noqa: E741  # the question's own letter
-    """l trainable vectors of d numbers before the word embeddings, and the head: l d + d C + C."""
+    """Count l trainable vectors of d numbers before the word embeddings, and the head: l d + d C + C."""
     return l * d + head_params(d, C)
 
 
 def dense_head_params(d: int, C: int) -> int:
-    """RobertaForSequenceClassification and DistilBertForSequenceClassification: a d x d layer before the linear one."""
+    """Count a d x d layer before the linear one, as in Roberta- and DistilBertForSequenceClassification."""
     return d * d + d + head_params(d, C)
 
 
 def key_value_prefix_params(l: int, d: int, layers: int) -> int:  # noqa: E741
-    """l keys and l values of d numbers in each layer, without a head (peft's PrefixTuning)."""
+    """Count l keys and l values of d numbers in each layer, without a head (peft's PrefixTuning)."""
     return 2 * layers * l * d
 
 
 def lora_params(d: int, n: int) -> int:
-    """The two factors of rank n of the change of a d x d matrix."""
+    """Count the two factors of rank n of the change of a d x d matrix."""
     return n * (d + d)

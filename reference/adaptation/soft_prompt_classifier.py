@@ -55,7 +55,7 @@ def classifier_logits(
     prompt: ArrayLike | None = None,
     heads: int = 2,
 ) -> dict[str, Array]:
-    """The logits (batch, class) of a linear head, by the name of the pooling.
+    """Return the logits (batch, class) of a linear head, by the name of the pooling.
 
     Args:
         weights: of the encoder.
@@ -81,7 +81,7 @@ def logits_from(
     length: int,
     heads: int = 2,
 ) -> dict[str, Array]:
-    """`classifier_logits` from word embeddings (batch, l + n, d), the first `length` of which are a prompt's."""
+    """Return `classifier_logits` from word embeddings (batch, l + n, d), the first `length` of which are a prompt's."""
     head, bias, mask = np.asarray(W, dtype=np.float64), np.asarray(b, dtype=np.float64), np.asarray(attention_mask)
     hidden = encode(weights, words, mask, heads)  # (batch, l + n, d)
     return {name: pooling(weights, hidden, mask, length) @ head.T + bias for name, pooling in POOLINGS.items()}

@@ -18,12 +18,12 @@ MOMENTS: Final = {"sgd": 1, "adam": 2}
 
 
 def trainable_params(d: int, k: int, r: int) -> int:
-    """r (d + k): the elements of both factors."""
+    """Return r (d + k), the elements of both factors."""
     return r * (d + k)
 
 
 def optimizer_floats(kind: str, d: int, k: int, r: int | None = None, gradients: bool = False) -> int:
-    """Floats in memory while a weight (d, k) is fine-tuned.
+    """Return the floats in memory while a weight (d, k) is fine-tuned.
 
     Args:
         kind: "sgd" (with momentum) or "adam".
@@ -43,20 +43,20 @@ def optimizer_floats(kind: str, d: int, k: int, r: int | None = None, gradients:
 
 
 def decoding_floats(d: int, k: int, r: int, merged: bool) -> int:
-    """Floats in memory while decoding: d k with the update merged into W, d k + r (d + k) with it beside W."""
+    """Return the floats in memory while decoding: d k with the update merged into W, else d k + r (d + k)."""
     return d * k if merged else d * k + trainable_params(d, k, r)
 
 
 def storage_full(N: int, M: int, d: int, k: int) -> int:
-    """(M + 1) N d k: the first version and M more, each a full copy of N weights."""
+    """Return (M + 1) N d k: the first version and M more, each a full copy of N weights."""
     return (M + 1) * N * d * k
 
 
 def storage_lora(N: int, M: int, d: int, k: int, r: int) -> int:
-    """N d k + M N r (d + k): one base of N weights, and M adapters for each of them."""
+    """Return N d k + M N r (d + k): one base of N weights, and M adapters for each of them."""
     return N * d * k + M * N * trainable_params(d, k, r)
 
 
 def break_even_rank(d: int, k: int) -> float:
-    """d k / (d + k): below this rank the factors are smaller than the weight, above it they are larger."""
+    """Return d k / (d + k): below this rank the factors are smaller than the weight, above it they are larger."""
     return d * k / (d + k)

@@ -1,1 +1,1 @@
-"""What a position may look at, and what it takes from there."""
+"""Attention: which positions a position reads, and what it takes from them."""

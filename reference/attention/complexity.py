@@ -9,13 +9,16 @@ O(M² k + M k²) and so on. A causal mask saves half of the decoder's scores and
 
 
 def attention_flops(M: int, N: int, k: int, projections: bool = False) -> tuple[int, int, int]:
-    """Multiplications of one layer with one head: encoder self-attention, cross-attention, decoder self-attention.
+    """Count the multiplications of one layer with one head.
 
     Args:
         M: length of the input sequence.
         N: length of the output sequence.
         k: hidden dimension.
         projections: count those of queries, keys, values and outputs as well.
+
+    Returns:
+        Those of encoder self-attention, cross-attention and decoder self-attention.
     """
     return (
         attention_multiplications(M, M, k, projections),
@@ -25,5 +28,5 @@ def attention_flops(M: int, N: int, k: int, projections: bool = False) -> tuple[
 
 
 def attention_multiplications(queries: int, keys: int, k: int, projections: bool = False) -> int:
-    """2 · queries · keys · k for scores and values; (2 · queries + 2 · keys) k² more for the projections."""
+    """Count 2 · queries · keys · k for scores and values; (2 · queries + 2 · keys) k² more for the projections."""
     return 2 * queries * keys * k + (2 * queries + 2 * keys) * k**2 * projections

@@ -12,7 +12,7 @@ from reference.attention.scaled_dot_product import Array, scaled_dot_product_att
 
 
 def group_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, groups: int) -> Array:
-    """Q and K (token, d_k), V (token, d_v); returns (token, d_v).
+    """Return the attention inside groups (token, d_v) for Q and K (token, d_k), V (token, d_v).
 
     Raises:
         ValueError: the tokens cannot be divided into `groups` equal groups.
@@ -25,12 +25,12 @@ def group_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, groups: int) -> Ar
 
 
 def block_diagonal_mask(n: int, groups: int) -> NDArray[np.int64]:
-    """(n, n), 0 inside each of `groups` equal groups and 1 = masked between them."""
+    """Return (n, n), 0 inside each of `groups` equal groups and 1 = masked between them."""
     group_of = np.arange(n) // (n // groups)  # (n,)
     mask: NDArray[np.int64] = (group_of[:, None] != group_of[None, :]).astype(np.int64)
     return mask
 
 
 def score_entries(n: int, groups: int) -> int:
-    """How many scores group attention computes: groups · (n / groups)²."""
+    """Count the scores that group attention computes: groups · (n / groups)²."""
     return groups * (n // groups) ** 2

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def hard_attention(q: ArrayLike, K: ArrayLike, V: ArrayLike) -> Array:
-    """The value of the key with the largest inner product with the query; the first of several.
+    """Return the value of the key with the largest inner product with the query; the first of several.
 
     Args:
         q: the query, shape (h,).

@@ -16,13 +16,13 @@ FeatureMap = Callable[[Array], ArrayLike]
 
 
 def elu_plus_one(x: ArrayLike) -> Array:
-    """The paper's feature map (equation 7): elu(x) + 1, so x + 1 above zero and exp(x) below."""
+    """Apply the paper's feature map (equation 7): elu(x) + 1, so x + 1 above zero and exp(x) below."""
     values = np.asarray(x, dtype=np.float64)
     return np.where(values > 0, values + 1, np.exp(np.minimum(values, 0)))
 
 
 def linear_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, feature_map: FeatureMap) -> Array:
-    """Normalised linear attention; Q (query, d), K (key, d), V (key, d_v); returns (query, d_v)."""
+    """Return normalised linear attention (query, d_v); Q (query, d), K (key, d), V (key, d_v)."""
     phi_q, phi_k, values = _features(Q, K, V, feature_map)
     memory = phi_k.T @ values  # (d_feature, d_v)
     normaliser = phi_q @ phi_k.sum(axis=0)  # (query,)
@@ -31,7 +31,10 @@ def linear_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, feature_map: Feat
 
 
 def causal_linear_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, feature_map: FeatureMap) -> Array:
-    """Position i sees keys 0 … i; Q and K (token, d), V (token, d_v); returns (token, d_v)."""
+    """Return linear attention in which position i sees keys 0 … i, (token, d_v).
+
+    Q and K have shape (token, d), V has shape (token, d_v).
+    """
     phi_q, phi_k, values = _features(Q, K, V, feature_map)
     memory = np.zeros((phi_k.shape[1], values.shape[1]))  # (d_feature, d_v): Σ_{j ≤ i} φ(k_j) v_jᵀ
     normaliser = np.zeros(phi_k.shape[1])  # (d_feature,): Σ_{j ≤ i} φ(k_j)
@@ -44,7 +47,7 @@ def causal_linear_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, feature_ma
 
 
 def unnormalised_linear_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, feature_map: FeatureMap) -> Array:
-    """φ(Q)(φ(K)ᵀV), the formula that the source prints: the numerator alone, not a weighted mean of the values."""
+    """Return φ(Q)(φ(K)ᵀV), as the source prints it: only the numerator, not a weighted mean of the values."""
     phi_q, phi_k, values = _features(Q, K, V, feature_map)
     numerator: Array = phi_q @ (phi_k.T @ values)  # (query, d_v)
     return numerator

@@ -28,7 +28,7 @@ class Weights(NamedTuple):
 def multi_head_attention(
     X: ArrayLike, W_Q: ArrayLike, W_K: ArrayLike, W_V: ArrayLike, W_O: ArrayLike, n_heads: int
 ) -> Array:
-    """Self-attention of every sequence of a batch, without mask.
+    """Apply self-attention to every sequence of a batch, without mask.
 
     Args:
         X: shape (batch, token, d).
@@ -62,7 +62,7 @@ def multi_head_attention(
 
 
 def copying_weights(n_tokens: int, a: int, b: int, sharpness: float = 300.0) -> Weights:
-    """Weights with which two heads copy two tokens: every output is the value of token `a`, then that of token `b`.
+    """Return weights with which two heads copy two tokens: every output is the value of `a`, then that of `b`.
 
     A token is its value, `n_tokens` numbers, followed by the one-hot code of its position, so d = 2 · `n_tokens`. Every
     query of the first head points at position `a`, every query of the second at `b`.
@@ -87,7 +87,7 @@ def copying_weights(n_tokens: int, a: int, b: int, sharpness: float = 300.0) -> 
 
 
 def best_single_head_loss(weight_a: float, weight_b: float) -> float:
-    """The least share of the squared length that one head loses when it copies two tokens, given its two weights.
+    """Return the least share of the squared length that one head loses when it copies two tokens.
 
     ‖α_a W - A‖² + ‖α_b W - B‖² is least for W = (α_a A + α_b B) / (α_a² + α_b²). A and B have equal length and are
     orthogonal, so what is left is half of ‖A‖² + ‖B‖², for any two weights.

@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike
 
 
 def dot_add(x1: ArrayLike, p1: ArrayLike, x2: ArrayLike, p2: ArrayLike) -> float:
-    """(x1 + p1)·(x2 + p2) for four vectors of shape (d,)."""
+    """Return (x1 + p1)·(x2 + p2) for four vectors of shape (d,)."""
     return float((np.asarray(x1) + np.asarray(p1)) @ (np.asarray(x2) + np.asarray(p2)))
 
 
 def dot_concat(x1: ArrayLike, p1: ArrayLike, x2: ArrayLike, p2: ArrayLike) -> float:
-    """[x1, p1]·[x2, p2] for word vectors of shape (d,) and position vectors of shape (d_pos,)."""
+    """Return [x1, p1]·[x2, p2] for word vectors of shape (d,) and position vectors of shape (d_pos,)."""
     return float(np.concatenate([np.asarray(x1), np.asarray(p1)]) @ np.concatenate([np.asarray(x2), np.asarray(p2)]))
 
 
 def cross_terms(x1: ArrayLike, p1: ArrayLike, x2: ArrayLike, p2: ArrayLike) -> float:
-    """x1·p2 + p1·x2: what adding has and concatenating has not."""
+    """Return x1·p2 + p1·x2, the terms that only adding has."""
     return float(np.asarray(x1) @ np.asarray(p2) + np.asarray(p1) @ np.asarray(x2))

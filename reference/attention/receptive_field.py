@@ -13,7 +13,7 @@ Pointers = Sequence[Sequence[Sequence[int]]]
 
 
 def argmax_receptive_field(T: int, n: int, k: int, pointers: Pointers) -> list[int]:
-    """How many inputs each of the `T` nodes of level `n` depends on; level 0 are the inputs themselves.
+    """Count the inputs that each of the `T` nodes of level `n` depends on; level 0 are the inputs themselves.
 
     Args:
         T: number of positions.
@@ -28,14 +28,15 @@ def argmax_receptive_field(T: int, n: int, k: int, pointers: Pointers) -> list[i
 
 
 def receptive_field_bound(T: int, n: int, k: int) -> int:
-    """min(T, (k + 1)^n): no receptive field is larger."""
+    """Return min(T, (k + 1)^n): no receptive field is larger."""
     bound: int = min(T, (k + 1) ** n)
     return bound
 
 
 def spreading_pointers(T: int, n: int, k: int) -> list[list[list[int]]]:
-    """Pointers that reach the bound where T ≥ (k + 1)^n: on level l, head h looks h (k + 1)^l ahead, cyclically.
+    """Return pointers that reach the bound where T ≥ (k + 1)^n.
 
-    A node of level n then sees i + Σ_l h_l (k + 1)^l with digits h_l from 0 to k: numbers of base k + 1, each once.
+    On level l, head h looks h (k + 1)^l ahead, cyclically. A node of level n then sees i + Σ_l h_l (k + 1)^l with
+    digits h_l from 0 to k: numbers of base k + 1, each once.
     """
     return [[[(i + head * (k + 1) ** level) % T for head in range(1, k + 1)] for i in range(T)] for level in range(n)]

@@ -15,13 +15,13 @@ Array = NDArray[np.float64]
 
 
 def position_bias(Q_pos: ArrayLike, K_pos: ArrayLike) -> Array:
-    """π_ij = q_i^(pos) · k_j^(pos); Q_pos (query, d_pos), K_pos (key, d_pos); returns (query, key)."""
+    """Return π_ij = q_i^(pos) · k_j^(pos), (query, key); Q_pos (query, d_pos), K_pos (key, d_pos)."""
     bias: Array = np.asarray(Q_pos, dtype=np.float64) @ np.asarray(K_pos, dtype=np.float64).T
     return bias
 
 
 def attention_with_bias(Q: ArrayLike, K: ArrayLike, V: ArrayLike, Pi: ArrayLike, scale: float = 1.0) -> Array:
-    """softmax(scale · Q Kᵀ + Π) V.
+    """Return softmax(scale · Q Kᵀ + Π) V.
 
     Args:
         Q: shape (query, d).
@@ -39,22 +39,25 @@ def attention_with_bias(Q: ArrayLike, K: ArrayLike, V: ArrayLike, Pi: ArrayLike,
 
 
 def unnormalised_attention_with_bias(Q: ArrayLike, K: ArrayLike, V: ArrayLike, Pi: ArrayLike) -> Array:
-    """exp(Q Kᵀ + Π) V, what the source prints: without the denominator of softmax, so no weighted mean of values."""
+    """Return exp(Q Kᵀ + Π) V, as the source prints it.
+
+    The denominator of softmax is missing, so it is no weighted mean of values.
+    """
     q, k, v, pi = (np.asarray(matrix, dtype=np.float64) for matrix in (Q, K, V, Pi))
     output: Array = np.exp(q @ k.T + pi) @ v  # (query, d_v)
     return output
 
 
 def relative_bias_params(T: int, m: int, causal: bool = False, clip: int | None = None) -> int:
-    """How many biases π_{i-j} one layer of `m` heads learns.
+    """Count the biases π_{i-j} that one layer of `m` heads learns.
 
     (2T - 1) m for all pairs of positions; T m if j ≤ i; (2k + 1) m and (k + 1) m if distances are clipped to k.
 
     Args:
         T: longest context.
         m: number of heads.
-        causal: whether a position sees itself and its past alone.
-        clip: the largest distance that is told apart, None for all of them.
+        causal: whether a position sees only itself and its past.
+        clip: the largest distance that is distinguished, None for all of them.
     """
     farthest = T - 1 if clip is None else min(clip, T - 1)
     return (farthest + 1 if causal else 2 * farthest + 1) * m

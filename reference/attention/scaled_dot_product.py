@@ -13,7 +13,10 @@ Array = NDArray[np.float64]
 
 
 def softmax(scores: ArrayLike, axis: int = -1) -> Array:
-    """Exponentials that sum to 1 along `axis`; finite for scores of any size (the maximum is subtracted first)."""
+    """Return exponentials that sum to 1 along `axis`.
+
+    The maximum is subtracted first, so they are finite for scores of any size.
+    """
     s = np.asarray(scores, dtype=np.float64)
     exponentials = np.exp(s - s.max(axis=axis, keepdims=True))
     weights: Array = exponentials / exponentials.sum(axis=axis, keepdims=True)
@@ -21,7 +24,7 @@ def softmax(scores: ArrayLike, axis: int = -1) -> Array:
 
 
 def attention_weights(Q: ArrayLike, K: ArrayLike, mask: ArrayLike | None = None) -> Array:
-    """softmax(Q Kᵀ / √d_k), shape (query, key); each row sums to 1.
+    """Return softmax(Q Kᵀ / √d_k), shape (query, key); each row sums to 1.
 
     Args:
         Q: shape (query, d_k).
@@ -36,13 +39,20 @@ def attention_weights(Q: ArrayLike, K: ArrayLike, mask: ArrayLike | None = None)
 
 
 def scaled_dot_product_attention(Q: ArrayLike, K: ArrayLike, V: ArrayLike, mask: ArrayLike | None = None) -> Array:
-    """Equation 1; Q (query, d_k), K (key, d_k), V (key, d_v), mask (query, key) or None; returns (query, d_v)."""
+    """Return equation 1, shape (query, d_v).
+
+    Args:
+        Q: shape (query, d_k).
+        K: shape (key, d_k).
+        V: shape (key, d_v).
+        mask: shape (query, key), 1 = masked, or None.
+    """
     output: Array = attention_weights(Q, K, mask) @ np.asarray(V, dtype=np.float64)  # (query, d_v)
     return output
 
 
 def attention_scores(X: ArrayLike, W_Q: ArrayLike, W_K: ArrayLike) -> Array:
-    """The scores of self-attention before softmax, (X W_Q)(X W_K)ᵀ / √d_k.
+    """Return the scores of self-attention before softmax, (X W_Q)(X W_K)ᵀ / √d_k.
 
     With W_Q = W_K they are a Gram matrix, so symmetric and positive semi-definite: "i attends to j" could never differ
     from "j attends to i". Distinct matrices lift that restriction.
@@ -60,16 +70,17 @@ def attention_scores(X: ArrayLike, W_Q: ArrayLike, W_K: ArrayLike) -> Array:
 
 
 def qk_moments(mu: float, sigma: float, h: int) -> tuple[float, float]:
-    """Mean and variance of q·k for vectors of h independent components of mean `mu`, standard deviation `sigma`.
+    """Return mean and variance of q·k for vectors of h independent components.
 
-    Each product q_i k_i has mean μ² and second moment (σ² + μ²)², so variance σ⁴ + 2 μ² σ²; the h of them add up.
-    With μ = 0 and σ = 1 the variance is h: dividing q·k by √h brings it back to 1.
+    The components have mean `mu` and standard deviation `sigma`. Each product q_i k_i has mean μ² and second moment
+    (σ² + μ²)², so variance σ⁴ + 2 μ² σ²; the h of them add up. With μ = 0 and σ = 1 the variance is h: dividing q·k by
+    √h brings it back to 1.
     """
     return h * mu**2, h * (sigma**4 + 2 * mu**2 * sigma**2)
 
 
 def softmax_sensitivity(weights: ArrayLike) -> Array:
-    """Σ_i α_i (1 - α_i) over the last axis: the trace of the Jacobian of softmax, near 0 where it is saturated."""
+    """Return Σ_i α_i (1 - α_i) over the last axis: the trace of the Jacobian of softmax, near 0 where it saturates."""
     alpha = np.asarray(weights, dtype=np.float64)
     sensitivity: Array = (alpha * (1 - alpha)).sum(axis=-1)
     return sensitivity

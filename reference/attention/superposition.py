@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def query_weights(q: ArrayLike, K: ArrayLike) -> Array:
-    """softmax(K q / √h) for one query (h,) and keys (n, h), right for every finite query, however large.
+    """Return softmax(K q / √h) for one query (h,) and keys (n, h), correct for every finite query, however large.
 
     The query is divided by its largest component before the products are summed, each sum is rounded once, and the
     factor comes back after the largest score is subtracted: keys that tie for a small query tie for a large one.
@@ -34,7 +34,7 @@ def query_weights(q: ArrayLike, K: ArrayLike) -> Array:
 
 
 def copy_query(K: ArrayLike, j: int, lost: float = 1e-6) -> Array:
-    """A query for which all keys but k_j together get at most the weight `lost`.
+    """Return a query for which all keys but k_j together get at most the weight `lost`.
 
     Args:
         K: keys, shape (n, h); k_j·k_j must be larger than every other k_j·k_i, as it is for distinct keys of one norm.
@@ -59,14 +59,14 @@ def copy_query(K: ArrayLike, j: int, lost: float = 1e-6) -> Array:
 
 
 def extraction_matrix(A_basis: ArrayLike) -> Array:
-    """M = 2 A Aᵀ, twice the projection onto A; A_basis (d, m) holds an orthonormal basis as columns; returns (d, d)."""
+    """Return M = 2 A Aᵀ (d, d), twice the projection onto A; A_basis (d, m) holds an orthonormal basis as columns."""
     A = np.asarray(A_basis, dtype=np.float64)
     M: Array = 2 * A @ A.T  # (d, d)
     return M
 
 
 def averaging_query(K: ArrayLike, a: int, b: int, lost: float = 1e-6) -> Array:
-    """β (k_a + k_b) with β = √h ln((n - 2)/lost): all other keys together get less than half of the weight `lost`.
+    """Return β (k_a + k_b) with β = √h ln((n - 2)/lost): all other keys together get less than half of `lost`.
 
     Args:
         K: orthonormal keys, shape (n, h).
@@ -84,5 +84,8 @@ def averaging_query(K: ArrayLike, a: int, b: int, lost: float = 1e-6) -> Array:
 
 
 def averaging_weight(beta: float, h: int, n: int) -> float:
-    """α_a = α_b for the query β (k_a + k_b) and n orthonormal keys of h components: e^s/(2 e^s + n - 2), s = β/√h."""
+    """Return α_a = α_b for the query β (k_a + k_b) and n orthonormal keys of h components.
+
+    It is e^s/(2 e^s + n - 2) with s = β/√h.
+    """
     return float(1 / (2 + (n - 2) * np.exp(-beta / np.sqrt(h))))

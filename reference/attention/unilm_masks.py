@@ -18,7 +18,7 @@ KINDS: tuple[Kind, ...] = ("unidirectional", "bidirectional", "sequence_to_seque
 
 
 def unilm_mask(kind: Kind, n_source: int, n_target: int) -> NDArray[np.int64]:
-    """The mask of shape (query, key), both n_source + n_target; 0 = visible, 1 = masked.
+    """Return the mask of shape (query, key), both n_source + n_target; 0 = visible, 1 = masked.
 
     Raises:
         ValueError: `kind` is none of `KINDS`.

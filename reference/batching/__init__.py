@@ -1,1 +1,1 @@
-"""From sequences of many lengths to the arrays that a model reads."""
+"""Batching: from sequences of many lengths to the arrays that a model reads."""

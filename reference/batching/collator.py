@@ -14,7 +14,7 @@ Ids = NDArray[np.int64]
 
 
 def collate(items: Sequence[tuple[Sequence[int], Sequence[int]]], pad: int) -> tuple[Ids, Ids]:
-    """Items (source, target) to a batch.
+    """Collect items (source, target) into a batch.
 
     Returns:
         source of shape (longest, batch), and target of shape (longest target * batch,): entry t * batch + n belongs to

@@ -21,5 +21,5 @@ def length_sorted_batches(lengths: Sequence[int], batch_size: int) -> list[list[
 
 
 def padded_tokens(lengths: Sequence[int], batches: Sequence[Sequence[int]]) -> list[int]:
-    """The size of each batch in tokens after padding to its longest sequence."""
+    """Return the size of each batch in tokens after padding to its longest sequence."""
     return [len(batch) * max(lengths[index] for index in batch) for batch in batches]

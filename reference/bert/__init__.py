@@ -1,1 +1,1 @@
-"""What is put on top of an encoder's states, and what goes into it."""
+"""BERT: what goes into the encoder, and what is put on top of its states."""

@@ -10,7 +10,7 @@ Array = NDArray[np.float64]
 
 
 def log_softmax(logits: ArrayLike) -> Array:
-    """The logarithm of softmax over the last axis, finite for logits of any size."""
+    """Return the logarithm of softmax over the last axis, finite for logits of any size."""
     values = np.asarray(logits, dtype=np.float64)
     shifted = values - values.max(axis=-1, keepdims=True)
     result: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
@@ -18,7 +18,7 @@ def log_softmax(logits: ArrayLike) -> Array:
 
 
 def cross_entropy(logits: ArrayLike, labels: ArrayLike, ignore_index: int = -100) -> float:
-    """The mean over all labels that count, in nats.
+    """Return the mean over all labels that count, in nats.
 
     Args:
         logits: shape (…, class).

@@ -25,7 +25,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 def draw_weights(
     rng: np.random.Generator, vocabulary: int, d: int, layers: int, d_ff: int, positions: int
 ) -> dict[str, Array]:
-    """Weights of an encoder, biases and norms random too: an error in any of them shows.
+    """Draw weights of an encoder, biases and norms random too, so that an error in any of them shows.
 
     The size of their entries keeps activations near 1.
     """
@@ -45,17 +45,17 @@ def draw_weights(
 
 
 def embed(weights: Weights, input_ids: ArrayLike) -> Array:
-    """Word embeddings alone, (batch, token) -> (batch, token, d)."""
+    """Return only the word embeddings, (batch, token) -> (batch, token, d)."""
     embedded: Array = weights["embeddings.word_embeddings.weight"][np.asarray(input_ids)]
     return embedded
 
 
 def encode(weights: Weights, embeddings: ArrayLike, attention_mask: ArrayLike, heads: int) -> Array:
-    """The hidden states of the last layer.
+    """Return the hidden states of the last layer.
 
     Args:
-        weights: as `draw_weights` gives them.
-        embeddings: what stands for the words, without positions, (batch, token, d).
+        weights: as `draw_weights` returns them.
+        embeddings: the embeddings in place of the words, without positions, (batch, token, d).
         attention_mask: 1 where a position is read, 0 where it is padding, (batch, token).
         heads: number of heads.
 
@@ -76,7 +76,7 @@ def encode(weights: Weights, embeddings: ArrayLike, attention_mask: ArrayLike, h
 
 
 def pool(weights: Weights, hidden_states: ArrayLike) -> Array:
-    """BERT's pooler: tanh of a layer on the first position, (batch, token, d) -> (batch, d)."""
+    """Apply BERT's pooler: tanh of a layer on the first position, (batch, token, d) -> (batch, d)."""
     return np.tanh(_linear(weights, "pooler.dense", np.asarray(hidden_states, dtype=np.float64)[:, 0]))
 
 
@@ -106,7 +106,7 @@ def _norm(weights: Weights, name: str, x: Array) -> Array:
 
 
 def _gelu(x: Array) -> Array:
-    """x Φ(x), Φ the distribution function of the standard normal."""
+    """Return x Φ(x), Φ the distribution function of the standard normal."""
     result: Array = x * (1 + _erf(x / math.sqrt(2))) / 2
     return result
 

@@ -14,12 +14,12 @@ Packed = tuple[list[str], list[int]]
 
 
 def pack_single(tokens: Sequence[str]) -> Packed:
-    """One text for classification or tagging."""
+    """Pack one text for classification or tagging."""
     packed = [CLS, *tokens, SEP]
     return packed, [0] * len(packed)
 
 
 def pack_pair(question: Sequence[str], passage: Sequence[str]) -> Packed:
-    """A question and a passage, or any two texts."""
+    """Pack a question and a passage, or any two texts."""
     first, second = [CLS, *question, SEP], [*passage, SEP]
     return first + second, [0] * len(first) + [1] * len(second)

@@ -17,7 +17,7 @@ Window = tuple[int, int]
 
 
 def span_logits(H: ArrayLike, w_s: ArrayLike, w_e: ArrayLike) -> tuple[Array, Array]:
-    """Start and end logits, each of shape (batch, token).
+    """Return start and end logits, each of shape (batch, token).
 
     Args:
         H: final hidden states, shape (batch, token, d).
@@ -29,7 +29,7 @@ def span_logits(H: ArrayLike, w_s: ArrayLike, w_e: ArrayLike) -> tuple[Array, Ar
 
 
 def span_ce(start_logits: ArrayLike, end_logits: ArrayLike, start: ArrayLike, end: ArrayLike) -> float:
-    """The cross entropy of the start plus that of the end, averaged over the batch, in nats.
+    """Return the cross entropy of the start plus that of the end, averaged over the batch, in nats.
 
     The paper adds the two; Google's code and Hugging Face's halve the sum.
 
@@ -60,12 +60,13 @@ def sliding_windows(n: int, max_len: int, stride: int) -> list[Window]:
 def merge_spans(
     windows: Sequence[Window], start_logits: Sequence[ArrayLike], end_logits: Sequence[ArrayLike]
 ) -> tuple[int, int]:
-    """The span (first and last token, counted in the passage) with the highest s_i + e_j, i ≤ j, of any window.
+    """Return the span with the highest s_i + e_j, i ≤ j, of any window.
 
-    Both ends come from one window: the logits of two passes do not belong to one softmax, and no pass saw both ends.
+    The span is its first and last token, counted in the passage. Both ends come from one window: the logits of two
+    passes do not belong to one softmax, and no pass saw both ends.
 
     Args:
-        windows: where each window lies in the passage.
+        windows: where each window is in the passage.
         start_logits: of the passage tokens of each window, shape (end - first,) each.
         end_logits: likewise.
     """

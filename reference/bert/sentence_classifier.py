@@ -13,7 +13,7 @@ from reference.bert.cross_entropy import Array
 
 
 def sentence_logits(H: ArrayLike, W: ArrayLike, b: ArrayLike) -> Array:
-    """The logits of each text.
+    """Return the logits of each text.
 
     Args:
         H: final hidden states, [CLS] first, shape (batch, token, d).
@@ -29,5 +29,5 @@ def sentence_logits(H: ArrayLike, W: ArrayLike, b: ArrayLike) -> Array:
 
 
 def classifier_parameters(d: int, classes: int = 2) -> int:
-    """How many numbers W and b hold."""
+    """Count the numbers in W and b."""
     return classes * d + classes

@@ -22,7 +22,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 def best_span(
     S: ArrayLike, E: ArrayLike, T: ArrayLike, C: ArrayLike, tau: float, max_len: int | None = None
 ) -> tuple[int, int] | None:
-    """The best answer span, both ends included, or None where "no answer" wins.
+    """Return the best answer span, both ends included, or None where "no answer" wins.
 
     Args:
         S: start vector, shape (d,).
@@ -44,9 +44,10 @@ def best_span(
 
 
 def choose_threshold(null_scores: ArrayLike, span_scores: ArrayLike, f1_null: ArrayLike, f1_span: ArrayLike) -> float:
-    """A threshold τ that maximises the mean F1 when question q is answered if span_scores[q] > null_scores[q] + τ.
+    """Return a threshold τ that maximises the mean F1.
 
-    Only the order of the margins matters: the candidates lie below, between and above them.
+    Question q is answered if span_scores[q] > null_scores[q] + τ. Only the order of the margins matters: the candidates
+    lie below, between and above them.
 
     Args:
         null_scores: s_null of each question, shape (question,).
@@ -61,27 +62,27 @@ def choose_threshold(null_scores: ArrayLike, span_scores: ArrayLike, f1_null: Ar
 
 
 def mean_f1(tau: float, margins: ArrayLike, f1_null: ArrayLike, f1_span: ArrayLike) -> float:
-    """Mean F1 over the questions when those with a margin ŝ - s_null above `tau` are answered."""
+    """Return the mean F1 over the questions when those with a margin ŝ - s_null above `tau` are answered."""
     return float(np.mean(np.where(np.asarray(margins) > tau, f1_span, f1_null)))
 
 
 def normalize_answer(text: str) -> str:
-    """Lower case, without punctuation and the articles a, an, the, with single spaces."""
+    """Return the text in lower case, without punctuation and the articles a, an, the, with single spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def squad_exact_match(prediction: str, golds: Sequence[str]) -> int:
-    """1 if the normalised prediction equals one of the normalised gold answers; no gold answers means "no answer"."""
+    """Return 1 if the normalised prediction equals a normalised gold answer; no gold answers means "no answer"."""
     return max(int(normalize_answer(prediction) == gold) for gold in _normalized(golds))
 
 
 def squad_f1(prediction: str, golds: Sequence[str]) -> float:
-    """The best F1 of bags of normalised tokens over the gold answers; where one side is empty, 1 only if both are."""
+    """Return the best F1 of bags of normalised tokens over the gold answers; an empty side gives 1 only if both are."""
     return max(_f1(normalize_answer(prediction).split(), gold.split()) for gold in _normalized(golds))
 
 
 def _normalized(golds: Sequence[str]) -> list[str]:
-    """The gold answers that are not empty after normalisation; the empty answer if none is left."""
+    """Return the gold answers that are not empty after normalisation; the empty answer if none is left."""
     return [text for gold in golds if (text := normalize_answer(gold))] or [""]
 
 

@@ -1,6 +1,6 @@
 """Fine-tuning BERT for a tag per word: Devlin et al. (2019), "BERT", section 5.3.
 
-    o_i = W h_i + b      for every token; the loss counts the first subword of each word alone
+    o_i = W h_i + b      for every token; the loss counts only the first subword of each word
 
 [CLS], [SEP], pads and later subwords get the label -100 (`cross_entropy` leaves it out).
 """
@@ -14,7 +14,7 @@ from reference.bert.cross_entropy import Array
 
 
 def token_logits(H: ArrayLike, W: ArrayLike, b: ArrayLike) -> Array:
-    """The logits of each token.
+    """Return the logits of each token.
 
     Args:
         H: final hidden states, shape (batch, token, d).
@@ -30,7 +30,7 @@ def token_logits(H: ArrayLike, W: ArrayLike, b: ArrayLike) -> Array:
 
 
 def align_labels(word_ids: Sequence[int | None], word_labels: Sequence[int], ignore_index: int = -100) -> list[int]:
-    """The label of each token: its word's at the first subword of the word, else `ignore_index`.
+    """Return the label of each token: its word's at the first subword of the word, else `ignore_index`.
 
     Args:
         word_ids: the word that each token belongs to, None for special tokens and pads.

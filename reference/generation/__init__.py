@@ -1,1 +1,1 @@
-"""Choosing the next token, and judging the text that comes of it."""
+"""Generation: choosing the next token, and judging the resulting text."""

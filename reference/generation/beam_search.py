@@ -18,7 +18,7 @@ Hypothesis = tuple[Prefix, float]
 
 
 def beam_search(step: StepFunction, beam_size: int, max_steps: int) -> list[Hypothesis]:
-    """The `beam_size` best hypotheses that beam search finds, best first.
+    """Return the `beam_size` best hypotheses that beam search finds, best first.
 
     Raises:
         ValueError: `beam_size` is not positive.
@@ -38,7 +38,7 @@ def beam_search(step: StepFunction, beam_size: int, max_steps: int) -> list[Hypo
 
 
 def greedy_search(step: StepFunction, max_steps: int) -> Hypothesis:
-    """The hypothesis that takes the most probable token at every step."""
+    """Return the hypothesis that takes the most probable token at every step."""
     return beam_search(step, 1, max_steps)[0]
 
 

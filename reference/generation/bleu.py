@@ -15,12 +15,12 @@ Tokens = Sequence[Hashable]
 
 
 def ngram_counts(tokens: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
-    """How often each n-gram occurs; empty when there are fewer than n tokens."""
+    """Count how often each n-gram occurs; empty when there are fewer than n tokens."""
     return Counter(tuple(tokens[start : start + n]) for start in range(len(tokens) - n + 1))
 
 
 def modified_precision(candidate: Tokens, references: Sequence[Tokens], n: int) -> tuple[int, int]:
-    """Clipped n-gram matches and the number of n-grams of the candidate (section 2.1).
+    """Count clipped n-gram matches and the n-grams of the candidate (section 2.1).
 
     Returns:
         (matches, total); (0, 0) when the candidate is shorter than n.
@@ -33,7 +33,9 @@ def modified_precision(candidate: Tokens, references: Sequence[Tokens], n: int) 
 
 
 def closest_reference_length(candidate_length: int, references: Sequence[Tokens]) -> int:
-    """The reference length nearest to the candidate's; of two equally near, the shorter (as sacrebleu and nltk do).
+    """Return the reference length nearest to the candidate's; of two equally near, the shorter.
+
+    sacrebleu and nltk do the same.
 
     Raises:
         ValueError: there is no reference.
@@ -43,7 +45,9 @@ def closest_reference_length(candidate_length: int, references: Sequence[Tokens]
 
 
 def brevity_penalty(candidate: Tokens, references: Sequence[Tokens]) -> float:
-    """1 for a candidate at least as long as the closest reference, else exp(1 - r/c); 0 for an empty one (section 2.2).
+    """Return the brevity penalty (section 2.2).
+
+    It is 1 for a candidate at least as long as the closest reference, else exp(1 - r/c); 0 for an empty one.
 
     Raises:
         ValueError: there is no reference.
@@ -55,7 +59,9 @@ def brevity_penalty(candidate: Tokens, references: Sequence[Tokens]) -> float:
 
 
 def bleu(candidate: Tokens, references: Sequence[Tokens], max_n: int = 4) -> float:
-    """The geometric mean of the modified precisions of order 1 to max_n, times the brevity penalty (section 2.3).
+    """Return the geometric mean of the modified precisions of order 1 to max_n, times the brevity penalty.
+
+    Section 2.3 of the paper.
 
     Raises:
         ValueError: there is no reference.

@@ -26,7 +26,7 @@ Example = tuple[Prefix, int]
 
 
 def fudge_step(p_next: ArrayLike, p_a_given_prefix: ArrayLike) -> Array:
-    """p(x_i | x_{<i}, a) for each candidate token.
+    """Return p(x_i | x_{<i}, a) for each candidate token.
 
     Args:
         p_next: p(x_i | x_{<i}), shape (vocabulary,).
@@ -54,14 +54,14 @@ def fudge_decode(
 
 
 def conditional_step(step: StepFunction, classifier: PrefixClassifier, prefix: Prefix) -> tuple[list[Any], Array]:
-    """The candidates after a prefix and their conditional probabilities."""
+    """Return the candidates after a prefix and their conditional probabilities."""
     p_next = step(prefix)
     tokens = list(p_next)
     return tokens, fudge_step([p_next[token] for token in tokens], [classifier((*prefix, token)) for token in tokens])
 
 
 def fudge_distribution(step: StepFunction, classifier: PrefixClassifier, max_steps: int) -> dict[Prefix, float]:
-    """The probability of every sentence under FUDGE, by multiplying along the tree."""
+    """Return the probability of every sentence under FUDGE, by multiplying along the tree."""
     sentences: dict[Prefix, float] = {(): 1.0}
     for _ in range(max_steps):
         grown: dict[Prefix, float] = {}
@@ -76,12 +76,12 @@ def fudge_distribution(step: StepFunction, classifier: PrefixClassifier, max_ste
 
 
 def sentence_probabilities(step: StepFunction, max_steps: int) -> dict[Prefix, float]:
-    """p(x) of every sentence: FUDGE with a classifier that never says anything."""
+    """Return p(x) of every sentence: FUDGE with a classifier that is always 1."""
     return fudge_distribution(step, lambda prefix: 1.0, max_steps)
 
 
 def exact_prefix_classifier(p_lm: Mapping[Prefix, float], p_a: Mapping[Prefix, float]) -> PrefixClassifier:
-    """p(a | prefix) = Σ p(a | x) p(x) / Σ p(x), both over the sentences x that begin with the prefix."""
+    """Return p(a | prefix) = Σ p(a | x) p(x) / Σ p(x), both over the sentences x that begin with the prefix."""
     joint: Counter[Prefix] = Counter()
     total: Counter[Prefix] = Counter()
     for sentence, probability in p_lm.items():
@@ -92,9 +92,9 @@ def exact_prefix_classifier(p_lm: Mapping[Prefix, float], p_a: Mapping[Prefix, f
 
 
 def make_prefix_dataset(sentences: Sequence[Sequence[Any]], labels: Sequence[int]) -> list[Example]:
-    """Every prefix x_1 … x_i, 1 ≤ i ≤ n, of every sentence with the sentence's label.
+    """Return every prefix x_1 … x_i, 1 ≤ i ≤ n, of every sentence with the sentence's label.
 
-    Prefixes that several sentences share stand there once for each: their labels' shares are what is to be learned.
+    Prefixes that several sentences share occur once for each: their labels' shares are what is to be learned.
 
     Raises:
         ValueError: not one label for each sentence.
@@ -107,7 +107,7 @@ def make_prefix_dataset(sentences: Sequence[Sequence[Any]], labels: Sequence[int
 
 
 def train_prefix_classifier(examples: Sequence[tuple[Sequence[Any], int]], smoothing: float = 1.0) -> PrefixClassifier:
-    """Naive Bayes on the tokens of the prefix, with Laplace smoothing; returns a function to p(a = 1 | prefix)."""
+    """Train naive Bayes on the tokens of the prefix, with Laplace smoothing; return a function to p(a = 1 | prefix)."""
     counts: dict[int, Counter[Any]] = {0: Counter(), 1: Counter()}
     prior: Counter[int] = Counter()
     for prefix, label in examples:

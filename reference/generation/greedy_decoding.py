@@ -13,12 +13,12 @@ Scores = Callable[[Sequence[int]], ArrayLike]
 
 
 def next_token(scores: Scores, ids: Sequence[int]) -> int:
-    """The id with the highest score; the first of several."""
+    """Return the id with the highest score; the first of several."""
     return int(np.argmax(np.asarray(scores(ids))))
 
 
 def greedy_continuation(scores: Scores, prompt: Sequence[int], end: int, max_len: int) -> list[int]:
-    """The new ids after a prompt, without `end`; at most `max_len` of them."""
+    """Return the new ids after a prompt, without `end`; at most `max_len` of them."""
     new: list[int] = []
     while len(new) < max_len and (found := next_token(scores, [*prompt, *new])) != end:
         new.append(found)

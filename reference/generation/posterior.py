@@ -20,7 +20,7 @@ Sentence = TypeVar("Sentence")
 
 
 def posterior(p_lm: ArrayLike, p_a: ArrayLike) -> Array:
-    """p(x | a) for each sentence.
+    """Return p(x | a) for each sentence.
 
     Args:
         p_lm: p(x), shape (sentence,).
@@ -37,7 +37,7 @@ def posterior(p_lm: ArrayLike, p_a: ArrayLike) -> Array:
 
 
 def best_of_n_distribution(p: ArrayLike, score: ArrayLike, n: int) -> Array:
-    """The probability of each sentence to be the one of the highest score among n independent samples.
+    """Return the probability of each sentence to have the highest score among n independent samples.
 
     Args:
         p: probability of each sentence, shape (sentence,).
@@ -45,7 +45,7 @@ def best_of_n_distribution(p: ArrayLike, score: ArrayLike, n: int) -> Array:
         n: 1 or more.
 
     Raises:
-        ValueError: two scores are equal, so that "the best" would be open.
+        ValueError: two scores are equal, so that "the best" is undefined.
     """
     probability, scores = np.asarray(p, dtype=np.float64), np.asarray(score, dtype=np.float64)
     if len(np.unique(scores)) < len(scores):
@@ -61,18 +61,18 @@ def best_of_n_distribution(p: ArrayLike, score: ArrayLike, n: int) -> Array:
 def importance_resample(
     pool: Sequence[Sentence], scores: ArrayLike, size: int, rng: np.random.Generator
 ) -> list[Sentence]:
-    """`size` draws from a pool of samples, with replacement, each with probability proportional to its score."""
+    """Draw `size` samples from a pool, with replacement, each with probability proportional to its score."""
     weights = np.asarray(scores, dtype=np.float64)
     return [pool[int(i)] for i in rng.choice(len(pool), size=size, p=weights / weights.sum())]
 
 
 def total_variation(p: ArrayLike, q: ArrayLike) -> float:
-    """½ Σ |p - q|: the largest difference in the probability of any set of sentences."""
+    """Return ½ Σ |p - q|: the largest difference in the probability of any set of sentences."""
     return float(np.abs(np.asarray(p, dtype=np.float64) - np.asarray(q, dtype=np.float64)).sum() / 2)
 
 
 def kl_divergence(p: ArrayLike, q: ArrayLike) -> float:
-    """Σ p log(p/q) in nats; infinite where p has mass and q has none."""
+    """Return Σ p log(p/q) in nats; infinite where p has mass and q has none."""
     one, other = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     held = one > 0
     with np.errstate(divide="ignore"):

@@ -1,1 +1,1 @@
-"""What a model is asked to predict before it has a task."""
+"""Pre-training: what a model predicts before it has a task."""

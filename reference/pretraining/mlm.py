@@ -25,7 +25,7 @@ def mlm_corrupt(
     p: float = 0.15,
     rng: np.random.Generator | int | None = None,
 ) -> tuple[Ids, Ids]:
-    """The corrupted input and the labels; `ids` stays as it is, so that every epoch can corrupt it anew.
+    """Return the corrupted input and the labels; `ids` is unchanged, so that every epoch can corrupt it again.
 
     The random token is drawn from the whole vocabulary: with probability 1/V it is the original.
 
@@ -50,5 +50,5 @@ def mlm_corrupt(
 
 
 def corruption_shares(p: float = 0.15) -> tuple[float, float, float]:
-    """The shares of all tokens that become [MASK], become a random token, and are selected but stay."""
+    """Return the shares of all tokens that become [MASK], become a random token, and are selected but stay."""
     return 0.8 * p, 0.1 * p, 0.1 * p

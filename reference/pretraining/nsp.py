@@ -18,7 +18,7 @@ Sentence = TypeVar("Sentence")
 def make_nsp_pairs(
     documents: Sequence[Sequence[Sentence]], rng: np.random.Generator | int | None = None
 ) -> list[tuple[Sentence, Sentence, bool]]:
-    """One pair (A, B, is_next) for each sentence A that has a successor.
+    """Return one pair (A, B, is_next) for each sentence A that has a successor.
 
     B of a negative pair is uniform over the sentences of the other documents, so it is never A's own successor.
 

@@ -1,7 +1,7 @@
-"""What a masked language model says about a whole sentence: Wang and Cho (2019), "BERT has a Mouth, and It Must Speak".
+r"""Scoring a sentence with a masked language model: Wang and Cho (2019), "BERT has a Mouth, and It Must Speak".
 
     causal    log p(x)  = Σ_t log p(x_t | x_<t)      the chain rule: these probabilities sum to 1 over all sentences
-    masked    log p̃(x) = Σ_t log p(x_t | x_\\t)     one pass per position; these need not sum to 1
+    masked    log p̃(x) = Σ_t log p(x_t | x_\t)     one pass per position; these need not sum to 1
 
 The pseudo-log-likelihood (Besag, 1975; Salazar et al., 2020, "Masked Language Model Scoring") ranks sentences well, but
 it is no probability: each factor has already seen the tokens that the other factors predict.
@@ -17,7 +17,7 @@ MASK = "[MASK]"
 
 
 def log_likelihood(step_fn: Callable[[list[str]], Probabilities], tokens: Sequence[str]) -> float:
-    """log p(x) of a causal model, in nats.
+    """Return log p(x) of a causal model, in nats.
 
     Args:
         step_fn: from the tokens before a position, possibly none, to the probabilities of its token.
@@ -27,10 +27,12 @@ def log_likelihood(step_fn: Callable[[list[str]], Probabilities], tokens: Sequen
 
 
 def pseudo_log_likelihood(fill_fn: Callable[[list[str]], Sequence[Probabilities]], tokens: Sequence[str]) -> float:
-    """log p̃(x) of a masked language model, in nats: every token predicted from all the others, one at a time.
+    """Return log p̃(x) of a masked language model, in nats.
+
+    Every token is predicted from all the others, one at a time.
 
     Args:
-        fill_fn: from a sentence in which [MASK] may stand to the probabilities of the token at each position.
+        fill_fn: from a sentence that may contain [MASK] to the probabilities of the token at each position.
         tokens: the sentence x.
     """
     return sum(

@@ -20,21 +20,21 @@ Span = tuple[int, int]
 
 
 def span_length_distribution(p: float = 0.2, max_length: int = 10) -> Array:
-    """P(ℓ) for ℓ = 1 … max_length, shape (max_length,)."""
+    """Return P(ℓ) for ℓ = 1 … max_length, shape (max_length,)."""
     weights = p * (1 - p) ** np.arange(max_length)  # (max_length,)
     probabilities: Array = weights / weights.sum()
     return probabilities
 
 
 def sample_span_length(p: float, max_length: int, rng: np.random.Generator) -> int:
-    """One span length in words, drawn from the truncated geometric distribution."""
+    """Draw one span length in words from the truncated geometric distribution."""
     return 1 + int(rng.choice(max_length, p=span_length_distribution(p, max_length)))
 
 
 def span_mask(
     words: Sequence[Sequence[str]], budget: float, p: float, max_length: int, rng: np.random.Generator
 ) -> list[Span]:
-    """Spans of whole words that do not overlap, drawn until `budget` of the subword tokens is masked.
+    """Draw spans of whole words that do not overlap, until `budget` of the subword tokens is masked.
 
     The start is uniform over the words where a span of the drawn length fits without touching a masked word; a length
     that fits nowhere is lowered to the longest free stretch. The last span may exceed the budget.
@@ -61,7 +61,7 @@ def span_mask(
 
 
 def gelu(x: ArrayLike) -> Array:
-    """x Φ(x), Φ the normal distribution function (Hendrycks and Gimpel, 2016)."""
+    """Return x Φ(x), Φ the normal distribution function (Hendrycks and Gimpel, 2016)."""
     values = np.asarray(x, dtype=np.float64)
     erf = np.vectorize(math.erf, otypes=[np.float64])(values / math.sqrt(2))
     result: Array = 0.5 * values * (1 + erf)
@@ -69,14 +69,14 @@ def gelu(x: ArrayLike) -> Array:
 
 
 def gelu_tanh(x: ArrayLike) -> Array:
-    """The approximation of GeLU by tanh that BERT's first code used; within 5e-4 of `gelu`."""
+    """Return the approximation of GeLU by tanh that BERT's first code used; within 5e-4 of `gelu`."""
     values = np.asarray(x, dtype=np.float64)
     result: Array = 0.5 * values * (1 + np.tanh(math.sqrt(2 / math.pi) * (values + 0.044715 * values**3)))
     return result
 
 
 def layer_norm(x: ArrayLike, epsilon: float = 1e-12) -> Array:
-    """Mean 0 and variance 1 over the last axis, gain 1 and bias 0 (Ba, Kiros and Hinton, 2016)."""
+    """Normalise to mean 0 and variance 1 over the last axis, gain 1 and bias 0 (Ba, Kiros and Hinton, 2016)."""
     values = np.asarray(x, dtype=np.float64)
     centred = values - values.mean(axis=-1, keepdims=True)
     normalised: Array = centred / np.sqrt(values.var(axis=-1, keepdims=True) + epsilon)
@@ -94,7 +94,9 @@ def span_boundary_representation(
     tanh: bool = False,
     epsilon: float = 1e-12,
 ) -> Array:
-    """y_i for the tokens start … end of a masked span, from the tokens beside it and the positions inside it alone.
+    """Return y_i for the tokens start … end of a masked span.
+
+    It depends only on the tokens next to the span and the positions inside it.
 
     Args:
         X: outputs of the encoder, shape (token, d).
@@ -124,7 +126,7 @@ def span_boundary_representation(
 
 
 def spanbert_loss(mlm_logits: ArrayLike, sbo_logits: ArrayLike, targets: Sequence[int], masked: Sequence[int]) -> float:
-    """The mean over the masked tokens of the two cross entropies' sum, in nats.
+    """Return the mean over the masked tokens of the two cross entropies' sum, in nats.
 
     Args:
         mlm_logits: from the encoder's output at each token, shape (token, vocabulary).
@@ -146,7 +148,7 @@ def _log_softmax(logits: ArrayLike) -> Array:
 
 
 def _longest_stretch(free: NDArray[np.bool_]) -> int:
-    """The most consecutive free words."""
+    """Return the length of the longest run of free words."""
     best = run = 0
     for is_free in free:
         run = run + 1 if is_free else 0

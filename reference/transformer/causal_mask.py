@@ -10,6 +10,6 @@ Array = NDArray[np.float64]
 
 
 def causal_mask(size: int) -> Array:
-    """Additive mask of shape (size, size): row = the position that looks, column = the position looked at."""
+    """Return the additive mask (size, size): row = the position that looks, column = the position looked at."""
     future = np.arange(size)[None, :] > np.arange(size)[:, None]  # (size, size)
     return np.where(future, -np.inf, 0.0)

@@ -21,7 +21,7 @@ MAX_NORM = 0.5
 def train_step(
     model: nn.Module, optimizer: torch.optim.Optimizer, criterion: nn.Module, source: Tensor, target: Tensor, task: str
 ) -> float:
-    """One step of training on one batch; returns the loss before it.
+    """Train one step on one batch; return the loss before it.
 
     Args:
         model, optimizer, criterion: what is trained, by what, towards what.
@@ -43,7 +43,7 @@ def train_step(
 
 @torch.no_grad()
 def evaluate_accuracy(data_loader: Iterable[tuple[Tensor, Tensor]], model: nn.Module) -> float:
-    """The share of all examples of the loader, sources (L, N) and labels (N,), that get their label."""
+    """Return the share of all examples of the loader, sources (L, N) and labels (N,), that get their label."""
     model.eval()
     right = total = 0
     for source, target in data_loader:
@@ -54,14 +54,14 @@ def evaluate_accuracy(data_loader: Iterable[tuple[Tensor, Tensor]], model: nn.Mo
 
 
 def infer_next_token(sentence: str, model: nn.Module, token2ind: Mapping[str, int]) -> int:
-    """The id of the most probable token after a sentence of tokens with spaces between them."""
+    """Return the id of the most probable token after a sentence of tokens with spaces between them."""
     return _next_id(model, _prompt(sentence, token2ind))
 
 
 def infer_next_tokens(
     sentence: str, model: nn.Module, token2ind: Mapping[str, int], ind2token: Mapping[int, str], max_len: int = 50
 ) -> list[str]:
-    """Greedy continuation: at most `max_len` new tokens, ending before `<eos>`."""
+    """Continue greedily: return at most `max_len` new tokens, ending before `<eos>`."""
     ids = _prompt(sentence, token2ind)
     new: list[str] = []
     while len(new) < max_len and (found := _next_id(model, ids)) != token2ind["<eos>"]:
@@ -71,7 +71,7 @@ def infer_next_tokens(
 
 
 def load_pretrained(model: Any, path: str | Path) -> Any:
-    """Copy the base of a language model that was saved as {"model_state_dict": …} into `model.base`; the head stays."""
+    """Copy the base of a language model, saved as {"model_state_dict": …}, into `model.base`; the head stays."""
     saved = torch.load(path, map_location="cpu")["model_state_dict"]
     prefix = "base."
     base = {name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)}

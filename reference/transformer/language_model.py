@@ -26,12 +26,12 @@ class PositionalEncoding(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(L, N, nhid) -> (L, N, nhid)."""
+        """Map (L, N, nhid) to (L, N, nhid)."""
         return self.dropout(x + self.table[: len(x)])  # type: ignore[no-any-return]
 
 
 class TransformerModel(nn.Module):
-    """The base: token ids to vectors that know what stands before them."""
+    """The base: token ids to vectors that depend on the tokens before them."""
 
     def __init__(self, ntoken: int, nhead: int, nhid: int, nlayers: int, dropout: float = 0.5) -> None:
         super().__init__()
@@ -42,20 +42,20 @@ class TransformerModel(nn.Module):
         self.transformer_encoder = nn.TransformerEncoder(layer, nlayers, enable_nested_tensor=False)
 
     def forward(self, src: Tensor, src_mask: Tensor | None) -> Tensor:
-        """Token ids (L, N), mask (L, L) -> (L, N, nhid)."""
+        """Map token ids (L, N) and mask (L, L) to (L, N, nhid)."""
         x = self.encoder(src) * math.sqrt(self.nhid)  # (L, N, nhid)
         return self.transformer_encoder(self.pos_encoder(x), src_mask)  # type: ignore[no-any-return]
 
 
 class ClassificationHead(nn.Module):
-    """Scores, not probabilities."""
+    """A linear layer that returns scores, not probabilities."""
 
     def __init__(self, nhid: int, nclasses: int) -> None:
         super().__init__()
         self.decoder = nn.Linear(nhid, nclasses)
 
     def forward(self, src: Tensor) -> Tensor:
-        """(..., nhid) -> (..., nclasses)."""
+        """Map (..., nhid) to (..., nclasses)."""
         return self.decoder(src)  # type: ignore[no-any-return]
 
 
@@ -68,5 +68,5 @@ class Model(nn.Module):
         self.classifier = ClassificationHead(nhid, nclasses)
 
     def forward(self, src: Tensor, src_mask: Tensor | None) -> Tensor:
-        """Token ids (L, N), mask (L, L) -> (L, N, nclasses)."""
+        """Map token ids (L, N) and mask (L, L) to (L, N, nclasses)."""
         return self.classifier(self.base(src, src_mask))  # type: ignore[no-any-return]

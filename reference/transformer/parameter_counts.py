@@ -11,32 +11,32 @@ Sinusoidal positions are not trained. A head has width d / n_heads, so the numbe
 
 
 def embedding_parameters(V: int, d: int) -> int:
-    """A row of d numbers for each of V tokens."""
+    """Count a row of d numbers for each of V tokens."""
     return V * d
 
 
 def attention_parameters(d: int, bias: bool = True) -> int:
-    """Four matrices (d, d), each with a bias of d if there are biases."""
+    """Count four matrices (d, d), each with a bias of d if there are biases."""
     return 4 * d * d + (4 * d if bias else 0)
 
 
 def feed_forward_parameters(d: int, d_ff: int, bias: bool = True) -> int:
-    """d → d_ff → d."""
+    """Count d → d_ff → d."""
     return 2 * d * d_ff + (d_ff + d if bias else 0)
 
 
 def layer_norm_parameters(d: int) -> int:
-    """Gain and bias of the two layer norms of one layer; where the norms stand does not matter."""
+    """Count gain and bias of the two layer norms of one layer; their position does not matter."""
     return 4 * d
 
 
 def head_parameters(d: int, n_out: int, bias: bool = True) -> int:
-    """d → n_out."""
+    """Count d → n_out."""
     return d * n_out + (n_out if bias else 0)
 
 
 def count_parameters(V: int, d: int, n_layers: int, n_heads: int, d_ff: int, n_out: int, bias: bool = True) -> int:
-    """Trainable parameters of embedding, `n_layers` encoder layers and head.
+    """Count the trainable parameters of embedding, `n_layers` encoder layers and head.
 
     Args:
         V: size of the vocabulary.

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def positional_encoding(max_len: int, d: int) -> Array:
-    """The rows PE(0) … PE(max_len - 1), shape (max_len, d); an odd d ends with a sine.
+    """Return the rows PE(0) … PE(max_len - 1), shape (max_len, d); an odd d ends with a sine.
 
     Args:
         max_len: number of positions.

@@ -30,20 +30,20 @@ class PrefixMean(NamedTuple):
 
 
 def hidden(model: PrefixMean, source: ArrayLike, *, causal: bool = True) -> Array:
-    """h for token ids `source` of shape (L, N), time first; returns (L, N, d)."""
+    """Return h for token ids `source` of shape (L, N), time first: shape (L, N, d)."""
     ids = np.asarray(source)
     means: Array = np.einsum("ts,snd->tnd", _weights(len(ids), causal), model.embedding[ids])  # (L, N, d)
     return means
 
 
 def logits(model: PrefixMean, source: ArrayLike, *, causal: bool = True) -> Array:
-    """z, shape (L, N, n_out)."""
+    """Return z, shape (L, N, n_out)."""
     scores: Array = hidden(model, source, causal=causal) @ model.weight.T + model.bias  # (L, N, n_out)
     return scores
 
 
 def gradients(model: PrefixMean, source: ArrayLike, upstream: Array, *, causal: bool = True) -> PrefixMean:
-    """A loss's gradient with respect to the parameters, from `upstream`, that with respect to z (L, N, n_out)."""
+    """Return the gradient of a loss for the parameters, given `upstream`, the gradient for z (L, N, n_out)."""
     ids = np.asarray(source)
     weight = np.einsum("tnc,tnd->cd", upstream, hidden(model, ids, causal=causal))  # (n_out, d)
     to_rows = np.einsum("ts,tnc,cd->snd", _weights(len(ids), causal), upstream, model.weight)  # (L, N, d)
@@ -53,7 +53,7 @@ def gradients(model: PrefixMean, source: ArrayLike, upstream: Array, *, causal: 
 
 
 def cross_entropy(scores: Array, target: ArrayLike, ignored: int | None = None) -> tuple[float, Array]:
-    """Mean cross entropy in nats over the targets that are not `ignored`, and its gradient with respect to the scores.
+    """Return the mean cross entropy in nats over the targets that count, and its gradient for the scores.
 
     Args:
         scores: shape (rows, n_out).
@@ -82,7 +82,7 @@ def training_step(
     max_norm: float = 0.5,
     causal: bool = True,
 ) -> PrefixMean:
-    """The parameters after one step of gradient descent with clipping.
+    """Return the parameters after one step of gradient descent with clipping.
 
     Args:
         model: the parameters before.
@@ -106,18 +106,18 @@ def training_step(
 
 
 def descended(model: PrefixMean, gradient: PrefixMean, learning_rate: float, max_norm: float) -> PrefixMean:
-    """The parameters minus the learning rate times the clipped gradient."""
+    """Return the parameters minus the learning rate times the clipped gradient."""
     scale = learning_rate * min(1.0, max_norm / norm(gradient))
     return PrefixMean(*(old - scale * step for old, step in zip(model, gradient, strict=True)))
 
 
 def norm(gradient: PrefixMean) -> float:
-    """The Euclidean norm of all parameters taken together."""
+    """Return the Euclidean norm of all parameters taken together."""
     return float(np.sqrt(sum(float((part**2).sum()) for part in gradient)))
 
 
 def _weights(length: int, causal: bool) -> Array:
-    """a, shape (L, L); each row sums to 1."""
+    """Return a, shape (L, L); each row sums to 1."""
     visible = np.tril(np.ones((length, length))) if causal else np.ones((length, length))
     weighted = visible * np.arange(1, length + 1)  # (L, L)
     weights: Array = weighted / weighted.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Which grader an existing suite has, by what assignment.yaml calls it; each is imported only where it is needed."""
+"""The grader of an existing suite, by the suite's name in assignment.yaml; each is imported only where it is needed."""
 
 from viva.adapters.shared_grader import SharedGrader
 from viva.config import Assignment
@@ -6,7 +6,7 @@ from viva.model.box_source import BoxSource
 
 
 def preload(assignment: Assignment) -> tuple[str, ...]:
-    """What is imported once for all boxes, beside what the assignment says."""
+    """Return what is imported once for all boxes, besides what the assignment says."""
     if assignment.suite is None:
         return ()
     if assignment.suite == "unittest":
@@ -21,7 +21,7 @@ def grader_of(assignment: Assignment, source: BoxSource, secret: bytes) -> Share
 
     Raises:
         CourseError: it cannot be read.
-        BoxUnavailable: this host can make no box.
+        BoxUnavailable: this host cannot create a box.
     """
     if assignment.suite == "unittest":
         from viva.adapters.unittests.suite_grader import SuiteGrader

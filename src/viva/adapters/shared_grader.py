@@ -1,4 +1,4 @@
-"""What grading with an existing suite is, whatever runs its tests: the interface of `viva.examiner.grader.Grader`.
+"""What all graders of existing suites share: the interface of `viva.examiner.grader.Grader`.
 
 The suite runs in the process of the graded code, and every result says so.
 """
@@ -36,19 +36,19 @@ class SharedTest(Protocol):
 
     @property
     def function(self) -> TestFunction:
-        """As the tests of other assignments are described."""
+        """Return the description of the test, in the form that the tests of other assignments have."""
         ...
 
 
 class SharedRun(Protocol):
-    """What runs the tests on one submission."""
+    """Runs the tests on one submission."""
 
     asked: list[Question]
     leader: Any
     """What the last test gave to its leaderboard: a claim."""
 
     def outcome(self, test: Any) -> Outcome:
-        """What one of the tests comes to; never raises for what the submission does."""
+        """Return the outcome of one of the tests; never raise for what the submission does."""
         ...
 
 
@@ -63,17 +63,17 @@ class SharedGrader(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """What assignment.yaml calls such suites."""
+        """Return what assignment.yaml calls such suites."""
 
     @property
     @abstractmethod
     def tests(self) -> Sequence[SharedTest]:
-        """In the order in which they are asked."""
+        """Return the tests in the order in which they run."""
 
     @property
     @abstractmethod
     def mixed(self) -> bool:
-        """Whether hidden tests lie where the graded code can read them while visible ones run."""
+        """Return whether the graded code can read hidden tests while visible ones run."""
 
     @abstractmethod
     def begin(
@@ -90,7 +90,7 @@ class SharedGrader(ABC):
 
     @property
     def functions(self) -> Sequence[TestFunction]:
-        """What the tests are, in the order in which they are asked."""
+        """Return the descriptions of the tests, in the order in which they run."""
         return [test.function for test in self.tests]
 
     def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:

@@ -1,4 +1,4 @@
-"""`agree`: the student's value against the key's, generous about form and strict about value."""
+"""`agree`: compares the student's value with the key's, generous about form and strict about value."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -64,7 +64,7 @@ def agree(
 
 
 def difference(actual: Any, expected: Any, context: Context) -> Difference | None:
-    """The first difference between two values under the author's wishes, None if they agree."""
+    """Return the first difference between two values under the author's options; None if they agree."""
     actual = plain(actual)
     inner = replace(context, polarity=False)
     with np.errstate(over="ignore", invalid="ignore"):  # an answer may be too large for the expected dtype
@@ -75,7 +75,7 @@ def difference(actual: Any, expected: Any, context: Context) -> Difference | Non
 
 
 def disagreement(found: Difference, name: str, named: list[str], notes: list[str]) -> Disagreement:
-    """The exception with its sentence; a known mistake is named, else a likeness that can be seen from the values."""
+    """Return the exception with its message, which names a common mistake or a visible similarity of the values."""
     message = found.sentence(name)
     if named:
         message += told(named)

@@ -1,4 +1,4 @@
-"""One array against another: shape, dtype kind, finite, close, and where the first difference is."""
+"""Compares one array with another: shape, dtype kind, finite, close, and where the first difference is."""
 
 from typing import Any, Final
 
@@ -16,7 +16,10 @@ _FEW: Final = 8
 
 
 def compare_arrays(actual: Array, expected: Array, context: Context) -> Difference | None:
-    """None if the arrays agree. Nothing is computed before the shapes are equal, so the cost is the author's choice."""
+    """Return the first difference, or None if the arrays agree.
+
+    Nothing is computed before the shapes are equal, so the author's array bounds the cost.
+    """
     if actual.shape != expected.shape:
         return None if _both_empty(actual, expected) else _shapes(actual, expected)
     if np.array_equal(actual, expected):
@@ -28,12 +31,12 @@ def compare_arrays(actual: Array, expected: Array, context: Context) -> Differen
 
 
 def first(bad: Array) -> tuple[int, ...]:
-    """The position of the first True."""
+    """Return the position of the first True."""
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
 
 
 def _both_empty(actual: Array, expected: Array) -> bool:
-    """An empty list cannot say how long its rows would have been."""
+    """Return whether both are empty: an empty list cannot say how long its rows would have been."""
     return expected.size == 0 and expected.shape[0] == 0 and actual.shape == (0,)
 
 
@@ -87,7 +90,7 @@ def _differ(actual: Array, expected: Array, context: Context) -> Difference | No
 
 
 def disagreeing(actual: Array, expected: Array, context: Context) -> tuple[Array, Tolerance | None, float]:
-    """Which elements disagree, the tolerance (None when compared exactly), and the scale of the expected values."""
+    """Return which elements disagree, the tolerance (None if compared exactly), and the scale of the expected."""
     given = context.rtol is not None or context.atol is not None
     exact = expected.dtype.kind == "b" or (expected.dtype.kind in "iu" and actual.dtype.kind in "biu" and not given)
     if exact:
@@ -109,7 +112,7 @@ def disagreeing(actual: Array, expected: Array, context: Context) -> tuple[Array
 
 
 def _wide(array: Array) -> Array:
-    """At least double precision, so that differences neither wrap around nor overflow."""
+    """Return the array in at least double precision, so that differences neither wrap around nor overflow."""
     if array.dtype.kind == "c":
         return array.astype(np.promote_types(array.dtype, np.complex128), copy=False)
     return array.astype(np.promote_types(array.dtype, np.float64), copy=False)
@@ -125,7 +128,7 @@ def _nan(actual: Array, expected: Array, where: tuple[int, ...], other: Any) -> 
 
 
 def _largest(actual: Array, expected: Array, bad: Array, where: tuple[int, ...]) -> str:
-    """Where the largest error is, if it says more than the first one does."""
+    """Return where the largest error is, if that says more than the first one does."""
     if np.count_nonzero(bad) < 2 or expected.dtype.kind == "b":
         return ""
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Mistakes that can be seen from the two values alone: transposed, another sign or order, a missing factor, rounded.
+"""Common mistakes visible in the two values: transposed, another sign or order, a missing factor, rounded.
 
 Each is a fact about the values, checked as strictly as an answer is, so that a student can rely on it.
 """
@@ -20,7 +20,7 @@ _CONTEXT: Final = Context()
 
 
 def looks_like(actual: Any, expected: Any) -> str:
-    """One sentence about how the values are related, empty if nothing is seen."""
+    """Return one sentence about how the values are related; empty if no relation is found."""
     if is_number(actual) and is_number(expected):
         return _numbers(actual, expected)
     wanted = as_array(expected)

@@ -1,4 +1,4 @@
-"""The walk through the expected value: which comparison each part gets, and where in the answer it stands."""
+"""Walks through the expected value: which comparison each part gets, and where it is in the answer."""
 
 from collections import Counter
 from typing import Any, Final
@@ -22,14 +22,14 @@ _FLAT: Final = frozenset({bool, int, str, bytes, type(None)})
 def compare(
     actual: Any, expected: Any, context: Context, convention: masks.Convention | None = None, depth: int = 0
 ) -> Difference | None:
-    """The first difference between two values, None if they agree.
+    """Return the first difference between two values; None if they agree.
 
     Args:
-        actual: the student's value; only those of its parts are looked at that the expected value has too.
+        actual: the student's value; only the parts that the expected value has too are read.
         expected: the key's value, or the author's.
-        context: the author's wishes.
-        convention: how the masks of both values are to be read; None if they are no masks.
-        depth: how many containers lie around.
+        context: the author's options.
+        convention: how the masks of both values are to be read; None if they are not masks.
+        depth: how many containers enclose the values.
 
     Raises:
         GraderError: the expected value has no plain form, or is nested too deeply.
@@ -91,12 +91,12 @@ def _compare_arrays(
 
 
 def _holds_single_elements(actual: Any, given: Array, wanted: Array) -> bool:
-    """Whether the answer is a list of one-element arrays where numbers are expected: each stands for its number."""
+    """Return whether the answer lists one-element arrays where numbers are expected: each stands for its number."""
     return wanted.ndim == 1 and given.ndim > 1 and given.size == wanted.size and not _is_array(actual)
 
 
 def _same_flat(actual: Any, expected: Any) -> bool:
-    """A quick yes for flat lists of exact items, which most answers are; anything else is looked at closely."""
+    """Return True early for equal flat lists of exact items, which most answers are; others get the full comparison."""
     if _is_array(expected) or _is_array(actual):
         return False
     if not _FLAT.issuperset(map(type, expected)) or not _FLAT.issuperset(map(type, actual)):
@@ -173,7 +173,7 @@ def _some(items: list[Any]) -> str:
 
 
 def _is_much_longer(actual: Any, expected: Any) -> bool:
-    """Whether looking at every item of the answer could cost more than the author foresaw."""
+    """Return whether reading every item of the answer could cost more than the author foresaw."""
     return len(actual) > 4 * len(expected) + 1000
 
 

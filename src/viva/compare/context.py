@@ -1,4 +1,4 @@
-"""How one comparison is meant: tolerances asked for by the author, and what does not count as a difference."""
+"""The options of one comparison: the author's tolerances, and what does not count as a difference."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ SYMMETRIES: Final = ("polarity", "sign", "order", "spaces")
 @final
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The author's wishes for one `agree`."""
+    """The author's options for one `agree`."""
 
     rtol: float | None = None
     atol: float | None = None
@@ -25,7 +25,7 @@ class Context:
 
     @classmethod
     def of(cls, rtol: float | None, atol: float | None, up_to: str | Collection[str]) -> "Context":
-        """Check what the author wrote.
+        """Check the author's options and return them.
 
         Raises:
             ValueError: an unknown symmetry, a negative or undefined tolerance.

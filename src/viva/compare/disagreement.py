@@ -1,4 +1,4 @@
-"""What a comparison found: `Difference` inside the package, `Disagreement` for whoever asked."""
+"""What a comparison found: `Difference` inside the package, `Disagreement` for its callers."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,11 +22,11 @@ class Difference:
     """What the student might do, said when no known mistake explains more."""
 
     def below(self, step: str) -> "Difference":
-        """The same difference seen from one container further out."""
+        """Return the same difference seen from one container further out."""
         return replace(self, path=step + self.path)
 
     def sentence(self, name: str) -> str:
-        """The whole sentence: "At [2] your answer is 1; expected 2." """
+        """Return the whole sentence: "At [2] your answer is 1; expected 2."."""
         if self.path:
             return f"At {self.path} {name} {self.text}"
         if not name:

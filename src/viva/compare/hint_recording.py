@@ -1,4 +1,4 @@
-"""Known mistakes on tape: written down where the key is recorded, read where neither key nor the author's code is.
+"""Recorded hints: saved where the key is recorded, read where neither key nor the author's code is available.
 
 Within a case, comparisons come in the same order for every submission, and the first that fails is the last.
 """
@@ -10,16 +10,16 @@ from typing import Any, Protocol
 
 
 class HintRecording(Protocol):
-    """What stands between the author's hints and those that are tried."""
+    """Maps the author's hints to those that are tried."""
 
     def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """Hints of the next comparison of one answer: values, or functions of no arguments."""
+        """Return the hints of the next comparison of one answer: values, or functions of no arguments."""
         ...
 
     def of_function(
         self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
     ) -> Mapping[str, Callable[..., Any]] | None:
-        """Hints of the next comparison of two functions: functions of the same arguments."""
+        """Return the hints of the next comparison of two functions: functions of the same arguments."""
         ...
 
 
@@ -28,7 +28,7 @@ _hint_recording: ContextVar[HintRecording | None] = ContextVar("_hint_recording"
 
 @contextmanager
 def listening_to(hint_recording: HintRecording | None) -> Iterator[None]:
-    """Use a tape for all comparisons; None for the author's hints as they are."""
+    """Use a recording for all comparisons; None for the author's hints as they are."""
     before = _hint_recording.set(hint_recording)
     try:
         yield
@@ -37,7 +37,7 @@ def listening_to(hint_recording: HintRecording | None) -> Iterator[None]:
 
 
 def hints_of_answer(hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The hints that are tried for one answer; called once in each comparison, whether it has hints or not."""
+    """Return the hints to try for one answer; called once in each comparison, whether it has hints or not."""
     hint_recording = _hint_recording.get()
     return hints if hint_recording is None else hint_recording.of_answer(hints)
 
@@ -45,6 +45,6 @@ def hints_of_answer(hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None
 def hints_of_function(
     hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
 ) -> Mapping[str, Callable[..., Any]] | None:
-    """The same for two functions that are compared on some examples."""
+    """Return the hints to try for two functions that are compared on some examples."""
     hint_recording = _hint_recording.get()
     return hints if hint_recording is None else hint_recording.of_function(hints, examples)

@@ -1,4 +1,4 @@
-"""Known mistakes that the author has named: which of them does the answer equal?"""
+"""Common mistakes that the author has named, and which of them an answer equals."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -10,13 +10,13 @@ TOLD: Final = 3
 
 
 def told(named: list[str]) -> str:
-    """The sentence that names known mistakes, of which there is at least one."""
+    """Return the sentence that names common mistakes, of which there is at least one."""
     words = ", or ".join(named[:TOLD])
     return f" It equals a known mistake: {words}{'' if words.endswith(('.', '?', '!')) else '.'}"
 
 
 def known_mistakes(hints: Mapping[str, Any] | None, agrees: Callable[[Any], bool]) -> tuple[list[str], list[str]]:
-    """The names of the known mistakes that the answer equals, and notes to the author about hints that failed.
+    """Return the names of the mistakes that the answer equals, and notes to the author about hints that failed.
 
     Args:
         hints: name -> value, or a function of no arguments that computes it.

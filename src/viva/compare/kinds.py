@@ -12,7 +12,7 @@ _SHORT: Final = 40
 
 
 def of_another_kind(actual: Any, expected: Any) -> Difference:
-    """The difference between two values that cannot be compared any further."""
+    """Return the difference between two values that cannot be compared any further."""
     return Difference(
         f"is {describe(actual)}; expected {_wanted(expected)}.", "", actual, expected, _advice(actual, expected)
     )

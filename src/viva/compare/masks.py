@@ -1,7 +1,7 @@
-"""Attention masks in whatever convention they come: 1 masked, 1 visible, bool, or 0 and -inf.
+"""Attention masks in any convention: 1 masked, 1 visible, bool, or 0 and -inf.
 
-What 1 means is read off the diagonal, since a token always sees itself. One convention holds for the whole answer: an
-answer of several masks cannot mean one thing here and the other there.
+The diagonal shows what 1 means, since a token always sees itself. One convention holds for the whole answer: an answer
+of several masks cannot use different ones.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def find_convention(actual: Any, expected: Any) -> Convention:
 
 
 def compare_masks(actual: Array, expected: Array, convention: Convention) -> Difference | None:
-    """None if the same positions are visible in both."""
+    """Return the first difference, or None if the same positions are visible in both."""
     if actual.shape != expected.shape:
         return compare_arrays(actual, expected, Context())
     wanted = visible(expected, convention.expected_one_is_visible)
@@ -72,7 +72,7 @@ def compare_masks(actual: Array, expected: Array, convention: Convention) -> Dif
 
 
 def visible(mask: Array, one_is_visible: bool) -> Array | None:
-    """Where attention may look, as bool; None for what is no mask."""
+    """Return the positions that attention may read, as bool; None for what is not a mask."""
     if mask.dtype.kind == "c" or not bool(np.all(_is_mark(mask))):
         return None
     if _is_additive(mask):
@@ -92,7 +92,7 @@ def _is_additive(mask: Array) -> bool:
 
 
 def _by_diagonal(masks: list[Array]) -> bool | None:
-    """Whether 1 means visible, as the diagonals say; masks that are the same everywhere speak only if no other does."""
+    """Return whether 1 means visible, as the diagonals show; constant masks count only if no other mask decides."""
     votes: dict[bool, set[bool]] = {True: set(), False: set()}
     for mask in masks:
         if mask.ndim < 2 or mask.shape[-1] != mask.shape[-2] or not mask.size or visible(mask, True) is None:
@@ -107,7 +107,7 @@ def _by_diagonal(masks: list[Array]) -> bool | None:
 
 
 def _agreeing(pairs: list[tuple[Array, Array]], reading: Convention) -> int:
-    """How many cells agree under a reading of both sides."""
+    """Return how many cells agree under a reading of both sides."""
     count = 0
     for actual, expected in pairs:
         given = visible(actual, reading.actual_one_is_visible)
@@ -118,7 +118,7 @@ def _agreeing(pairs: list[tuple[Array, Array]], reading: Convention) -> int:
 
 
 def _pairs(actual: Any, expected: Any, depth: int) -> Iterator[tuple[Array, Array]]:
-    """The arrays that stand at the same place in both values."""
+    """Yield the arrays that are at the same place in both values."""
     actual, expected = plain(actual), plain(expected)
     if depth > _DEPTH:
         return

@@ -1,8 +1,8 @@
-"""The plain form in which both sides are compared: what may look different and still be the same value.
+"""The plain form in which both sides are compared, which values that only look different share.
 
 Plain are None, bool, int, float, complex, Fraction, str, bytes, list, tuple, dict, set, frozenset, numpy arrays of
-numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. All else becomes
-one of these or an `Opaque`, which equals nothing.
+numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. Everything else
+becomes one of these or an `Opaque`, which equals nothing.
 """
 
 import math
@@ -39,7 +39,7 @@ class Opaque:
 
 
 def plain(value: Any) -> Any:
-    """The value itself in plain form; its items become plain when they are compared."""
+    """Return the value itself in plain form; its items become plain when they are compared."""
     kind = type(value)
     if kind in _PLAIN:
         return value
@@ -53,7 +53,7 @@ def plain(value: Any) -> Any:
 
 
 def as_array(value: Any) -> Array | None:
-    """A list, tuple or array of numbers as one array; None for what is no rectangular arrangement of numbers."""
+    """Return a list, tuple or array of numbers as one array; None for what is not rectangular or holds other values."""
     if isinstance(value, np.ndarray):
         return value
     if not isinstance(value, list | tuple) or not _only_numbers(value, 0):
@@ -66,12 +66,12 @@ def as_array(value: Any) -> Array | None:
 
 
 def is_number(value: Any) -> bool:
-    """True for one number in plain form, bool included."""
+    """Return True for one number in plain form, bool included."""
     return isinstance(value, bool | int | float | complex | Fraction | np.number)
 
 
 def one_number(value: Any) -> Any:
-    """The number that a one-element array holds (`torch.tensor([0.5])`, `keepdim=True`); other values as they are."""
+    """Return the number of a one-element array (`torch.tensor([0.5])`, `keepdim=True`); other values as they are."""
     return plain(value.reshape(())[()]) if isinstance(value, np.ndarray) and value.size == 1 else value
 
 

@@ -1,4 +1,4 @@
-"""One number against one number."""
+"""Compares one number with another."""
 
 import math
 from fractions import Fraction
@@ -17,7 +17,10 @@ NAN_ADVICE = "look for 0/0, the logarithm of a negative number, or inf - inf"
 
 
 def compare_numbers(actual: Any, expected: Any, context: Context) -> Difference | None:
-    """None if the numbers agree; bool counts as 0 or 1, a one-element array as its number."""
+    """Return the difference, or None if the numbers agree.
+
+    A bool counts as 0 or 1, a one-element array as its number.
+    """
     actual = one_number(actual)
     if not is_number(actual):
         return of_another_kind(actual, expected)
@@ -57,7 +60,7 @@ def _differ(actual: Any, expected: Any, context: Context) -> Difference | None:
 
 
 def _rounds_to(actual: Any, expected: Any) -> bool:
-    """Whether `actual` is what its coarse dtype makes of a whole number: float32 cannot hold 21,018,401."""
+    """Return whether `actual` is a whole number as its coarse dtype rounds it: float32 cannot hold 21,018,401."""
     if not isinstance(actual, np.floating) or not isinstance(expected, int):
         return False
     try:
@@ -76,7 +79,7 @@ def _distance(one: complex, other: complex) -> float:
 
 
 def _inexact(value: Any) -> Any:
-    """As float or complex; what is too large becomes an infinity, which agrees with nothing finite."""
+    """Return the value as float or complex; what is too large becomes an infinity, which agrees with nothing finite."""
     try:
         if isinstance(value, complex | np.complexfloating):
             return complex(value) if value.imag else float(value.real)

@@ -1,4 +1,4 @@
-"""Short, honest texts for values in messages: a line at most, not wrong by rounding, safe whatever the value."""
+"""Short, honest texts for values in messages: at most a line, not wrong by rounding, safe for every value."""
 
 import math
 from fractions import Fraction
@@ -16,12 +16,12 @@ _LONG_BITS: Final = 200
 
 
 def show(value: Any, cap: int = CAP) -> str:
-    """The value as a student would write it, shortened with an ellipsis to about `cap` characters."""
+    """Return the value as a student would write it, shortened with an ellipsis to about `cap` characters."""
     return _clip(_text(value, cap, depth=0), cap)
 
 
 def show_two(actual: Any, expected: Any) -> tuple[str, str]:
-    """Both values, with as many digits as it takes to see that they differ."""
+    """Return both values, with as many digits as it takes to see that they differ."""
     one, other = show(actual), show(expected)
     if one == other and _is_real(actual) and _is_real(expected):
         return _clip(_exact(actual), CAP), _clip(_exact(expected), CAP)
@@ -29,7 +29,7 @@ def show_two(actual: Any, expected: Any) -> tuple[str, str]:
 
 
 def as_written(value: Any, cap: int = CAP) -> str:
-    """An answer as the student wrote it, without quotes; what cannot be printed becomes a question mark."""
+    """Return an answer as the student wrote it, without quotes; what cannot be printed becomes a question mark."""
     if not isinstance(value, str):
         return show(value, cap)
     text = "".join(c if c.isprintable() else "?" for c in " ".join(value[: 4 * cap].split()))
@@ -37,7 +37,7 @@ def as_written(value: Any, cap: int = CAP) -> str:
 
 
 def describe(value: Any) -> str:
-    """What kind of thing the value is, in words: "a list of 3 items", "an array of shape (9, 9)"."""
+    """Return the kind of the value in words: "a list of 3 items", "an array of shape (9, 9)"."""
     if value is None:
         return "None"
     if isinstance(value, bool | np.bool_):
@@ -59,19 +59,19 @@ def describe(value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """A number for a message: six significant digits, whole numbers in full, no trailing zeros."""
+    """Return a number for a message: six significant digits, whole numbers in full, no trailing zeros."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if value.is_integer() and abs(value) < _WHOLE else f"{value:.{_DIGITS}g}"
 
 
 def tolerance_note(distance: float, allowed: float) -> str:
-    """The tolerance in brackets, for errors so small that it matters."""
+    """Return the tolerance, for errors so small that it matters; else an empty text."""
     return f"tolerance {allowed:.2g}" if 0 < allowed < math.inf and distance < _NEAR * allowed else ""
 
 
 def percent(part: int, whole: int) -> str:
-    """`part` of `whole` as a percentage that is never rounded to 0 or to 100 unless it is."""
+    """Return `part` of `whole` as a percentage that is never rounded to 0 or to 100 unless it is."""
     share = 100 * part / whole
     if 0 < share < 1:
         return "under 1 %"
@@ -81,7 +81,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def index(position: tuple[int, ...]) -> str:
-    """Where in an array: "[0, 5]"."""
+    """Return a position in an array: "[0, 5]"."""
     return "[" + ", ".join(str(int(i)) for i in position) + "]"
 
 
@@ -154,7 +154,7 @@ def _is_real(value: Any) -> bool:
 
 
 def count(quantity: int, noun: str) -> str:
-    """A quantity with its noun: `1 item`, `2 items`."""
+    """Return a quantity with its noun: `1 item`, `2 items`."""
     return f"{quantity} {noun}" if quantity == 1 else f"{quantity} {noun}s"
 
 

@@ -1,4 +1,4 @@
-"""One text against another."""
+"""Compares one text with another."""
 
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ _MUCH_LONGER: Final = 10
 
 
 def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Difference | None:
-    """None if the texts are the same; numbers are no texts, and texts no numbers."""
+    """Return the difference, or None if the texts are the same; a number never equals a text."""
     if not isinstance(actual, type(expected)):
         return of_another_kind(actual, expected)
     if actual == expected or (context.spaces and _words(actual, expected) == expected.split()):
@@ -29,7 +29,7 @@ def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Diffe
 
 
 def _words(actual: Any, expected: Any) -> Any:
-    """The answer's words; none for a text so much longer that white space cannot be the reason."""
+    """Return the answer's words; None for a text so much longer that white space cannot be the reason."""
     return actual.split() if len(actual) <= _MUCH_LONGER * len(expected) + 10_000 else None
 
 

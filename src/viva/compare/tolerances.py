@@ -31,13 +31,13 @@ class Tolerance:
     """The largest allowed distance, whatever the other two say."""
 
     def absolute(self, scale: float) -> float:
-        """The absolute part for values whose largest expected magnitude is `scale` (0 when nothing is known)."""
+        """Return the absolute part for values whose largest expected magnitude is `scale` (0 when nothing is known)."""
         if self.fixed or not 0.0 < scale < 1.0:
             return self.atol
         return max(self.atol * scale, self.floor)
 
     def allowed(self, expected: float, scale: float) -> float:
-        """The largest distance from `expected` that still agrees."""
+        """Return the largest distance from `expected` that still agrees."""
         return min(self.rtol * abs(expected) + self.absolute(scale), self.cap)
 
 
@@ -53,7 +53,7 @@ _BY_COARSENESS: Final = (TABLE["float16"], TABLE["float32"], TABLE["float64"])
 def tolerance_for(
     actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None, whole: bool = False
 ) -> Tolerance:
-    """The tolerance for two numbers or arrays.
+    """Return the tolerance for two numbers or arrays.
 
     Args:
         actual, expected: numbers or arrays; only their dtypes count. Exact numbers and Python floats are float64.

@@ -1,4 +1,4 @@
-"""Comparing without regard to order: pair every expected item with one of the answer's."""
+"""Compares without regard to order: pairs every expected item with one of the answer's."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -20,7 +20,7 @@ Compare = Callable[[Any, Any, Context], Difference | None]
 
 
 def compare_unordered(actual: Any, expected: Any, context: Context, compare: Compare) -> Difference | None:
-    """None if some reordering of the answer's items agrees with the expected ones."""
+    """Return the difference, or None if some reordering of the answer's items agrees with the expected ones."""
     inner = replace(context, order=False)
     if len(actual) != len(expected):
         return Difference(
@@ -51,7 +51,7 @@ def _compare_sorted(given: Any, wanted: Any, context: Context, actual: Any, expe
 def unmatched(
     actual: list[Any], expected: list[Any], context: Context, compare: Compare
 ) -> tuple[list[Any], list[Any]]:
-    """What is missing from the answer and what it holds beside; inexact numbers are paired with tolerance.
+    """Return the missing items and the extra ones; inexact numbers are paired with tolerance.
 
     Raises:
         GraderError: so many nested items are expected that comparing each with each would take too long.
@@ -87,7 +87,7 @@ def _pair_sorted(missing: list[Any], extra: list[Any], context: Context) -> tupl
 
 
 def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Take away the pairs that are equal as they stand."""
+    """Remove the pairs that are exactly equal."""
     positions: dict[Any, list[int]] = {}
     extra: dict[int, Any] = dict(enumerate(plain(v) for v in actual))
     for position, item in extra.items():
@@ -103,7 +103,7 @@ def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any
 
 
 def _could_agree(actual: Any, expected: Any) -> bool:
-    """A quick no for scalars of different kinds."""
+    """Return False early for scalars of different kinds."""
     if type(actual) not in PLAIN_SCALARS or type(expected) not in PLAIN_SCALARS:
         return True
     return is_number(actual) and is_number(expected)

@@ -1,4 +1,4 @@
-"""Answers that a person marks."""
+"""Answers that a person grades."""
 
 from collections.abc import Sequence
 from typing import NoReturn
@@ -7,7 +7,7 @@ from viva.grading.signals import NeedsReview
 
 
 def needs_review(text: str, rubric: str, findings: Sequence[str] = ()) -> NoReturn:
-    """End the test: a person marks `text` with the rubric's question `rubric`; the points stay open.
+    """End the test: a person grades `text` with the rubric's question `rubric`; the points are pending.
 
     Args:
         text: the student's prose, for example `submission.written["2.1a"]`; may be empty.
@@ -16,7 +16,8 @@ def needs_review(text: str, rubric: str, findings: Sequence[str] = ()) -> NoRetu
 
     Raises:
         NeedsReview: always.
-        TypeError, ValueError: the arguments are no text, or the rubric is empty.
+        TypeError: the arguments are not texts.
+        ValueError: the rubric is empty.
     """
     if not isinstance(text, str):
         raise TypeError(f"needs_review: the text to be marked is a {type(text).__name__}; expected a string.")

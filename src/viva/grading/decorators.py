@@ -1,6 +1,6 @@
-"""The decorators of Gradescope's vocabulary, for plain pytest functions.
+"""Decorators with Gradescope's names, for plain pytest functions.
 
-They set the attributes that `gradescope_utils` sets and give the function back as it is: nothing is wrapped, so
+They set the attributes that `gradescope_utils` sets and return the function unchanged: nothing is wrapped, so
 fixtures, parametrization and docstrings stay what pytest sees. A wrong argument is refused where it is written.
 """
 
@@ -17,26 +17,27 @@ ORDERS: Final[tuple[str, ...]] = get_args(Order)
 
 
 def weight(points: int | float | str | Fraction) -> Callable[[Test], Test]:
-    """What the test is worth; parametrized cases share it.
+    """Set what the test is worth; parametrized cases share it.
 
     Args:
         points: zero or more, kept exactly: 4, Fraction(1, 3), "1/3"; 0.1 is one tenth.
 
     Raises:
-        TypeError, ValueError: no number of points.
+        TypeError: not a number of points.
+        ValueError: not a number of points.
     """
     exact = _points(points, "weight")
     return lambda test: _set(test, __weight__=exact)
 
 
 def number(label: str) -> Callable[[Test], Test]:
-    """The question's number, for example "3.3"; sorts the results."""
+    """Set the question's number, for example "3.3"; it sorts the results."""
     text = _text(label, "number")
     return lambda test: _set(test, __number__=text)
 
 
 def visibility(who: str) -> Callable[[Test], Test]:
-    """When students see the test: visible, hidden, after_due_date or after_published.
+    """Set when students see the test: visible, hidden, after_due_date or after_published.
 
     Raises:
         ValueError: another word.
@@ -47,7 +48,7 @@ def visibility(who: str) -> Callable[[Test], Test]:
 
 
 def tags(*labels: str) -> Callable[[Test], Test]:
-    """Labels of the test, for reports."""
+    """Set labels of the test, for reports."""
     texts = tuple(_text(label, "tags") for label in labels)
     return lambda test: _set(test, __tags__=texts)
 
@@ -59,24 +60,26 @@ def hide_errors(message: str = "Test failed") -> Callable[[Test], Test]:
 
 
 def partial_credit(points: int | float | str | Fraction) -> Callable[[Test], Test]:
-    """What the test is worth at most; its body says how much was earned with the fixture `set_score(points_earned)`.
+    """Set what the test is worth at most; its body gives points with the fixture `set_score(points_earned)`.
 
     Raises:
-        TypeError, ValueError: no number of points.
+        TypeError: not a number of points.
+        ValueError: not a number of points.
     """
     exact = _points(points, "partial_credit")
     return lambda test: _set(test, __weight__=exact, __viva_partial__=exact)
 
 
 def leaderboard(name: str, order: Order = "desc") -> Callable[[Test], Test]:
-    """The test feeds this column of the leaderboard with the fixture `set_leaderboard_value(value)`.
+    """Let the test fill this column of the leaderboard with the fixture `set_leaderboard_value(value)`.
 
     Args:
         name: the column's title.
         order: "desc" when more is better, "asc" when less is.
 
     Raises:
-        TypeError, ValueError: an empty name or another order.
+        TypeError: the name is not a text.
+        ValueError: an empty name or another order.
     """
     column = _text(name, "leaderboard")
     if order not in ORDERS:

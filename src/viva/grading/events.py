@@ -1,8 +1,8 @@
-"""What a test tells while it runs, beside its outcome: progress for whoever waits, curves and notes for the result.
+"""Events of a running test besides its outcome: progress for those who wait, curves and notes for the result.
 
-And where its trainings are kept, so that a later run can go on with them.
+They also say where its trainings are kept, so that a later run can continue them.
 
-The functions of `viva.grading.training` find the listener of the test that is running here. A hidden test leaves no
+The functions of `viva.grading.training` find the events of the test that is running here. A hidden test leaves no
 curve and no note, and its progress names no number that came out of the box.
 """
 
@@ -20,7 +20,7 @@ MOST_CURVES = 50
 
 @final
 class Listener:
-    """Keeps what the tests of one submission tell."""
+    """Collects the events of the tests of one submission."""
 
     def __init__(
         self, on_progress: Callable[[str], None] = lambda _: None, checkpoints: Checkpoints | None = None
@@ -34,32 +34,32 @@ class Listener:
         """Where trainings are kept; None where nothing is."""
 
     def begin_test(self, test_id: str, *, hidden: bool) -> None:
-        """From now on this test is speaking."""
+        """Attribute the following events to this test."""
         self._test_id, self.hidden = test_id, hidden
 
     def progress(self, text: str) -> None:
-        """Tell whoever waits how far it is."""
+        """Report progress to those who wait."""
         self._on_progress(text)
 
     def draw(self, name: str, values: tuple[float, ...], thresholds: tuple[tuple[int, float], ...] = ()) -> None:
-        """Keep a curve; one of the same name and test takes its place, so that a curve can grow."""
+        """Keep a curve; one of the same name and test replaces it, so that a curve can grow."""
         place = (self._test_id, name)
         if not self.hidden and (place in self._curves or len(self._curves) < MOST_CURVES):
             self._curves[place] = Curve(self._test_id, name, values, thresholds)
 
     def note(self, text: str) -> None:
-        """A sentence above the results, said once."""
+        """Keep a sentence to show once above the results."""
         if not self.hidden:
             self._notes[text] = None
 
     @property
     def curves(self) -> tuple[Curve, ...]:
-        """What was drawn, in the order in which it was begun."""
+        """Return the curves, in the order in which they were begun."""
         return tuple(self._curves.values())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was noted."""
+        """Return the notes."""
         return tuple(self._notes)
 
 
@@ -67,13 +67,13 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def listener() -> Listener:
-    """The listener of the submission that is being graded; where nobody listens (plain pytest), one that forgets."""
+    """Return the events of the submission that is being graded; outside grading (plain pytest), dropped ones."""
     return _LISTENER.get() or Listener()
 
 
 @contextmanager
 def listening(to: Listener) -> Iterator[None]:
-    """Make this the listener of whatever runs inside."""
+    """Collect the events of whatever runs inside the block."""
     token = _LISTENER.set(to)
     try:
         yield

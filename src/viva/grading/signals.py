@@ -1,16 +1,16 @@
-"""Signals that end a test without judging it; no `except Exception` of a test's body can swallow them."""
+"""Signals that end a test without a verdict; no `except Exception` in a test's body can catch them."""
 
 from typing import final
 
 
 @final
 class NeedsReview(BaseException):
-    """A person marks this answer: the test ends here, its points stay open.
+    """A person grades this answer: the test ends here, its points are pending.
 
     Attributes:
-        text: the student's prose, as it stands in the submission; may be empty.
-        rubric: the question of the rubric that marks it, for example "2.1a".
-        findings: sentences that student and marker read beside it.
+        text: the student's prose, as it is in the submission; may be empty.
+        rubric: the question of the rubric that grades it, for example "2.1a".
+        findings: sentences that student and marker read next to it.
     """
 
     def __init__(self, text: str, rubric: str, findings: tuple[str, ...] = ()) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lengths(low: int = 0, high: int = 12) -> "SearchStrategy[int]":
-    """Whole numbers from `low` to `high`: lengths of segments, sizes of batches.
+    """Draw whole numbers from `low` to `high`: lengths of segments, sizes of batches.
 
     Raises:
         ValueError: `low` is above `high`.
@@ -27,7 +27,7 @@ def lengths(low: int = 0, high: int = 12) -> "SearchStrategy[int]":
 
 
 def token_lists(vocabulary: Sequence[str] = "ab", low: int = 0, high: int = 8) -> "SearchStrategy[list[str]]":
-    """Sentences as lists of `low` to `high` tokens; few different tokens, so that n-grams repeat.
+    """Draw sentences as lists of `low` to `high` tokens; few different tokens, so that n-grams repeat.
 
     Raises:
         ValueError: the vocabulary is empty, or `low` is above `high`.
@@ -43,7 +43,7 @@ def token_lists(vocabulary: Sequence[str] = "ab", low: int = 0, high: int = 8) -
 def reference_lists(
     vocabulary: Sequence[str] = "ab", low: int = 1, high: int = 8, most: int = 3
 ) -> "SearchStrategy[list[list[str]]]":
-    """One to `most` sentences of `low` to `high` tokens each, as translations to compare with.
+    """Draw one to `most` sentences of `low` to `high` tokens each, as translations to compare with.
 
     Raises:
         ValueError: as for `token_lists`, or `most` is below 1.
@@ -54,7 +54,7 @@ def reference_lists(
 
 
 def id_lists(size: int = 10, low: int = 1, high: int = 8) -> "SearchStrategy[list[int]]":
-    """Sequences of `low` to `high` token ids from 1 to `size`; 0 is left to padding.
+    """Draw sequences of `low` to `high` token ids from 1 to `size`; 0 is left to padding.
 
     Raises:
         ValueError: no ids, or `low` is above `high`.
@@ -68,7 +68,7 @@ def id_lists(size: int = 10, low: int = 1, high: int = 8) -> "SearchStrategy[lis
 def matrices(
     rows: int | tuple[int, int] = (1, 5), columns: int | tuple[int, int] = (1, 5), largest: int = 3
 ) -> "Matrices":
-    """Arrays (rows, columns) of halves between -`largest` and `largest`.
+    """Draw arrays (rows, columns) of halves between -`largest` and `largest`.
 
     Args:
         rows, columns: a size, or the smallest and the largest size.
@@ -89,7 +89,7 @@ def matrices(
 
 
 def probability_rows(rows: int | tuple[int, int] = (1, 4), columns: int | tuple[int, int] = (1, 5)) -> "Matrices":
-    """Arrays (rows, columns) without negative elements whose rows sum to 1; some elements are exactly 0.
+    """Draw arrays (rows, columns) without negative elements whose rows sum to 1; some elements are exactly 0.
 
     Raises:
         ValueError: a smallest size above the largest.

@@ -1,1 +1,1 @@
-"""What leaves the house: bundles for students, with everything that only graders may know left behind."""
+"""What students receive: released folders and autograder archives, without anything that only graders may know."""

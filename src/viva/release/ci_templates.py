@@ -1,4 +1,4 @@
-"""The files by which a student's repository checks itself whenever it is pushed: advice, which the student can edit."""
+"""CI files with which a student's repository checks itself at every push: advice, which the student can edit."""
 
 from typing import Final
 

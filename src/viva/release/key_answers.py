@@ -1,4 +1,4 @@
-"""The key's answers to the public tests: asked over several submissions, which must all lead to the same questions."""
+"""The key's answers to the public tests, recorded with several submissions that must lead to the same questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,10 +27,15 @@ class Recording:
 def record(
     course: Course, assignment: Assignment, tests: Sequence[str], tier: Tier, secret: bytes, known: Sequence[Known]
 ) -> Recording:
-    """Run the tests with two right submissions and the starter, and write down what the key says.
+    """Run the tests with two right submissions and the starter, and record the key's answers.
 
     Args:
+        course: the course of the assignment.
+        assignment: the assignment to be released.
         tests: the ids of the tests to be released.
+        tier: the isolation level.
+        secret: the secret of the course.
+        known: submissions with their expected verdicts.
 
     Raises:
         CourseError: there are no two right submissions to compare, or one of them is not right.
@@ -56,10 +61,10 @@ _ABOUT_THE_STUDENT = "it asks the key about something that the student returned"
 
 
 def right_submissions(assignment: Assignment, known: Sequence[Known]) -> list[Known]:
-    """Submissions that are right, two or more; the key itself comes last.
+    """Return two or more right submissions; the key itself comes last.
 
     Raises:
-        CourseError: there are not two.
+        CourseError: there are fewer than two.
     """
     right = [k for k in known if k.verdict == "accepted" and k.name != "key"]
     right += [k for k in known if k.name == "key"]
@@ -74,9 +79,9 @@ def right_submissions(assignment: Assignment, known: Sequence[Known]) -> list[Kn
 def asked(
     course: Course, assignment: Assignment, tier: Tier, secret: bytes, known: Known, options: GradeOptions
 ) -> tuple[KeyRecording, tuple[Entry, ...]]:
-    """What one submission makes the tests ask the key, and these tests.
+    """Return what the tests ask the key when they grade one submission, and their entries.
 
-    The examiner is a fresh one, which remembers no answer of an earlier submission.
+    The examiner is a fresh one, which has cached no answer of an earlier submission.
 
     Raises:
         CourseError: a right submission loses points.
@@ -103,7 +108,7 @@ def _differences(first: KeyRecording, second: KeyRecording) -> dict[str, str]:
 
 
 def _same_hints(first: KeyRecording, *others: KeyRecording) -> dict[str, dict[str, Any]]:
-    """Hints whose value does not depend on what a student returned."""
+    """Return the hints whose value does not depend on what a student returned."""
 
     def same(at: str, name: str, value: Any) -> bool:
         given = [key_recording.hints[at][name] for key_recording in others if name in key_recording.hints.get(at, {})]
@@ -114,5 +119,5 @@ def _same_hints(first: KeyRecording, *others: KeyRecording) -> dict[str, dict[st
 
 
 def test_of(case_id: str) -> str:
-    """The id of the test that a case belongs to."""
+    """Return the id of the test that a case belongs to."""
     return case_id.partition("[")[0]

@@ -1,4 +1,4 @@
-"""Nothing that only graders may know is in a released folder: every file is decoded and searched."""
+"""The search for leaks: every file of a released folder is decoded and searched for what only graders may know."""
 
 import ast
 import io
@@ -25,7 +25,7 @@ _SAYS_LITTLE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
 
 @dataclass(slots=True)
 class Secrets:
-    """What must not be found."""
+    """What must not be found in a released folder."""
 
     texts: dict[str, str] = field(default_factory=dict)
     """Text -> what it is, in words for the author."""
@@ -34,7 +34,7 @@ class Secrets:
     seeds: dict[int, str] = field(default_factory=dict)
 
     def add_code(self, files: Iterable[Path], public: str) -> None:
-        """The lines of key and reference, but for those that public files hold as well."""
+        """Add the lines of key and reference, except those that public files hold as well."""
         for file in files:
             for line in file.read_text("utf-8").splitlines():
                 text = line.strip()
@@ -42,14 +42,14 @@ class Secrets:
                     self.texts[text] = f"a line of {file.name}"
 
     def add_constants(self, sources: Mapping[str, str], released: Iterable[str], public: str) -> None:
-        """Texts and numbers that stand in the graders, in no test that is released, and in nothing that is public."""
+        """Add the texts and numbers of the graders that are in no released test and in no public text."""
         known = set[str]().union(*map(_constants, released))
         for name, source in sources.items():
             for constant in (c for c in _constants(source) - known if c not in public):
                 self.texts[constant] = f"a constant of a hidden test in {name}"
 
     def add_hidden(self, hidden: KeyRecording, public: KeyRecording) -> None:
-        """What hidden tests ask the key and draw from."""
+        """Add what hidden tests ask the key, and their seeds."""
         known = set().union(*public.asked.values()) if public.asked else set()
         self.questions |= {
             question: case for case, asked in hidden.asked.items() for question in asked if question not in known
@@ -58,7 +58,7 @@ class Secrets:
         self.seeds |= {seed: name for name, seed in hidden.seeds.items() if seed not in mine}
 
     def found_in(self, files: Mapping[str, bytes]) -> list[str]:
-        """A sentence for each thing that is found, at most one for each file and text."""
+        """Return a sentence for each leak, at most one for each file and text."""
         found = []
         for path, data in files.items():
             if path.endswith(RECORD):
@@ -73,7 +73,7 @@ class Secrets:
 
 
 def decoded(path: str, data: bytes) -> list[str]:
-    """A file as texts: as it is, and what is packed in it (notebooks, archives, records)."""
+    """Return a file as texts: as it is, and what is packed in it (notebooks, archives, records)."""
     texts = [data.decode("utf-8", "replace")]
     if path.endswith(RECORD):
         record = record_from(data)
@@ -87,21 +87,13 @@ def decoded(path: str, data: bytes) -> list[str]:
     return texts
 
 
-def _stands_in(wanted: str, texts: list[str]) -> bool:
-    """Whether it is there as a whole: not as a part of a longer word or number."""
-    if not any(wanted in text for text in texts):
-        return False
-    whole = re.compile(rf"(?<![\w.]){re.escape(wanted)}(?![\w.])")
-    return any(whole.search(text) for text in texts)
-
-
 def _sources(data: bytes) -> list[str]:
     cells = json.loads(data).get("cells", [])
     return ["".join(cell["source"]) if isinstance(cell["source"], list) else cell["source"] for cell in cells]
 
 
 def _constants(source: str) -> set[str]:
-    """Texts and numbers that tell something, as they are written."""
+    """Return texts and numbers that are long enough to identify, as they are written."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant):

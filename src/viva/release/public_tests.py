@@ -1,4 +1,4 @@
-"""The graders' source without hidden tests and hints, and without all that only these needed, and without comments."""
+"""The graders' source without hidden tests, hints and comments, and without what only these needed."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -11,18 +11,18 @@ _ALWAYS: Final = frozenset({"pytestmark", "pytest_plugins", "__all__"})
 
 
 def public_source(source: str, keep: Callable[[str], bool], wanted: frozenset[str] = frozenset()) -> str | None:
-    """The source of a test file, or of a module beside it, with what the tests to keep need, and nothing else.
+    """Return the source of a test file, or of a module next to it, reduced to what the kept tests need.
 
     Args:
         source: the file as the author wrote it.
         keep: whether the test function of that name is public.
-        wanted: other names at the top of the file that are needed, by those who import them from it.
+        wanted: other names at the top of the file that other modules import from it.
 
     Returns:
         The source; None where nothing of it is needed.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: the source is not valid Python.
     """
     tree = without_hints(ast.parse(source))
     parts = [_Part(node) for node in tree.body]
@@ -35,10 +35,10 @@ def public_source(source: str, keep: Callable[[str], bool], wanted: frozenset[st
 
 
 def imported_names(source: str, package: str) -> dict[str, frozenset[str]]:
-    """What a file takes from modules of a package: "graders.x.y" -> names.
+    """Return what a file imports from modules of a package: "graders.x.y" -> names.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: the source is not valid Python.
     """
     found: dict[str, set[str]] = {}
     for node in ast.walk(ast.parse(source)):
@@ -52,7 +52,7 @@ def _within(module: str, package: str) -> bool:
 
 
 class _Part:
-    """A statement at the top of a file: what it defines, and what it needs."""
+    """A top-level statement: what it defines, and what it needs."""
 
     def __init__(self, node: ast.stmt) -> None:
         self.node = node
@@ -60,7 +60,7 @@ class _Part:
         self.uses = frozenset(_used(node))
 
     def is_root(self, keep: Callable[[str], bool], wanted: frozenset[str]) -> bool:
-        """Whether it stays for its own sake."""
+        """Return whether the statement is kept for its own sake."""
         node = self.node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
             return keep(node.name) or node.name in wanted
@@ -69,7 +69,7 @@ class _Part:
         return bool(self.defines & wanted) or _is_autouse(node)
 
     def reduced(self, needed: frozenset[str], roots: "list[_Part]") -> ast.stmt | None:
-        """The statement, an import with the names that are needed alone, or nothing."""
+        """Return the statement, an import with only the names that are needed, or None."""
         node = self.node
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [a for a in node.names if a.name == "*" or _bound(a) in needed or _is_future(node)]
@@ -85,7 +85,7 @@ class _Part:
 
 
 def _closure(parts: list[_Part], roots: list[_Part]) -> frozenset[str]:
-    """Every name that the roots need, directly or through others."""
+    """Return every name that the roots need, directly or through others."""
     kept = [*roots, *(part for part in parts if part.defines & _ALWAYS or not part.defines)]
     needed = frozenset[str]().union(*(part.uses | part.defines for part in kept))
     while True:
@@ -96,7 +96,7 @@ def _closure(parts: list[_Part], roots: list[_Part]) -> frozenset[str]:
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:
-    """Names that the statement binds at the top of the file."""
+    """Yield the names that the statement binds at the top of the file."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -112,7 +112,7 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 
 def _used(node: ast.stmt) -> Iterator[str]:
-    """Names that the statement reads, fixtures among them: a test asks for these by the names of its arguments."""
+    """Yield the names that the statement reads, fixtures included: a test requests these by its argument names."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name):
             yield inner.id
@@ -138,7 +138,7 @@ def _is_autouse(node: ast.stmt) -> bool:
 
 
 def _docstring(tree: ast.Module) -> list[ast.stmt]:
-    """What the file is about, if it says so: read by students in tracebacks, and by nobody else."""
+    """Return the file's docstring if it has one, because students read it in tracebacks."""
     first = tree.body[0] if tree.body else None
     is_text = (
         isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)

@@ -1,4 +1,4 @@
-"""What lies beside the course in a released folder: the handout, the starter, the data, what to install."""
+"""What a released folder holds next to the course: the handout, the starter, the data, what to install."""
 
 from importlib import metadata
 from pathlib import Path
@@ -26,9 +26,11 @@ _FOR_NOTEBOOKS: Final = ("IPython", "matplotlib_inline")
 
 
 def files_beside(assignment: Assignment, starter: dict[str, bytes], viva_from: str = "") -> dict[str, bytes]:
-    """Files by their path in the folder.
+    """Return the files by their path in the folder.
 
     Args:
+        assignment: the released assignment.
+        starter: the files of the starter, by their paths.
         viva_from: where students install viva from, as pip understands it; empty for this version from the index.
     """
     handout = assignment.folder / "handout.md"
@@ -40,10 +42,10 @@ def files_beside(assignment: Assignment, starter: dict[str, bytes], viva_from: s
 
 
 def starter_files(assignment: Assignment) -> dict[str, bytes]:
-    """The starter's files by their path: those of `starter/`, and what is left of a source with solutions.
+    """Return the starter's files by path: those of `starter/`, and those made from a source with solutions.
 
     Raises:
-        CourseError: there is none, or a source cannot be taken apart.
+        CourseError: there is no starter, or a source cannot be parsed.
     """
     made = starter_from(assignment)
     found = [p for p in _files(assignment.starter) if "__pycache__" not in p.parts]
@@ -53,7 +55,10 @@ def starter_files(assignment: Assignment) -> dict[str, bytes]:
 
 
 def requirements(assignment: Assignment, viva_from: str = "") -> str:
-    """What the public tests were recorded with, pinned: `agree_on` draws the same examples with the same hypothesis."""
+    """Return what the public tests were recorded with, pinned.
+
+    `agree_on` draws the same examples only with the same version of hypothesis.
+    """
     modules = ["viva", "hypothesis", "numpy", *(name.rstrip("?").partition(".")[0] for name in assignment.preload)]
     if assignment.submission.notebook is not None:
         modules += _FOR_NOTEBOOKS

@@ -1,4 +1,4 @@
-"""What is released must decide as the course itself does: on the starter, and on everything whose verdict is known."""
+"""The proof of a release: it decides as the course does on the starter and on every example submission."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,14 +23,19 @@ def complaints(
     secret: bytes,
     known: Sequence[Known],
 ) -> list[str]:
-    """How the released course differs from the course; empty if it does not.
+    """Return how the released course differs from the course; empty if it does not.
 
-    A test that cannot be decided there, because it asks the key about what a wrong submission returned, is no
+    A test that cannot be decided there, because it asks the key about what a wrong submission returned, is not a
     difference: it says so to the student. For a right submission it is one.
 
     Args:
+        course: the course of the assignment.
+        assignment: the released assignment.
         released: the folder of the released course.
         tests: the ids of the released tests.
+        tier: the isolation level.
+        secret: the secret of the course.
+        known: submissions with their expected verdicts.
 
     Raises:
         VivaError: one of the two courses cannot grade at all.

@@ -26,7 +26,7 @@ class Released:
     files: dict[str, bytes] = field(default_factory=dict)
 
     def check(self, folder: Path) -> None:
-        """Whether a folder may be written: it is new or empty.
+        """Check that the folder may be written: it is new or empty.
 
         Raises:
             UsageError: it holds something.
@@ -35,7 +35,7 @@ class Released:
             raise UsageError(f"{folder} is not empty; give a new folder, so that nothing of yours is overwritten.")
 
     def write(self, folder: Path) -> None:
-        """Write everything into a folder that is new or empty, whole or not at all.
+        """Write everything into a folder that is new or empty, completely or not at all.
 
         Raises:
             UsageError: the folder holds something.
@@ -64,14 +64,17 @@ class Released:
 def course_files(
     course: Course, assignment: Assignment, public: dict[str, set[str]], record: Record, starter: dict[str, bytes]
 ) -> dict[str, bytes]:
-    """The course that a bundle carries: public tests, helpers of the box, data, recorded answers.
+    """Return the files of the released course: public tests, helpers of the box, data, recorded answers.
 
     Args:
+        course: the course of the assignment.
+        assignment: the assignment to be released.
         public: by test file (`test_x.py`), the names of its test functions that are released.
+        record: the key's recorded answers.
         starter: the files of the starter, by their paths.
 
     Raises:
-        CourseError: a test file is no Python, or needs a module that is not beside it.
+        CourseError: a test file is not valid Python, or needs a module that is not next to it.
     """
     name = assignment.name
     settings = {"course": course.title, "assignments": [name]}
@@ -96,7 +99,7 @@ def _settings(assignment: Assignment) -> dict[str, Any]:
 
 
 def _tests(assignment: Assignment, public: dict[str, set[str]]) -> dict[str, str]:
-    """Public test files, and of the modules beside them what they import."""
+    """Return public test files, and of the modules next to them what they import."""
     package = f"graders.{assignment.name}"
     sources: dict[str, str] = {}
     wanted: dict[str, frozenset[str]] = {path: frozenset() for path in public}

@@ -1,4 +1,4 @@
-"""Tests without the code of known mistakes: it is half a solution. What the mistakes lead to is in the record."""
+"""Tests without the code of common mistakes, which is half a solution; the record holds what the mistakes lead to."""
 
 import ast
 from typing import Any, Final
@@ -7,7 +7,7 @@ _HINTS: Final = "hints"
 
 
 def without_hints(tree: ast.Module) -> ast.Module:
-    """The tree without `hints=…`, and without local variables that were there for hints alone."""
+    """Return the tree without `hints=…`, and without local variables that only hints used."""
     stripper = _Stripper(_takers(tree))
     tree = stripper.visit(tree)
     for node in ast.walk(tree):
@@ -18,7 +18,7 @@ def without_hints(tree: ast.Module) -> ast.Module:
 
 
 class _Stripper(ast.NodeTransformer):
-    """Takes hints away from comparisons; a function of the author's that passes them on is given none."""
+    """Removes hints from comparisons, and from calls of the author's functions that pass them on."""
 
     def __init__(self, places: dict[str, int]) -> None:
         self._places = places
@@ -47,13 +47,13 @@ class _Stripper(ast.NodeTransformer):
 
 
 class _Remover(ast.NodeTransformer):
-    """Takes out the statements that give values to some names."""
+    """Removes the statements that assign to some names."""
 
     def __init__(self, names: set[str]) -> None:
         self._names = names
 
     def visit(self, node: ast.AST) -> Any:
-        """Drop such a statement; a block that is empty then passes."""
+        """Drop such a statement; a block that becomes empty gets `pass`."""
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             if all(_base(target) in self._names for target in _targets(node)):
                 return None
@@ -67,13 +67,13 @@ class _Remover(ast.NodeTransformer):
 
 
 def _takers(tree: ast.Module) -> dict[str, int]:
-    """Functions of the file that take hints, and at which place."""
+    """Return the functions of the file that take hints, and at which position."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     return {node.name: place for node in functions if (place := _place(node)) is not None}
 
 
 def _place(node: ast.FunctionDef) -> int | None:
-    """Where a function takes hints, among its positional arguments; None if it takes none."""
+    """Return the position of `hints` among a function's positional arguments; None if it takes none."""
     names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
     return names.index(_HINTS) if _HINTS in names else None
 
@@ -83,7 +83,7 @@ def _is_hints(node: ast.expr) -> bool:
 
 
 def _local_names(function: ast.AST) -> set[str]:
-    """Names to which the function gives values in statements of their own."""
+    """Return the names to which the function assigns in statements of their own."""
     found = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -93,7 +93,7 @@ def _local_names(function: ast.AST) -> set[str]:
 
 
 def _read(function: ast.AST) -> set[str]:
-    """Names that the function reads, but for `name[…] = value`, which gives a value too."""
+    """Return the names that the function reads, except in `name[…] = value`, which assigns too."""
     given = {
         id(node.value)
         for node in ast.walk(function)
@@ -111,7 +111,7 @@ def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[ast.expr]
 
 
 def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]] | None:
-    """`a, b = 1, 2` as its parts; None for anything else."""
+    """Return `a, b = 1, 2` as its parts; None for anything else."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
     target, value = node.targets[0], node.value

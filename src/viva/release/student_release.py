@@ -1,4 +1,4 @@
-"""`viva release A --to DIR`: the folder that students get, proved before it is written."""
+"""`viva release A --to DIR`: the folder that students get, checked before it is written."""
 
 import tempfile
 from collections import defaultdict
@@ -38,7 +38,7 @@ WHY: Final = {
 
 @dataclass(slots=True)
 class Told:
-    """What the author reads when all is done."""
+    """What the author reads when the release is done."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     tests: list[Entry] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Told:
 
 @dataclass(slots=True)
 class Release:
-    """One release in the making."""
+    """One release that is being made."""
 
     course: Course
     assignment: Assignment
@@ -105,7 +105,7 @@ class Release:
                 raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
 
     def _chosen(self, everything: KeyRecording, entries: Sequence[Entry]) -> Told:
-        """Which tests are released, and why the others are not."""
+        """Return which tests are released, and why the others are not."""
         settings, told = self.assignment.release, Told()
         by_hand = {test_of(case) for case in everything.looked_up} if not settings.answers else set()
         for entry in entries:
@@ -143,7 +143,7 @@ class Release:
             raise CourseError(f"{self.assignment.name}: what would be released does not hold.\n{_list(wrong)}{advice}")
 
     def _search(self, files: dict[str, bytes], everything: KeyRecording, recorded: Record, tests: set[str]) -> None:
-        """Refuse files in which something is found that only graders may know."""
+        """Raise CourseError if the files hold something that only graders may know."""
         graders = self.assignment.graders
         code = {path: data.decode() for path, data in files.items() if path.endswith(".py")}
         own = f"{RELEASED}/graders/{self.assignment.name}/test_"
@@ -171,13 +171,13 @@ class Release:
 
 
 def _as_known(starter: dict[str, bytes]) -> Known:
-    """The starter as a submission: what students get, which need not be a folder of the course."""
+    """Return the starter that students get as a submission; it need not be a folder of the course."""
     files = tuple(File(path, data) for path, data in sorted(starter.items()))
     return Known("starter", "starter", Submission("starter", files, digest(files)))
 
 
 def _written(secret: bytes) -> set[str]:
-    """How a secret may be written."""
+    """Return how a secret may be written."""
     return {secret.hex(), secret.decode("latin-1")}
 
 

@@ -1,1 +1,1 @@
-"""Recorded answers: of the key, for released folders, and of boxes, for regrades without running code."""
+"""Recorded answers: the key's, for released folders, and those of boxes, for regrades without running code."""

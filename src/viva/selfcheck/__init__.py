@@ -1,1 +1,1 @@
-"""Students check themselves: in a live notebook (`viva.check`), on every save, and before they hand in."""
+"""Checks that students run themselves: in a live notebook (`viva.check`), on every save, and before they submit."""

@@ -1,6 +1,6 @@
-"""How the examiner of a live notebook gets its two connections: by inherited descriptors, or over the loopback.
+"""The two connections of a live notebook's examiner: inherited descriptors, or the loopback.
 
-Windows cannot hand descriptors to a new process in this way; there the examiner connects (see loopback.py in
+Windows cannot pass descriptors to a new process in this way; there the examiner connects (see loopback.py in
 sandbox/guest/transport).
 """
 
@@ -29,13 +29,13 @@ class Launched:
 def launch(
     environment: Mapping[str, str], folder: Path, log: IO[bytes], *, by_loopback: bool | None = None
 ) -> Launched:
-    """Start an examiner that is connected with us.
+    """Start an examiner that is connected to us.
 
     Args:
         environment: all its variables.
         folder: its working directory, the course.
         log: where its standard error goes.
-        by_loopback: as on Windows; None for what this system needs.
+        by_loopback: True to connect as on Windows; None for what this system needs.
 
     Raises:
         OSError: it cannot be started, or does not connect in time.
@@ -46,7 +46,7 @@ def launch(
 
 
 def connect(arguments: list[str]) -> tuple[socket.socket, socket.socket]:
-    """The examiner's side: control and wire, as its command line says."""
+    """Return the examiner's ends of control and wire, as its command line says."""
     if arguments[0] == "fd":
         return socket.socket(fileno=int(arguments[1])), socket.socket(fileno=int(arguments[2]))
     token = loopback.read_token()

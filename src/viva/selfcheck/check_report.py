@@ -1,4 +1,4 @@
-"""What `viva.check` returns: it shows itself, as a table in a notebook and as text everywhere else."""
+"""What `viva.check` returns: a report that displays itself as a table in a notebook and as text everywhere else."""
 
 import dataclasses
 import io
@@ -19,11 +19,13 @@ class Report:
     """The outcome of one check of a live notebook."""
 
     def __init__(self, score: Score, left: Sequence[LeftOut], *, took_s: float, shown: Container[str]) -> None:
-        """Args:
-        score: every test that was asked; its notes stand above the tests.
-        left: what was not run.
-        took_s: wall seconds of the check.
-        shown: ids of the tests that are listed: those that were asked for by name.
+        """Keep the score and what was left out.
+
+        Args:
+            score: every test that was run; its notes are shown above the tests.
+            left: what was not run.
+            took_s: wall seconds of the check.
+            shown: ids of the tests that are listed: those that the caller named.
         """
         self.score = score
         self.left = tuple(left)
@@ -33,33 +35,33 @@ class Report:
 
     @property
     def earned(self) -> Fraction:
-        """Points of the listed tests that were won."""
+        """Return the points earned in the listed tests."""
         return sum((entry.earned for entry in self.entries if not entry.status.is_open), Fraction(0))
 
     @property
     def points(self) -> Fraction:
-        """Points of the listed tests, open ones included."""
+        """Return the points of the listed tests, pending ones included."""
         return sum((entry.points for entry in self.entries), Fraction(0))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What concerns the notebook as a whole."""
+        """Return the notes on the notebook as a whole."""
         return self.score.notes
 
     @property
     def total(self) -> str:
-        """`7 of 8 points, 1 still open`."""
+        """Return the total as text: `7 of 8 points, 1 still open`."""
         still = sum((entry.points for entry in self.entries if entry.status.is_open), Fraction(0))
         return f"{show(self.earned)} of {show(self.points)} points" + (f", {show(still)} still open" if still else "")
 
     @property
     def not_run(self) -> str:
-        """What was not run, and the points at stake."""
+        """Return what was not run, and the points at stake."""
         return sentence(self.left, HOW_TO_TRAIN)
 
     @property
     def time(self) -> str:
-        """How long it took, and what was asked."""
+        """Return how long the check took, and what it tested."""
         return f"Asked of the notebook as it is now, in {self.took_s:.2f} s; hand in what also runs from top to bottom."
 
     def __str__(self) -> str:
@@ -77,5 +79,5 @@ class Report:
         return page(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What IPython asks for: both forms, which say the same."""
+        """Return both forms for IPython; they say the same."""
         return {"text/plain": str(self), "text/html": self._repr_html_()}

@@ -1,4 +1,4 @@
-"""Where the student defined what a test called: `In [7], line 3`. Nothing of the student's is run to find out."""
+"""Where the student defined what a test called: `In [7], line 3`. No student code runs to find this out."""
 
 import dataclasses
 import types
@@ -12,13 +12,13 @@ _MOST: Final = 4
 
 
 def with_places(entry: Entry, called: Iterable[str], namespace: Mapping[str, Any], cells: Mapping[str, str]) -> Entry:
-    """The entry, and where it lost points a line for each function that was called: where it was defined.
+    """Return the entry with, if it lost points, a line for each called function that says where it is defined.
 
     Args:
-        entry: as the examiner gave it.
+        entry: as the examiner returned it.
         called: names of the student's that the test called.
         namespace: where they are looked up.
-        cells: how a piece of code is called, by its file name.
+        cells: the display name of a piece of code, by its file name.
     """
     if entry.status not in _NAMED or not entry.cases:
         return entry
@@ -33,7 +33,7 @@ def with_places(entry: Entry, called: Iterable[str], namespace: Mapping[str, Any
 
 
 def _lookup(namespace: Mapping[str, Any], name: str) -> Any:
-    """What a name, or a path of attributes of classes, is bound to; None where that cannot be told."""
+    """Return what a name, or a path of attributes of classes, is bound to; None if it cannot be found."""
     head, *rest = name.split(".")
     found = namespace.get(head)
     for part in rest:
@@ -50,7 +50,7 @@ def _place(value: Any, cells: Mapping[str, str]) -> str:
 
 
 def _code(value: Any) -> types.CodeType | None:
-    """The code of a function, of what a decorator put around it, or of the first method of a class."""
+    """Return the code of a function, of the function that a decorator wraps, or of the first method of a class."""
     for _ in range(10):
         inner = vars(value).get("__wrapped__") if type(value) is types.FunctionType else None
         if inner is None:

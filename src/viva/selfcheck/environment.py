@@ -1,6 +1,6 @@
-"""The state of a live process that a check must leave as it was: random numbers, defaults, folders, streams, signals.
+"""The state of a live process that a check must restore: random numbers, defaults, folders, streams, signals.
 
-Each function remembers one thing and returns how to put it back.
+Each function saves one part of it and returns how to restore it.
 """
 
 import builtins
@@ -22,7 +22,7 @@ Undo = Callable[[], object]
 
 @contextlib.contextmanager
 def kept_as_they_were() -> Iterator[None]:
-    """Within, the process looks as a fresh one does; afterwards as it looked before, whatever happened within."""
+    """Make the process look like a fresh one within the block, and restore it afterwards whatever happened."""
     undos = [remember() for remember in _THINGS]
     try:
         np.seterr(divide="warn", over="warn", under="ignore", invalid="warn")
@@ -102,7 +102,7 @@ def _folder() -> Undo:
 
 
 def _imports() -> Undo:
-    """Where modules are looked for, and those called `inside`, which the author's helpers take for themselves."""
+    """Save where modules are searched for, and modules called `inside`, a name that the author's helpers use."""
     places: tuple[list[Any], ...] = (sys.path, sys.meta_path, sys.path_hooks, sys.argv)
     lists = [(each, list(each)) for each in places]
     before = {name: module for name, module in sys.modules.items() if _is_inside(name)}
@@ -165,7 +165,10 @@ def _builtins() -> Undo:
 
 
 def _signals() -> Undo:
-    """Handlers, and the timer that a student may have set; only the main thread can, and only some systems have it."""
+    """Save the handlers, and the timer that a student may have set.
+
+    Only the main thread can do this, and only some systems have them.
+    """
     if threading.current_thread() is not threading.main_thread():
         return lambda: None
     numbers = [number for name in ("SIGINT", "SIGALRM", "SIGTERM") if (number := getattr(signal, name, None))]

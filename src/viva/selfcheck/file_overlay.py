@@ -1,6 +1,6 @@
-"""Files that a test puts beside the student's program, without touching the student's folder.
+"""Files that a test puts next to the student's program, without touching the student's folder.
 
-While nothing is put, the program runs in its own folder. With the first file it runs in a temporary one, in which
+While no file is put, the program runs in its own folder. With the first file it runs in a temporary one, in which
 everything of its own folder can be reached as before.
 """
 
@@ -30,7 +30,7 @@ class Overlay:
         sources.work_in(str(folder))
 
     def put(self, request: dict[str, Any]) -> None:
-        """Write `data` to `path`, as a box does, in the temporary folder."""
+        """Write `data` to `path` in the temporary folder, as a box does."""
         if self._temporary is None:
             self._temporary = self._begin()
         parts = str(request["path"]).split("/")
@@ -42,7 +42,7 @@ class Overlay:
         workdir_files.put(request)
 
     def listed(self, _request: dict[str, Any]) -> list[list[Any]]:
-        """`[path, size]` of the files, near the top only: a notebook may lie in a large folder."""
+        """Return `[path, size]` of the files near the top only, because a notebook may be in a large folder."""
         found: list[list[Any]] = []
         waiting = [("", sources.folder())]
         while waiting and len(found) < _MOST_LISTED:
@@ -58,7 +58,7 @@ class Overlay:
         return sorted(found[:_MOST_LISTED])
 
     def close(self) -> None:
-        """Remove the temporary folder; the current directory must be another one again."""
+        """Remove the temporary folder; the caller has left it as the current directory."""
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
             self._temporary = None
@@ -72,7 +72,7 @@ class Overlay:
         return folder
 
     def _open_up(self, inner: Path) -> None:
-        """Make a folder that is a link to the student's a real one, with links in it."""
+        """Replace a link to one of the student's folders with a real folder that holds links."""
         assert self._temporary is not None  # put() has made it
         target = self._temporary / inner
         if target.is_symlink():
@@ -82,7 +82,7 @@ class Overlay:
 
 
 def _link_all(source: Path, target: Path) -> None:
-    """Everything of one folder in another: as links, or copied where the system makes none."""
+    """Link everything of one folder into another, or copy it where the system cannot create links."""
     with contextlib.suppress(OSError):
         for path in source.iterdir():
             try:

@@ -15,7 +15,7 @@ _LATE_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class LiveReadyMessage:
-    """What a kernel says of itself: there are no walls."""
+    """What a kernel reports about itself: there are no isolation layers."""
 
     versions: Mapping[str, str]
     tier: str = "T0"
@@ -25,7 +25,7 @@ class LiveReadyMessage:
 
 
 class KernelBox:
-    """The kernel for one loan."""
+    """The kernel while one test uses it."""
 
     def __init__(self, source: "KernelSource") -> None:
         self._source = source
@@ -33,16 +33,16 @@ class KernelBox:
 
     @property
     def ready_message(self) -> Any:
-        """What the kernel said of itself."""
+        """Return what the kernel reported about itself."""
         return self._source.ready_message
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Return whether it can be asked."""
         return not self._over
 
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
-        """Send one request and return the raw reply; raises what Box.ask raises."""
+        """Send one request and return the raw reply; raise what Box.ask raises."""
         if self._over:
             raise BoxDied(self._over)
         parts = wire.dump({"op": op, **fields})
@@ -59,11 +59,11 @@ class KernelBox:
             raise ProtocolViolation(f"the kernel sent no message of ours: {error}") from error
 
     def kill(self) -> None:
-        """Nothing more is asked in this loan; the kernel is the student's and goes on."""
+        """Ask nothing more until the next loan; the kernel is the student's and keeps running."""
         self._over = self._over or "the examiner gave it back"
 
     def close(self) -> None:
-        """As `kill`."""
+        """Do the same as `kill`."""
         self.kill()
 
 
@@ -71,9 +71,11 @@ class KernelSource:
     """Lends the one kernel at the other end of a connection."""
 
     def __init__(self, sock: socket.socket, ready_message: Any) -> None:
-        """Args:
-        sock: the connection; its other end answers as a box's worker does.
-        hello: what is known of the kernel.
+        """Keep the connection.
+
+        Args:
+            sock: the connection; its other end answers as a box's worker does.
+            ready_message: what is known of the kernel.
         """
         self._sock = sock
         self.ready_message = ready_message
@@ -81,7 +83,7 @@ class KernelSource:
         """Whether an answer is still to come that nobody waits for."""
 
     def take(self) -> KernelBox:
-        """The kernel.
+        """Return the kernel.
 
         Raises:
             BoxUnavailable: it is still busy with a question that was given up.
@@ -95,10 +97,13 @@ class KernelSource:
         return KernelBox(self)
 
     def exchange(self, parts: list[Any], timeout_s: float) -> dict[str, Any]:
-        """One request and its reply.
+        """Send one request and return its reply.
 
         Raises:
-            TimeoutError, EOFError, OSError, wire.WireError: no reply came, or none of ours.
+            TimeoutError: no reply came in time.
+            EOFError: the connection was closed.
+            OSError: the connection failed.
+            wire.WireError: the reply is not one of our messages.
         """
         self._sock.settimeout(None)
         self._late = True

@@ -42,7 +42,7 @@ class Kernel:
     """This process, asked as a box is asked."""
 
     def __init__(self, live: Live) -> None:
-        """Make the names of the notebook answerable; what tests put goes into a folder of its own."""
+        """Make the names of the notebook callable; files that tests put go into a temporary folder."""
         alarm.without_signals(threading.current_thread() is not threading.main_thread())
         for filename, name in live.cells().items():
             sources.remember_code(filename, name)
@@ -55,7 +55,7 @@ class Kernel:
         """The student's names that were called since somebody emptied it."""
 
     def begin(self) -> None:
-        """Take the settings of the process as those with which every test begins, and its builtins as Python's."""
+        """Take the process's settings as those with which every test begins, and remember the builtins."""
         seeding.take_as_usual()
         self._builtins = dict(vars(builtins))
 
@@ -63,8 +63,9 @@ class Kernel:
         """Receive one question and send its answer.
 
         Raises:
-            EOFError, OSError: the examiner is gone.
-            wire.WireError: what came is no question.
+            EOFError: the examiner ended.
+            OSError: the connection failed.
+            wire.WireError: the message is not a question.
         """
         refs = self._worker.refs
         request = wire.receive(sock, ref=refs.mention, tensor=refs.mention)
@@ -80,7 +81,7 @@ class Kernel:
         wire.transmit(sock, parts)
 
     def _repair_builtins(self) -> None:
-        """What a function that was asked took away from Python is given back at once: all of the kernel needs it."""
+        """Restore at once the builtins that a called function replaced, because the whole kernel needs them."""
         names = vars(builtins)
         for name, value in self._builtins.items():
             if names.get(name) is not value:
@@ -88,14 +89,14 @@ class Kernel:
 
 
 class Interruption:
-    """Ctrl-C while a question is answered: the answer would be made of it, so it is raised again after that."""
+    """Ctrl-C during an answer: the answer would report it as the student's error, so it is raised again afterwards."""
 
     def __init__(self) -> None:
         self.wanted = False
 
     @contextmanager
     def noticed(self) -> Iterator[None]:
-        """Within, Ctrl-C is noticed; the handler is put back with the rest of the process's state."""
+        """Notice Ctrl-C within the block; the handler is restored with the rest of the process's state."""
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, self._interrupt)
         yield
@@ -106,14 +107,17 @@ class Interruption:
 
 
 class LiveExaminer(ExaminerProcess):
-    """An examiner whose questions this process answers; kept for the next check."""
+    """An examiner whose questions this process answers; it is reused for the next check."""
 
     def __init__(
         self, course: Course, assignment: Assignment, secret: bytes, *, by_loopback: bool | None = None
     ) -> None:
-        """Prepare; see ExaminerProcess.
+        """Prepare the examiner; see ExaminerProcess.
 
         Args:
+            course: the course of the assignment.
+            assignment: the assignment to check.
+            secret: the secret of the course.
             by_loopback: how it is connected; None for what this system needs.
         """
         super().__init__(course, assignment, secret, BoxOptions(Tier.T0))
@@ -129,19 +133,19 @@ class LiveExaminer(ExaminerProcess):
         return launched.control
 
     def close(self, *, kill: bool = False) -> None:
-        """As ExaminerProcess.close."""
+        """Close the connection, then the process as ExaminerProcess.close does."""
         if self._wire is not None:
             self._wire.close()
             self._wire = None
         super().close(kill=kill)
 
     def _next(self) -> dict[str, Any] | None:
-        """The examiner's next message; its questions are answered meanwhile.
+        """Return the examiner's next message, and answer its questions until it comes.
 
         What it says about a test comes before the questions of the next one, so it is read first.
 
         Raises:
-            TimeoutError: it said and asked nothing for as long as a message may take.
+            TimeoutError: neither a message nor a question came for as long as a message may take.
             KeyboardInterrupt: Ctrl-C, also while a question was answered.
         """
         while self._sock is not None and self._wire is not None:
@@ -162,6 +166,6 @@ class LiveExaminer(ExaminerProcess):
 
 
 def _versions() -> dict[str, str]:
-    """What answers: Python, and the libraries that are loaded."""
+    """Return the versions of Python and of the libraries that are loaded."""
     loaded = {name: getattr(sys.modules.get(name), "__version__", None) for name in _LIBRARIES}
     return {"python": platform.python_version(), **{n: str(v) for n, v in loaded.items() if v is not None}}

@@ -1,4 +1,4 @@
-"""`viva.check()` in a live notebook: the kernel itself answers the questions, and stays as it was."""
+"""`viva.check()` in a live notebook: the kernel itself answers the questions, and its state is restored."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ class CheckRefused(UsageError):
     """The check cannot be made: the course, the assignment or the question does not exist. Shown as one sentence."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows: the sentence alone."""
+        """Return what IPython shows: only the sentence."""
         return [f"viva: {self}"]
 
 
@@ -45,19 +45,19 @@ def check(
     course: str | os.PathLike[str] | None = None,
     training: bool = False,
 ) -> "Report":
-    """Ask this notebook the public tests of its assignment, and say what to mend.
+    """Run the public tests of the assignment on this notebook, and say what to fix.
 
-    The functions that are defined now are asked, in this very process; nothing is run a second time. Variables, random
-    numbers, the working directory and the settings of numpy and torch are afterwards as they were.
+    The tests call the functions that are defined now, in this very process; no cell runs a second time. Variables,
+    random numbers, the working directory and the settings of numpy and torch are restored afterwards.
 
     Args:
         questions: numbers or names of tests (`"3.3"`); none for all.
-        assignment: its name; told from what the notebook defines where it is not given.
-        course: the course's folder; $VIVA_COURSE, or where grader.yaml is found from here upwards, where it is not.
-        training: whether tests that train a model are asked as well, which takes minutes.
+        assignment: its name; without it, recognised by what the notebook defines.
+        course: the course's folder; without it, $VIVA_COURSE, or the nearest folder upwards that has a grader.yaml.
+        training: whether tests that train a model run as well, which takes minutes.
 
     Returns:
-        An object that shows itself as a table. A wrong answer is no exception.
+        An object that displays itself as a table. A wrong answer is no exception.
 
     Raises:
         CheckRefused: there is no such course, assignment or question.
@@ -104,7 +104,7 @@ def _check(
 
 
 def _examiner(course: "Course", assignment: "Assignment") -> "LiveExaminer":
-    """The one of the last check, if it is for the same tests as they are now; else a new one."""
+    """Return the examiner of the last check if its tests have not changed, else a new one."""
     from viva.selfcheck.kernel_server import LiveExaminer
 
     secret = course.secret_or_public(os.environ)
@@ -116,7 +116,7 @@ def _examiner(course: "Course", assignment: "Assignment") -> "LiveExaminer":
 
 
 def _newest(assignment: "Assignment") -> int:
-    """When the tests were last changed: an author may be at work on them."""
+    """Return when the tests were last changed, because an author may be editing them."""
     paths = [assignment.folder / "assignment.yaml", *assignment.graders.rglob("*.py")]
     newest = 0
     for path in paths:

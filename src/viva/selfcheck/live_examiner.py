@@ -1,8 +1,8 @@
 """The examiner of a live notebook: `python -I -m viva.selfcheck.live_examiner fd CONTROL WIRE`, or `tcp PORT`.
 
-As viva.pipeline.process.main, but what it asks is the student's kernel at the other end of the wire: nothing is
-loaded, since it is all there. The key and the tests stay in this process, which ends when the kernel closes the
-connection.
+It works as viva.pipeline.process.main does, but asks the student's kernel at the other end of the wire. Nothing is
+loaded, because everything is there already. The key and the tests stay in this process, which ends when the kernel
+closes the connection.
 """
 
 import os
@@ -25,10 +25,10 @@ LIVE: Final = "your notebook"
 
 
 class LiveLoader(Loader):
-    """What the author gives is put into the kernel; the student's own part is there already."""
+    """Loads the author's files into the kernel; the student's own part is there already."""
 
     def load(self, ask: Ask) -> LoadReport:
-        """The author's data and helpers; notebooks are read for their prose alone.
+        """Load the author's data and helpers; read notebooks only for their prose.
 
         Raises:
             BoxError: the kernel did not answer.
@@ -46,7 +46,7 @@ class LiveLoader(Loader):
         return report
 
     def others(self, report: LoadReport) -> list[str]:
-        """None: what the student has not imported is not part of the kernel."""
+        """Return no files: what the student has not imported is not part of the kernel."""
         return []
 
 

@@ -1,4 +1,4 @@
-"""Where a live notebook is: its names, its cells, its file if that can be found, the files beside it."""
+"""A live notebook: its names, its cells, its file if that can be found, and the files next to it."""
 
 import os
 import re
@@ -28,7 +28,7 @@ _CELL: Final = re.compile(r"<ipython-input-(\d{1,9})-[0-9a-f]{1,64}>")
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A live notebook, or a plain prompt of Python."""
+    """A live notebook, or a plain Python prompt."""
 
     namespace: dict[str, Any]
     shell: Any
@@ -39,7 +39,7 @@ class Live:
     """The notebook's file."""
 
     def cells(self) -> dict[str, str]:
-        """How each piece of the student's code is called, by its file name: `In [7]`, `helper.py`."""
+        """Return the display name of each piece of the student's code (`In [7]`, `helper.py`) by its file name."""
         compiled = getattr(getattr(self.shell, "compile", None), "_filename_map", None)
         found = {str(name): f"In [{number}]" for name, number in compiled.items()} if type(compiled) is dict else {}
         for code in _codes(self.namespace):
@@ -52,7 +52,7 @@ class Live:
         return found
 
     def modules(self) -> list[ModuleType]:
-        """The student's own modules that are imported: those that lie in the notebook's folder."""
+        """Return the student's own imported modules: those that are in the notebook's folder."""
         home = str(self.folder) + os.sep
 
         def is_own(path: Any) -> bool:
@@ -62,7 +62,7 @@ class Live:
         return [module for module in modules if is_own(vars(module).get("__file__"))]
 
     def submission(self) -> tuple[Submission, list[str]]:
-        """The files that tests may look into, and what the student should know of them."""
+        """Return the files that tests may read, and notes for the student about them."""
         notes: list[str] = []
         files: dict[str, bytes] = {}
         left = _MOST_TOGETHER
@@ -83,7 +83,7 @@ class Live:
         return Submission(name, handed, digest(handed)), notes
 
     def outline(self, submission: Submission) -> Submission:
-        """What the assignment can be recognised by: the names that are defined here, as a module would define them."""
+        """Return the submission with a module that defines the names defined here, to recognise the assignment."""
         text = "".join(f"{name} = 0\n" for name in list(self.namespace) if type(name) is str and name.isidentifier())
         return Submission(submission.name, (*submission.files, File("live.py", text.encode())), "")
 
@@ -97,7 +97,7 @@ class Live:
 
 
 def find(environ: Mapping[str, str] = os.environ) -> Live:
-    """The notebook in which this is called, or the prompt."""
+    """Return the notebook, or the prompt, in which this is called."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     namespace = shell.user_ns if shell is not None else vars(sys.modules["__main__"])
@@ -105,7 +105,7 @@ def find(environ: Mapping[str, str] = os.environ) -> Live:
 
 
 def _file(namespace: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
-    """The notebook's file, where VS Code or Jupyter's server say it; Colab does not."""
+    """Return the notebook's file, if VS Code or Jupyter's server names it; Colab does not."""
     for told in (namespace.get("__vsc_ipynb_file__"), namespace.get("__session__"), environ.get("JPY_SESSION_NAME")):
         if type(told) is str and told.endswith(".ipynb") and "\0" not in told:
             path = Path(told)
@@ -115,7 +115,7 @@ def _file(namespace: Mapping[str, Any], environ: Mapping[str, str]) -> Path | No
 
 
 def _read(path: Path, most: int) -> bytes | None:
-    """The bytes of a file, None if it is larger or cannot be read."""
+    """Return the bytes of a file; None if it is larger or cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(most + 1)
@@ -125,7 +125,7 @@ def _read(path: Path, most: int) -> bytes | None:
 
 
 def _codes(namespace: Mapping[str, Any]) -> list[str]:
-    """The file names of the functions that are defined here."""
+    """Return the file names of the functions that are defined here."""
     values = list(namespace.values())
     functions = [value for value in values if type(value) is type(_codes)]
     return [function.__code__.co_filename for function in functions]

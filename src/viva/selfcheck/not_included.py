@@ -1,4 +1,4 @@
-"""What a check leaves out, and the points at stake: every test of the assignment is counted exactly once."""
+"""What a check leaves out, and the points at stake: every test of the assignment counts exactly once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ class LeftOut:
 def left_out(
     tests: Sequence[Entry], entries: Sequence[Entry], elsewhere: Mapping[str, Fraction] | None = None
 ) -> tuple[LeftOut, ...]:
-    """What was not run here, by kind; with the points that were decided it adds up to the whole assignment.
+    """Return what was not run here, by kind; with the points that were decided it adds up to the whole assignment.
 
     Args:
         tests: every test of the assignment, as the examiner collected them.
-        entries: what came of those that were asked.
-        elsewhere: in a released folder, what tests are worth that stayed with the graders, by kind.
+        entries: the results of those that were run.
+        elsewhere: in a released folder, the points of tests that were not released, by kind.
     """
     came = {entry.test_id: entry for entry in entries}
     kinds = [(_kind(test, came.get(test.test_id)), test.points) for test in tests]
@@ -48,11 +48,11 @@ def left_out(
 
 
 def sentence(found: Sequence[LeftOut], how_to_train: str) -> str:
-    """One sentence for a person: what was not run, and how many points it is worth.
+    """Return one sentence for students: what was not run, and how many points it is worth.
 
     Args:
-        found: of `left_out`.
-        how_to_train: how tests that train are asked for as well.
+        found: what `left_out` returned.
+        how_to_train: how to run tests that train as well.
     """
     if not found:
         return "Every test of the assignment was run here."
@@ -62,7 +62,7 @@ def sentence(found: Sequence[LeftOut], how_to_train: str) -> str:
 
 
 def _kind(test: Entry, came: Entry | None) -> str:
-    """Why the points of a test are not decided here; empty where they are."""
+    """Return why the points of a test are not decided here; empty if they are."""
     if test.visibility != "visible" and came is None:
         return HIDDEN
     if came is None:

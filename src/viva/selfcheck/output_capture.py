@@ -1,4 +1,4 @@
-"""What the student's functions print, show and draw while they are asked is not put below the cell that checks."""
+"""Hides what the student's functions print, display and draw while they are called."""
 
 import contextlib
 import io
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Nowhere(io.RawIOBase):
-    """Takes everything and keeps nothing."""
+    """A stream that discards everything."""
 
     def writable(self) -> bool:
         return True
@@ -23,7 +23,7 @@ def _stream() -> io.TextIOWrapper:
 
 @contextlib.contextmanager
 def nothing_shown(shell: Any) -> Iterator[None]:
-    """Within, standard output and error, `display` and figures go nowhere.
+    """Discard standard output and error, `display` and figures within the block.
 
     Args:
         shell: IPython's, or None.
@@ -49,10 +49,10 @@ def _publisher(shell: Any) -> Any:
         """Publishes nothing."""
 
         def publish(self, *_args: Any, **_kwargs: Any) -> None:
-            """Nothing is shown."""
+            """Show nothing."""
 
         def clear_output(self, wait: bool = False) -> None:
-            """Nothing was shown."""
+            """Clear nothing, because nothing was shown."""
 
     make: Any = Nobody
     return make(shell=shell)

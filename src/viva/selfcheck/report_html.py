@@ -1,6 +1,6 @@
-"""A report as HTML for a notebook: a table with headings, no script, no colour of its own, nothing but escaped text.
+"""A report as HTML for a notebook: a table with headings, no script, no colour of its own, only escaped text.
 
-The colours are those of the notebook around it, dark or light. Every status is a word beside its symbol.
+The colours are those of the notebook around it, dark or light. Every status has a word next to its symbol.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -18,7 +18,7 @@ _HEADINGS: Final = ("Result", "Points", "Question", "What was asked, and what ca
 
 
 def page(report: "Report") -> str:
-    """The report as one element."""
+    """Return the report as one element."""
     title = html(line(f"Check of {report.score.submission}: {report.total}"))
     notes = "".join(f'<li><span style="white-space: pre-wrap">{html(note)}</span></li>' for note in report.notes)
     head = "".join(f'<th scope="col" style="{_CELL}; border-top: 0">{text}</th>' for text in _HEADINGS)

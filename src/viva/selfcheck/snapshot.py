@@ -1,8 +1,8 @@
-"""What a student's variables hold is remembered before a check, and put back in place after it.
+"""A snapshot of what a student's variables hold, taken before a check and restored in place after it.
 
-A check calls the student's functions, which may change lists, arrays and models that live on in the notebook. Objects
-stay the same objects; what was in them is written back. Nothing of the student's is called: only exact types of Python,
-numpy and torch are read, and the attributes of objects whose classes the student wrote.
+A check calls the student's functions, which may change lists, arrays and models that the notebook still uses. Objects
+stay the same objects; their contents are written back. No student code is called: only exact types of Python, numpy
+and torch are read, and the attributes of objects whose classes the student wrote.
 """
 
 import collections
@@ -27,7 +27,7 @@ _OF_THE_SHELL: Final = frozenset({"In", "Out", "exit", "quit", "get_ipython", "o
 
 
 class Kept:
-    """What the names of a namespace were bound to, and what was in it."""
+    """The bindings of a namespace, and the contents of what they refer to."""
 
     def __init__(
         self,
@@ -36,12 +36,13 @@ class Kept:
         most_bytes: int = MOST_BYTES,
         most_objects: int = MOST_OBJECTS,
     ) -> None:
-        """Remember everything that the names reach.
+        """Save everything that the names reach.
 
         Args:
             namespace: the globals of the student's code.
             others: those of the student's modules.
-            most_bytes, most_objects: how much is remembered; what is beyond is named in `too_large`.
+            most_bytes: how many bytes are saved; what is beyond is named in `too_large`.
+            most_objects: how many objects are saved; what is beyond is named in `too_large`.
         """
         self.too_large: list[str] = []
         self._bytes, self._objects = most_bytes, most_objects
@@ -54,7 +55,7 @@ class Kept:
                 self.too_large.append(name)
 
     def put_back(self) -> None:
-        """Everything as it was. What cannot be put back is left as it is."""
+        """Restore everything that can be restored."""
         for undo in self._undo:
             try:
                 undo()
@@ -62,7 +63,7 @@ class Kept:
                 continue
 
     def _walk(self, value: Any) -> bool:
-        """Remember an object and what it reaches; False where that was too much."""
+        """Save an object and what it reaches; return False if that was too much."""
         whole = True
         waiting = [value]
         while waiting:
@@ -85,7 +86,7 @@ class Kept:
         return whole
 
     def _remember(self, here: Any, kind: type) -> tuple[Undo | None, Iterable[Any]]:
-        """How to put one object back, and which objects it holds."""
+        """Return how to restore one object, and which objects it holds."""
         if kind in _CONTAINERS:
             return _CONTAINERS[kind](here)
         if kind is tuple or kind is frozenset:
@@ -111,17 +112,17 @@ class Kept:
 
 
 def _home_of(kind: type) -> Any:
-    """The module that made a class, whatever its metaclass says."""
+    """Return the module that defines a class, whatever its metaclass says."""
     return type.__dict__["__module__"].__get__(kind)
 
 
 def _members(kind: type) -> Any:
-    """What a class defines, whatever its metaclass says."""
+    """Return what a class defines, whatever its metaclass says."""
     return type.__dict__["__dict__"].__get__(kind)
 
 
 def _attributes(here: Any) -> Any:
-    """The dict of an object's attributes; None where it has none."""
+    """Return the dict of an object's attributes; None if it has none."""
     try:
         found = object.__getattribute__(here, "__dict__")
     except Exception:  # it has none, or its class puts something else in its place
@@ -130,7 +131,7 @@ def _attributes(here: Any) -> Any:
 
 
 def _same(now: Iterable[Any], before: Iterable[Any]) -> bool:
-    """Whether these are the same objects in the same order; none of them is compared."""
+    """Return whether these are the same objects in the same order, without comparing any of them."""
     return [id(item) for item in now] == [id(item) for item in before]
 
 
@@ -200,7 +201,7 @@ _CONTAINERS: Final[dict[type, Callable[[Any], tuple[Undo, Iterable[Any]]]]] = {
 
 
 def _function(here: types.FunctionType) -> tuple[Undo, Iterable[Any]]:
-    """Defaults that a call may have changed, attributes, and the variables of the functions around it."""
+    """Save defaults that a call may change, attributes, and the variables of the enclosing functions."""
     cells = [(cell, content) for cell in here.__closure__ or () for content in _content(cell)]
 
     def undo() -> None:
@@ -220,7 +221,7 @@ def _content(cell: types.CellType) -> Iterator[Any]:
 
 
 def _class(here: type) -> tuple[Undo, Iterable[Any]]:
-    """Attributes of a class, such as a counter of its instances."""
+    """Save the attributes of a class, such as a counter of its instances."""
     before = {name: value for name, value in _members(here).items() if not _of_python(name)}
 
     def undo() -> None:
@@ -261,7 +262,7 @@ def _array(here: Any) -> Undo | None:
 
 
 def _tensor(torch: Any, here: Any) -> Undo | None:
-    """A tensor's numbers and its gradient; the graph that made it is left as it is."""
+    """Save a tensor's numbers and its gradient; the graph that made it is left as it is."""
     if here.layout != torch.strided or here.is_meta:
         return None
     before, gradient = here.detach().clone(), here.grad if here.is_leaf else None
@@ -280,7 +281,7 @@ def _tensor(torch: Any, here: Any) -> Undo | None:
 
 
 def _bits(torch: Any, tensor: Any) -> Any:
-    """The bytes of a tensor, for which NaN equals itself."""
+    """Return the bytes of a tensor, for which NaN equals itself."""
     return tensor.detach().contiguous().reshape(-1).view(torch.uint8)
 
 

@@ -1,4 +1,4 @@
-"""`viva check --watch`: a submission each time its bytes have changed and come to rest. It only looks, and often."""
+"""`viva check --watch`: yields a submission each time its bytes have changed and come to rest."""
 
 import stat
 import time
@@ -19,7 +19,10 @@ Looks = tuple[tuple[str, int, int], ...]
 
 
 def look(path: Path) -> Looks:
-    """Path, time of the last change and size of each file of a submission; links are not followed. Never raises."""
+    """Return path, time of the last change and size of each file of a submission.
+
+    Links are not followed. The function never raises.
+    """
     found: list[tuple[str, int, int]] = []
     waiting = [path]
     while waiting and len(found) < _MOST_FILES:
@@ -38,13 +41,13 @@ def look(path: Path) -> Looks:
 def versions(
     path: Path, interval_s: float = INTERVAL_S, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[Submission]:
-    """The submission as it is now, then once after each change of its bytes; ends only by an exception.
+    """Yield the submission as it is now, then once after each change of its bytes; end only by an exception.
 
-    A change counts when it has been at rest for one interval, so that a file half written is not read. What was only
-    touched, or changed back, is no change. While nothing lies at the path, it waits.
+    A change counts when it has been at rest for one interval, so that a half-written file is not read. A file that was
+    only touched, or changed back, is unchanged. While nothing exists at the path, the generator waits.
 
     Raises:
-        UsageError: there is nothing at the path to begin with.
+        UsageError: there is nothing at the path at the start.
     """
     seen = look(path)
     submission = open_submission(path, str(path))
@@ -71,7 +74,7 @@ def versions(
 
 
 def changed(before: Score, now: Score) -> list[Entry]:
-    """The entries that came out otherwise than before: their status, their points, or what they say."""
+    """Return the entries whose status, points or messages differ from before."""
     known = {entry.test_id: _said(entry) for entry in before.entries}
     return [entry for entry in now.entries if known.get(entry.test_id) != _said(entry)]
 

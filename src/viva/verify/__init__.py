@@ -1,1 +1,1 @@
-"""The graders are graded: the key, the starter and submissions with known verdicts go through the real path."""
+"""Checks of the graders: the key, the starter and the example submissions are graded as students' work is."""

@@ -1,4 +1,4 @@
-"""The known verdicts: which submissions an assignment ships, and what each must get."""
+"""Expected verdicts: which example submissions an assignment ships, and what each must get."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +25,7 @@ EXPECTED: Final[Table] = {
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One submission with a known verdict."""
+    """One submission with an expected verdict."""
 
     name: str
     """`wrong/unclipped_counts`, `key` or `starter`."""
@@ -42,11 +42,11 @@ class Known:
 
 
 def known_submissions(course: Course, assignment: Assignment) -> list[Known]:
-    """Key, starter and fixtures of an assignment, in a stable order.
+    """Return key, starter and fixtures of an assignment, in a stable order.
 
     Raises:
-        CourseError: expected.yaml is wrong, or speaks of a fixture that does not exist; or there is nothing at all,
-            where a suite needs no key.
+        CourseError: expected.yaml is wrong, or mentions a fixture that does not exist; or there is no submission at
+            all, where a suite needs no key.
     """
     folder = course.root / "fixtures" / assignment.name / "submissions"
     paths = {"starter": assignment.starter} if assignment.starter.is_dir() else {}
@@ -63,9 +63,9 @@ def known_submissions(course: Course, assignment: Assignment) -> list[Known]:
 
 
 def key_submission(course: Course, assignment: Assignment) -> Submission:
-    """The model answers as if a student had handed them in: the key as the module, the references beside it.
+    """Return the model answers as a submission: the key as the module, the references next to it.
 
-    What the key hands in beside code, such as predictions, lies in `graders/<a>/handed_in/`.
+    What the key submits besides code, such as predictions, is in `graders/<a>/handed_in/`.
 
     Raises:
         CourseError: there is no key.
@@ -98,7 +98,7 @@ def _known(name: str, path: Path, stated: dict[str, Any]) -> Known:
 
 
 def _stated(path: Path, names: list[str]) -> dict[str, dict[str, Any]]:
-    """What expected.yaml says, by the name of the submission; nothing if there is no such file."""
+    """Return what expected.yaml says, by the name of the submission; empty if there is no such file."""
     if not path.is_file():
         return {}
     document: CourseDocument = read_document(path)

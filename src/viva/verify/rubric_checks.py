@@ -1,4 +1,4 @@
-"""Does the rubric fit the tests: is every written question marked with it, for the points that its test is worth?"""
+"""Whether the rubric fits the tests: every written question is graded with it, for the points of its test."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from viva.model import Entry, Score, Status
 
 
 def rubric_complaints(rubric: Rubric, scores: Sequence[Score]) -> tuple[str, ...]:
-    """What is wrong, a sentence each; nothing where an assignment has no rubric.
+    """Return what is wrong, a sentence each; nothing where an assignment has no rubric.
 
     Args:
         rubric: the assignment's.
-        scores: of all submissions with a known verdict: which questions are handed to a person shows in what was run.
+        scores: of all submissions with an expected verdict; they show which questions are graded by hand.
     """
     if not rubric.questions:
         return ()

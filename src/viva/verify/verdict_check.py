@@ -1,4 +1,4 @@
-"""Does a score agree with the known verdict of its submission?"""
+"""Whether a score agrees with the expected verdict of its submission."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from viva.verify.expected_verdicts import Known
 
 
 def points_complaint(assignment: Assignment, total: Fraction) -> str:
-    """What is wrong if the tests do not add up to what assignment.yaml says; empty if they do."""
+    """Return what is wrong if the tests do not add up to what assignment.yaml says; empty if they do."""
     if assignment.points is None or total == assignment.points:
         return ""
     said = f"assignment.yaml says {_points(assignment.points)}"
@@ -16,13 +16,13 @@ def points_complaint(assignment: Assignment, total: Fraction) -> str:
 
 
 def complaints(known: Known, score: Score) -> list[str]:
-    """What is wrong with the score, one sentence each; empty when it is as it should be, as far as it was asked."""
+    """Return what is wrong with the score, one sentence each; empty if it is right as far as the tests ran."""
     found = [*_ours(score), *_stated(known, score)]
     return found or ([] if waits(known, score) else _of_folder(known, score))
 
 
 def waits(known: Known, score: Score) -> bool:
-    """True when a test that must fail was left out of this run: then the verdict is not decided yet."""
+    """Return whether a test that must fail was left out of this run, so that the verdict is not decided yet."""
     left_out = {_short(e) for e in score.entries if e.status is Status.DEFERRED}
     return not left_out.isdisjoint(known.failing or ())
 
@@ -62,15 +62,15 @@ def _stated(known: Known, score: Score) -> list[str]:
 
 
 def _speaks_of_training(failing: set[str], score: Score) -> bool:
-    """Whether the list of failing tests covers those that not every run asks: it names one of them, or is empty.
+    """Return whether the list of failing tests covers those that some runs omit: it names one, or is empty.
 
-    A list from before there were any stays as true as it was; what such a submission gets there, `training` may say.
+    A list written before there were such tests stays valid; `training` says what such a submission gets there.
     """
     return not failing or any(_short(e) in failing for e in score.entries if e.needs)
 
 
 def _of_folder(known: Known, score: Score) -> list[str]:
-    """What the folder's name promises, whatever else is stated."""
+    """Return what is wrong according to the folder's name, whatever else is stated."""
     decided = score.points - score.still_open
     statuses = {e.status for e in score.entries}
     match known.verdict:
@@ -92,7 +92,7 @@ def _of_folder(known: Known, score: Score) -> list[str]:
 
 
 def _unless_left_out(score: Score) -> str:
-    """What to state where a test that was left out may be the one that fails."""
+    """Return what to state where a test that was left out may be the one that fails."""
     if any(e.status is Status.DEFERRED for e in score.entries):
         return "; if it fails a test that was left out here, name it in expected.yaml (failing: [test_…])"
     return ""
@@ -120,7 +120,7 @@ def _points(points: Fraction) -> str:
 
 
 def _why(entry: Entry) -> str:
-    """One line of what the staff reads; of a traceback, the exception."""
+    """Return one line of what the staff reads; of a traceback, the exception."""
     first, *others = (entry.staff_message or entry.message).strip().splitlines() or [""]
     if first.startswith("Traceback"):
         first = next((line for line in others if not line.startswith(" ")), first)

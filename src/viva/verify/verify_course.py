@@ -1,4 +1,4 @@
-"""Verify assignments: points add up, and every known submission gets what it should, through the real path."""
+"""Verifies assignments: points add up, and every known submission gets what it should, through the real path."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from viva.verify.verdict_check import complaints, points_complaint, waits
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was verified."""
+    """The result of one check."""
 
     what: str
     complaints: tuple[str, ...]
@@ -35,7 +35,7 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """True when there is nothing to complain about."""
+        """Return whether there is nothing to complain about."""
         return not self.complaints
 
 
@@ -50,11 +50,17 @@ def verify(
     training: bool = False,
     gpus: Gpus | None = None,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
-    """Grade everything whose verdict is known, all assignments in one batch so that no core waits for another.
+    """Grade everything that has an expected verdict, all assignments in one batch so that no core waits for another.
 
     Submissions that run into a time limit come first: while one worker waits for them, the others grade the rest.
 
     Args:
+        course: the course.
+        assignments: what to verify.
+        tier: the isolation level.
+        secret: the secret of the course.
+        workers: how many processes; 0 for one per core.
+        with_mutants: whether ten mutants of each assignment are graded too.
         training: whether tests that train are run; never for mutants.
         gpus: what is offered to tests that need a GPU; None to leave them out.
 

@@ -1,5 +1,5 @@
-"""Existing nbgrader and otter assignments: the student's notebook is run in the box with the author's tests in it.
+"""Existing nbgrader and otter assignments: the box runs the student's notebook with the author's tests in it.
 
-What the tests are is read from the author's files, as text; nothing of them is run outside a box. What a test comes to
-is a claim of the process that it shares with the student's code, and every result says so.
+The tests are read from the author's files as text; none of them runs outside a box. The result of a test is an
+untrusted value, because the test shares its process with the student's code, and every result says so.
 """

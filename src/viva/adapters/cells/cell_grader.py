@@ -1,4 +1,4 @@
-"""Graders for nbgrader and otter assignments: what they share with unittest suites is in `viva.adapters.unittests`."""
+"""Graders for nbgrader and otter assignments; `viva.adapters.shared_grader` holds what all suites share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,10 +30,10 @@ class CellGrader(SharedGrader):
 
     @classmethod
     def start(cls, assignment: Assignment, source: BoxSource, secret: bytes) -> "CellGrader":
-        """Read the author's files, as text.
+        """Read the author's files as text.
 
         Raises:
-            CourseError: one of them cannot be read, or says what cannot be taken over.
+            CourseError: one of them cannot be read, or uses what cannot be imported.
         """
         nbgrader = assignment.suite == "nbgrader"
         suite = NbgraderSuite(read_source(assignment.graders / FOLDER)) if nbgrader else read_otter(assignment)
@@ -41,17 +41,17 @@ class CellGrader(SharedGrader):
 
     @property
     def kind(self) -> str:
-        """What assignment.yaml calls such suites."""
+        """Return what assignment.yaml calls such suites."""
         return str(self.assignment.suite)
 
     @property
     def tests(self) -> Sequence[CellTest]:
-        """In the order in which they are asked."""
+        """Return the tests in the order in which they run."""
         return self.suite.tests
 
     @property
     def mixed(self) -> bool:
-        """Never: the notebook is run once without hidden tests, and what students read comes from there."""
+        """Return False: the notebook runs once without hidden tests, and students read only the output of that run."""
         return False
 
     def begin(
@@ -70,7 +70,7 @@ class CellGrader(SharedGrader):
 
 @dataclass(slots=True)
 class _Run:
-    """Has an outcome for each test, whatever the boxes do."""
+    """Returns an outcome for each test, whatever the boxes do."""
 
     run: NotebookRun
     of: Callable[[CellTest], Outcome]

@@ -1,4 +1,4 @@
-"""How a submission gets into a box whose notebook is run cell by cell: bytes only, nothing is run yet."""
+"""Loads a submission into a box whose notebook runs cell by cell: only bytes, nothing runs yet."""
 
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from viva.submissions.notebook_cells import Cell, Notebook, NotebookError, read_
 
 
 class CellLoader(Loader):
-    """Puts the student's files, then the author's in their places, and reads the notebooks as data."""
+    """Puts the student's files into the box, then the author's over them, and reads the notebooks as data."""
 
     def __init__(self, submission: Submission, assignment: Assignment) -> None:
         super().__init__(submission, assignment, {})
@@ -20,7 +20,7 @@ class CellLoader(Loader):
         """What can be run, by its path in the submission; a module counts as a notebook of one cell."""
 
     def load(self, ask: Ask) -> LoadReport:
-        """Put everything in its place.
+        """Put every file in its place.
 
         Raises:
             BoxError: the box ended.
@@ -41,7 +41,7 @@ class CellLoader(Loader):
         return report
 
     def order(self, paths: list[str]) -> list[str]:  # type: ignore[override]  # a list is all that is given
-        """Notebooks first, those that fit the assignment before others, the least deep first; then modules."""
+        """Return notebooks first, matching ones before others, the least nested first; then modules."""
         wanted = self._of.submission.notebook
         notebooks = [p for p in paths if p.endswith(".ipynb")]
         fitting = [p for p in notebooks if wanted and fnmatch(PurePosixPath(p).name, wanted)]

@@ -1,4 +1,4 @@
-"""From what the box says of a cell or of a test to its outcome, by the rules of the tool that it was written for."""
+"""Turns what the box reports about a cell or a test into its outcome, by the rules of the tool it was written for."""
 
 import math
 from fractions import Fraction
@@ -14,15 +14,15 @@ ERROR_OUTPUT: Final = "The tests wrote to the error output, which loses their po
 
 
 def of_error(error: BoxError | StudentRaised) -> Outcome:
-    """The outcome of a test that was not run to its end."""
+    """Return the outcome of a test that did not run to its end."""
     return judge(error, answered=True)
 
 
 def of_cell(reply: Any, points: Fraction) -> Outcome:
-    """nbgrader's rule for a cell of tests.
+    """Return the outcome of a cell of tests, by nbgrader's rule.
 
-    The first output decides that is an error or text on stderr (nothing), or the cell's value (that many points where
-    it is a number from zero to the points, else all); a cell without any such output earns everything.
+    The first output decides that is an error or text on stderr (no points), or the cell's value (that many points if it
+    is a number from zero to the points, else all); a cell without any such output earns everything.
     """
     cell = untrusted.table(reply)
     for output in map(untrusted.table, untrusted.rows(cell.get("outputs"))):
@@ -35,7 +35,7 @@ def of_cell(reply: Any, points: Fraction) -> Outcome:
 
 
 def of_case(reply: Any, *, success: str, failure: str) -> Outcome:
-    """Otter's rule: a case passes or fails; the author's words for either are shown."""
+    """Return the outcome of a case by otter's rule: it passes or fails, and the author's text for either is shown."""
     case = untrusted.table(reply)
     if case.get("passed") is True:
         return Outcome(Status.PASSED, success)
@@ -79,7 +79,7 @@ def _lost(cell: dict[Any, Any], output: dict[Any, Any]) -> Outcome:
 
 
 def _said(error: StudentRaised) -> str:
-    """What a failed assertion says; any other exception with the student's own lines."""
+    """Return what a failed assertion says; any other exception with the student's own lines."""
     if error.type_name == "AssertionError":
         return f"Test failed: {error.message}" if error.message else "Test failed."
     return describe(without_suite(error))

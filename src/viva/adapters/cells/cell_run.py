@@ -1,6 +1,6 @@
-"""Run a notebook's cells, and the tests between or behind them, once and in order, in one box.
+"""Runs a notebook's cells, and the tests between or after them, once and in order, in one box.
 
-Each is a question of its own, so that one which ends its box costs itself: the others are run again without it.
+Each is a request of its own, so that only a step that ends its box is lost: the others run again without it.
 """
 
 import time
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(slots=True)
 class Ran:
-    """What the box said of each step that it ran, by the step's place; of the others, why not."""
+    """What the box replied to each step, by the step's place; for the others, why they did not run."""
 
     replies: dict[int, Any] = field(default_factory=dict)
     errors: dict[int, BoxError | StudentRaised] = field(default_factory=dict)
@@ -55,10 +55,11 @@ class NotebookRun:
         """Whether nothing has been run yet in the box that is open."""
 
     def find(self) -> CellLoader:
-        """Have a box with the submission in it; its loader knows the notebooks.
+        """Open a box with the submission in it, and return its loader, which knows the notebooks.
 
         Raises:
-            BoxError, GraderError: as BoxSession.open.
+            BoxError: as BoxSession.open.
+            GraderError: as BoxSession.open.
         """
         before = self._session.generation
         self._begin(self._limits.load_s, hidden=False)
@@ -73,12 +74,14 @@ class NotebookRun:
 
         Args:
             path: of the notebook in the submission.
+            steps: what to run, in order.
             hidden: whether the steps hold what students must not learn; then nothing that the box says reaches them.
-            seed: given once, before the first step.
+            seed: set once, before the first step.
             checks: the tests that the notebook may ask for.
 
         Raises:
-            BoxError, GraderError: as BoxSession.open; what one step does to its box is not raised.
+            BoxError: as BoxSession.open; what one step does to its box is not raised.
+            GraderError: as BoxSession.open.
         """
         ran = Ran()
         for _ in range(MOST_BOXES):
@@ -96,7 +99,7 @@ class NotebookRun:
         return ran
 
     def _run_all(self, steps: Sequence[Step], ran: Ran, *, hidden: bool) -> bool:
-        """False where a step has ended the box."""
+        """Run every step; return False if a step ended the box."""
         for at, step in enumerate(steps):
             if at in ran.errors:
                 continue
@@ -130,11 +133,11 @@ class NotebookRun:
         self._session.begin_test(seed=seed, test_s=min(limit_s, left_s), call_s=limit_s, hidden=hidden)
 
     def _until(self) -> float:
-        """When the time of the whole submission is over: waiting for a box is nobody's time."""
+        """Return when the time of the whole submission is over; waiting for a box does not count."""
         return self._deadline + self._session.waited_s
 
     def _tell(self, path: str, steps: Sequence[Step], ran: Ran) -> None:
-        """Note above the results which of the student's own cells went wrong."""
+        """Note above the results which of the student's own cells failed."""
         report = self._session.report
         if report is None:
             return

@@ -1,4 +1,4 @@
-"""What the tests of a notebook are, before any submission is there."""
+"""The tests of a notebook, described before there is any submission."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +21,7 @@ class CellTest:
 
 
 def plain_test(test_id: str, name: str, number: str, points: Fraction = Fraction(0)) -> TestFunction:
-    """A visible test that depends on nothing."""
+    """Return a visible test that depends on nothing."""
     return TestFunction(
         test_id=test_id,
         name=name,

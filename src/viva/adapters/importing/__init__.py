@@ -1,4 +1,4 @@
-"""Bring what you have: assignments of nbgrader, otter and Gradescope become a course of viva's.
+"""Importers: assignments of nbgrader, otter and Gradescope become a viva course.
 
-What is read here is text: no test, notebook or configuration of another tool is run, imported or executed.
+Files are read as text: no test, notebook or configuration of another tool is run, imported or executed.
 """

@@ -15,7 +15,7 @@ _LITTER: Final = frozenset({"__pycache__", ".ipynb_checkpoints", ".git", ".venv"
 
 
 def read_bundle(path: Path) -> dict[str, bytes]:
-    """Every file by its path below the folder or in the archive, sorted; without caches, links and hidden files.
+    """Return every file by its path below the folder or in the archive, without caches, links and hidden files.
 
     Raises:
         UsageError: there is nothing, it is neither a folder nor a zip archive, or it is too large.
@@ -30,10 +30,10 @@ def read_bundle(path: Path) -> dict[str, bytes]:
 
 
 def files_of_zip(data: bytes, shown: str) -> dict[str, bytes]:
-    """Every file of an archive, by its path in there.
+    """Return every file of an archive, by its path in it.
 
     Raises:
-        UsageError: it is no zip archive, damaged, or too large, or a path leads out of it.
+        UsageError: it is not a zip archive, damaged, or too large, or a path leads out of it.
     """
     import io
 
@@ -48,13 +48,13 @@ def files_of_zip(data: bytes, shown: str) -> dict[str, bytes]:
 
 
 def is_litter(path: str) -> bool:
-    """Whether a path is a cache, or one that systems hide."""
+    """Return whether a path is a cache, or one that systems hide."""
     parts = PurePosixPath(path).parts
     return any(part in _LITTER or part.startswith(("._", ".DS_Store")) for part in parts) or "__MACOSX" in parts
 
 
 def below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
-    """The files below a folder, by their path in there; all of them for ""."""
+    """Return the files below a folder, by their path in it; all of them for ""."""
     prefix = f"{folder.rstrip('/')}/" if folder else ""
     return {path[len(prefix) :]: data for path, data in files.items() if path.startswith(prefix)}
 
@@ -89,7 +89,7 @@ def _inside(name: str, shown: str) -> str:
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shown: str) -> bytes:
-    """What an entry holds: no more than it says."""
+    """Return what an entry holds, which may not be more than it declares."""
     with archive.open(entry) as file:
         data = file.read(entry.file_size + 1)
     if len(data) > entry.file_size:

@@ -1,4 +1,4 @@
-"""Gradescope: `tests/test_*.py` written for gradescope-utils, with `run_tests.py` and `setup.sh` beside them."""
+"""Gradescope: `tests/test_*.py` written for gradescope-utils, with `run_tests.py` and `setup.sh` next to them."""
 
 import ast
 import importlib.util
@@ -18,10 +18,10 @@ _HARNESS: Final = ("gradescope_utils", "unittest", "pytest")
 
 
 def import_gradescope(path: Path) -> list[Imported]:
-    """The assignment of an autograder's folder or zip archive.
+    """Return the assignment of an autograder's folder or zip archive.
 
     Raises:
-        UsageError: it holds no unittest suite, or it cannot be told what students hand in.
+        UsageError: it holds no unittest suite, or it does not show what students submit.
     """
     files = read_bundle(path)
     root = _root(files)
@@ -54,7 +54,7 @@ def import_gradescope(path: Path) -> list[Imported]:
 
 
 def _root(files: Mapping[str, bytes]) -> str | None:
-    """The folder that holds tests/: the one that was given, or the least deep one in it."""
+    """Return the folder that holds tests/: the given one, or the least nested one in it."""
     found = [PurePosixPath(p).parent.parent for p in files if fnmatchcase(p, "*tests/test*.py") or p == "tests"]
     own = [p for p in found if f"{p}/tests".removeprefix("./") in {str(PurePosixPath(f).parent) for f in files}]
     best = min(own, key=lambda p: (len(p.parts), str(p)), default=None)
@@ -67,7 +67,7 @@ def _is_data(path: str) -> bool:
 
 
 def _students_modules(texts: Iterable[str], beside: set[str]) -> list[str]:
-    """Modules that the tests import and that are neither the author's nor installed; the most often imported first."""
+    """Return modules that tests import and that are neither the author's nor installed, most frequent first."""
     counted: dict[str, int] = {}
     for text in texts:
         for module in _imported(text):

@@ -1,4 +1,4 @@
-"""A new course made of what was taken over: written whole or not at all, and never over something that is there."""
+"""Writes a new course from what was imported: completely or not at all, and never over an existing one."""
 
 import secrets
 import shutil
@@ -24,7 +24,7 @@ from viva.model.errors import CourseError, UsageError
 
 @dataclass(slots=True)
 class Imported:
-    """One assignment that was taken over."""
+    """One imported assignment."""
 
     name: str
     """Of its folders: letters, digits, `_`, `-` and `.`."""
@@ -42,10 +42,10 @@ class Imported:
     """What was not taken over, a sentence each."""
 
     def add_data(self, files: Mapping[str, bytes]) -> None:
-        """Files that stand beside the submission.
+        """Add files that are next to the submission.
 
         Raises:
-            UsageError: one has the name of a file that viva keeps beside it.
+            UsageError: one has the name of a file that viva keeps there.
         """
         taken = ("key.py", "inside.py", "otter_config.json")
         for path in files:
@@ -57,11 +57,11 @@ class Imported:
 
 
 def write_course(to: Path, title: str, assignments: Sequence[Imported]) -> None:
-    """Write the course and read it again, before it gets its name.
+    """Write the course and read it again before it gets its name.
 
     Raises:
         UsageError: something is there already, or it cannot be written.
-        CourseError: what was taken over is not what viva can grade.
+        CourseError: viva cannot grade what was imported.
     """
     if to.is_symlink() or (to.exists() and (not to.is_dir() or any(to.iterdir()))):
         raise UsageError(f"{to} is not empty; give a new folder with --to, so that nothing of yours is overwritten.")
@@ -85,7 +85,7 @@ def write_course(to: Path, title: str, assignments: Sequence[Imported]) -> None:
 
 
 def folder_name(text: str) -> str:
-    """A name that an assignment's folders can have, as close to the text as can be."""
+    """Return a name that an assignment's folders can have, as close to the text as possible."""
     try:
         return checked_name(text)
     except Expected:
@@ -93,14 +93,14 @@ def folder_name(text: str) -> str:
 
 
 def plain_points(points: Fraction) -> int | float | str:
-    """Points as YAML writes them: 3, 2.5 or "1/3"."""
+    """Return points as YAML writes them: 3, 2.5 or "1/3"."""
     if points.denominator == 1:
         return int(points)
     return float(points) if Fraction(str(float(points))) == points else str(points)
 
 
 def question(title: str, points: Fraction, text: str, model: str) -> dict[str, Any]:
-    """A question of rubric.yaml with one item, and the author's own answer if there is one."""
+    """Return a question of rubric.yaml with one item, and the author's own answer if there is one."""
     words = text.strip() or "The answer is right and complete."
     worth = plain_points(points)
     answer = {"model": model.strip()} if model.strip() else {}
@@ -126,7 +126,7 @@ def _write(root: Path, title: str, assignments: Sequence[Imported]) -> None:
 
 
 def _read_again(root: Path, to: Path) -> None:
-    """What was written must be a course; the sentence says where its file was to lie."""
+    """Check that what was written is a course; the error names the place where its file was to be."""
     try:
         course = load_course(root)
         for name in course.assignments:

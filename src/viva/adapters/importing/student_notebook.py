@@ -14,10 +14,10 @@ _PRELOADED: Final = ("numpy", "pandas", "scipy", "sklearn", "torch", "matplotlib
 
 
 def cells_of(data: bytes, shown: str) -> list[Cell]:
-    """The cells of a notebook of format 4, with their sources as texts.
+    """Return the cells of a notebook of format 4, with their sources as texts.
 
     Raises:
-        UsageError: it is no such notebook.
+        UsageError: it is not such a notebook.
     """
     try:
         read_notebook(data)
@@ -30,7 +30,7 @@ def cells_of(data: bytes, shown: str) -> list[Cell]:
 
 
 def source_of(cell: Cell) -> str:
-    """The text of a cell, however it is stored."""
+    """Return the text of a cell, however it is stored."""
     source = cell.get("source")
     if isinstance(source, list):
         return "".join(part for part in source if isinstance(part, str))
@@ -38,7 +38,7 @@ def source_of(cell: Cell) -> str:
 
 
 def written(data: bytes, change: Callable[[list[Cell]], Iterable[Cell]], shown: str) -> bytes:
-    """The notebook with other cells, all without outputs.
+    """Return the notebook with other cells, all without outputs.
 
     Raises:
         UsageError: as `cells_of`.
@@ -52,7 +52,7 @@ def written(data: bytes, change: Callable[[list[Cell]], Iterable[Cell]], shown: 
 
 
 def preloads(sources: Iterable[str]) -> list[str]:
-    """Slow libraries that these texts import; each may be missing where it is graded."""
+    """Return slow libraries that these texts import; each may be missing where it is graded."""
     found: set[str] = set()
     for source in sources:
         try:
@@ -68,7 +68,7 @@ def preloads(sources: Iterable[str]) -> list[str]:
 
 
 def language_of(data: bytes) -> str:
-    """The programming language that a notebook says; "python" where it says none."""
+    """Return the programming language of a notebook; "python" where it names none."""
     metadata = _table(json.loads(data.decode("utf-8-sig")).get("metadata"))
     told = _table(metadata.get("kernelspec")).get("language") or _table(metadata.get("language_info")).get("name")
     return told.lower() if isinstance(told, str) else "python"

@@ -1,4 +1,4 @@
-"""Grade a submission of an nbgrader assignment: the author's cells are put back at their places, then all are run."""
+"""Grades a submission of an nbgrader assignment: puts the author's cells back in their places, then runs all cells."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,10 @@ class NbgraderSuite:
 
     @property
     def tests(self) -> tuple[CellTest, ...]:
-        """What is asked, hidden tests last; a test that hides a region is asked without it as well, for no points."""
+        """Return the tests, hidden ones last.
+
+        A test that hides a region also runs without it, for no points.
+        """
         tests: list[CellTest] = []
         for notebook in self.notebooks:
             for cell in notebook.cells.values():
@@ -43,7 +46,7 @@ class NbgraderSuite:
 
 @dataclass(slots=True)
 class NbgraderRun:
-    """One submission; `outcome` runs its notebooks when the first of their tests is asked for."""
+    """One submission; `outcome` runs its notebooks when the first of their tests is requested."""
 
     suite: NbgraderSuite
     run: NotebookRun
@@ -51,10 +54,11 @@ class NbgraderRun:
     _ran: dict[tuple[str, bool], "_Composed"]
 
     def outcome(self, test: CellTest) -> Outcome:
-        """What a test comes to.
+        """Return the outcome of a test.
 
         Raises:
-            BoxError, GraderError: no box could be had, or the submission not be put into it.
+            BoxError: no box was available.
+            GraderError: the submission could not be put into a box.
         """
         source = next(n for n in self.suite.notebooks if n.file == test.file)
         key = (test.file, test.function.hidden)
@@ -81,7 +85,7 @@ class NbgraderRun:
         return _Composed(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
 
     def _handed_in(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
-        """The notebook of that name; the only one, where there is one to hand in and one that was."""
+        """Return the notebook of that name, or the only one if one is expected and one was submitted."""
         there = {p: n for p, n in self.run.find().notebooks.items() if p.endswith(".ipynb")}
         named = [path for path in there if PurePosixPath(path).name == source.file]
         only = list(there) if len(self.suite.notebooks) == len(there) == 1 else []
@@ -97,9 +101,9 @@ class _Composed:
 
 
 def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list[Step]:
-    """What is run for a student's notebook: its cells, the author's locked ones in place of those with their ids.
+    """Return what runs for a student's notebook: its cells, with the author's locked cells in place of theirs.
 
-    Of several cells with one id the last is the author's, as nbgrader sees it; one that is missing is not put back.
+    Of several cells with one id the last counts as the author's, as in nbgrader; a missing one is not put back.
     """
     last = {_id_of(cell): at for at, cell in enumerate(notebook.cells)}
     steps: list[Step] = []
@@ -139,7 +143,7 @@ def _hidden(function: TestFunction) -> TestFunction:
 
 
 def _to_be_marked(cell: SourceCell, notebook: Notebook) -> Outcome:
-    """Left open for a person, unless the answer is what was handed out: nbgrader gives nothing for that."""
+    """Leave the answer for a person, unless it is what was handed out, which earns nothing in nbgrader."""
     theirs = next((c.source for c in reversed(notebook.cells) if _id_of(c) == cell.grade_id), None)
     if theirs is None:
         return Outcome(Status.NEEDS_REVIEW, NOT_FOUND, rubric=cell.grade_id)

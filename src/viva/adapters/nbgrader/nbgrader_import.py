@@ -23,10 +23,10 @@ _TIMEOUTS: Final = ("ExecutePreprocessor.timeout", "Execute.timeout")
 
 
 def import_nbgrader(path: Path) -> list[Imported]:
-    """Every assignment of an nbgrader course, or the one whose folder was given.
+    """Return every assignment of an nbgrader course, or the one whose folder was given.
 
     Raises:
-        UsageError: there is none, or it holds what cannot be taken over.
+        UsageError: there is none, or it uses what cannot be imported.
     """
     files = read_bundle(path)
     settings, notes = _settings(files.get(_CONFIG, b""), path / _CONFIG)
@@ -95,7 +95,7 @@ def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mappin
 
 
 def _released(cells: list[Cell], notebook: SourceNotebook) -> list[Cell]:
-    """What nbgrader's `generate_assignment` makes of the cells."""
+    """Return the cells as nbgrader's `generate_assignment` would."""
     for cell in cells:
         about = cell["metadata"].get("nbgrader")
         known = notebook.cells.get(about.get("grade_id", "")) if isinstance(about, dict) else None
@@ -117,12 +117,12 @@ def _rubric(notebook: SourceNotebook, there: Mapping[str, Any]) -> dict[str, Any
 
 
 def _model_answer(cell: SourceCell) -> str:
-    """The author's own answer, for who marks; tasks and empty answers have none."""
+    """Return the author's own answer, for markers; tasks and empty answers have none."""
     return cell.source if cell.solution else ""
 
 
 def _settings(config: bytes, shown: Path) -> tuple[dict[str, float], list[str]]:
-    """What nbgrader_config.py says of time, read as text; what else it says is named, or refused."""
+    """Read, as text, what nbgrader_config.py says of time; name or refuse its other settings."""
     try:
         tree = ast.parse(config)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -148,6 +148,6 @@ def _settings(config: bytes, shown: Path) -> tuple[dict[str, float], list[str]]:
 
 
 def _seconds(node: ast.expr) -> float:
-    """A time that viva can set as well; 0 for anything else."""
+    """Return a time that viva can set as well; 0 for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
     return value if isinstance(value, int | float) and 0 < value <= 86_400 else 0

@@ -36,17 +36,17 @@ class SourceCell:
 
     @property
     def is_test(self) -> bool:
-        """A code cell that gives points by itself."""
+        """Return whether this is a code cell that gives points automatically."""
         return self.grade and not self.solution and self.kind == "code"
 
     @property
     def is_marked_by_a_person(self) -> bool:
-        """An answer or a task whose points a person gives."""
+        """Return whether this is an answer or a task that a person grades."""
         return (self.grade and not self.is_test) or self.task
 
     @property
     def released(self) -> str:
-        """The text that students are given: without solutions, hidden tests and mark schemes."""
+        """Return the text that students are given: without solutions, hidden tests and mark schemes."""
         text = self.source
         if self.solution:
             stub = CODE_STUB if self.kind == "code" else TEXT_STUB
@@ -55,12 +55,12 @@ class SourceCell:
 
     @property
     def mark_scheme(self) -> str:
-        """What the author tells who marks it; empty where nothing is said."""
+        """Return what the author tells markers; empty if there is no mark scheme."""
         return regions(self.source, MARK_SCHEME).strip()
 
     @property
     def shows_tests(self) -> bool:
-        """Whether anything that can be run is left of a test once hidden tests are taken out."""
+        """Return whether anything that can run is left of a test without its hidden tests."""
         text = self.released
         try:
             return bool(ast.parse(text).body)
@@ -79,10 +79,10 @@ class SourceNotebook:
 
 
 def read_source(folder: Path) -> tuple[SourceNotebook, ...]:
-    """All notebooks of the folder, by name.
+    """Read all notebooks of the folder, by name.
 
     Raises:
-        CourseError: there is none, one cannot be read, or a cell says what cannot be taken over.
+        CourseError: there is none, one cannot be read, or a cell uses what cannot be imported.
     """
     paths = sorted(p for p in folder.glob("*.ipynb") if p.is_file() and not p.is_symlink())
     if not paths:

@@ -8,16 +8,16 @@ MARK_SCHEME: Final = "MARK SCHEME"
 
 
 class RegionError(Exception):
-    """Markers that do not belong together; the text is a phrase for the author."""
+    """Markers that do not match; the text is a phrase for the author."""
 
 
 def has_region(source: str, marker: str) -> bool:
-    """Whether a region begins in the cell."""
+    """Return whether a region begins in the cell."""
     return f"BEGIN {marker}" in source
 
 
 def replace_regions(source: str, marker: str, stub: str = "") -> str:
-    """The cell with each region replaced by the lines of `stub`, indented as the region's first line.
+    """Return the cell with each region replaced by the lines of `stub`, indented as the region's first line.
 
     Raises:
         RegionError: a region begins inside another, or does not end.
@@ -41,7 +41,7 @@ def replace_regions(source: str, marker: str, stub: str = "") -> str:
 
 
 def regions(source: str, marker: str) -> str:
-    """What stands in the regions, without the markers; empty where there is none."""
+    """Return the text inside the regions, without the markers; empty if there is none."""
     inside: list[str] = []
     within = False
     for line in source.split("\n"):

@@ -1,4 +1,4 @@
-"""Otter's test files, read as text and never run: names, points, hidden cases, and what goes into the box of each."""
+"""Otter's test files, read as text and never run: names, points, hidden cases, and what each puts into the box."""
 
 import ast
 from dataclasses import dataclass
@@ -48,12 +48,12 @@ class OtterTest:
 
     @property
     def points(self) -> Fraction:
-        """What the question is worth."""
+        """Return what the question is worth."""
         return sum((case.points for case in self.cases), Fraction(0))
 
 
 def read_tests(folder: Path) -> tuple[OtterTest, ...]:
-    """All test files of the folder, in the order in which otter runs them.
+    """Read all test files of the folder, in the order in which otter runs them.
 
     Raises:
         CourseError: there is none, or one says what cannot be known without running it.
@@ -204,7 +204,7 @@ def _told(call: ast.expr) -> dict[str, Any]:
 
 
 def _without(text: str, nodes: list[ast.FunctionDef]) -> str:
-    """The text with these functions' lines emptied: the numbers of the other lines stay what they are."""
+    """Return the text with these functions' lines emptied, so that the other lines keep their numbers."""
     lines = text.split("\n")
     for node in nodes:
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

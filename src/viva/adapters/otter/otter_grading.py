@@ -1,4 +1,4 @@
-"""Grade a submission of an otter assignment: its cells, then every test that no cell has asked for."""
+"""Grades a submission of an otter assignment: its cells, then every test that no cell has asked for."""
 
 import json
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class OtterSuite:
 
     @property
     def tests(self) -> tuple[CellTest, ...]:
-        """What is asked, hidden cases last; questions of all or nothing are worth their points at their end."""
+        """Return the tests, hidden cases last; an all-or-nothing question gives its points after its last case."""
         tests = [test for question in self.questions for test in self._of(question)]
         tests += [CellTest(plain_test(q.number, q.title, q.number, q.points), "", q.number) for q in self.marked]
         return tuple(sorted(tests, key=lambda test: test.function.hidden))
@@ -66,10 +66,10 @@ class OtterSuite:
 
 
 def read_otter(assignment: Assignment) -> OtterSuite:
-    """The tests of graders/<a>/tests, the settings of otter_config.json beside them, and the rubric.
+    """Read the tests of graders/<a>/tests, the settings of otter_config.json next to them, and the rubric.
 
     Raises:
-        CourseError: one of them is wrong, or says what cannot be taken over.
+        CourseError: one of them is wrong, or uses what cannot be imported.
     """
     questions, path = read_tests(assignment.graders / FOLDER), assignment.graders / CONFIG
     config = read_config(path)
@@ -82,10 +82,10 @@ def read_otter(assignment: Assignment) -> OtterSuite:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """otter_config.json; empty where there is none.
+    """Read otter_config.json; return nothing if there is none.
 
     Raises:
-        CourseError: it is no JSON object, or asks for what cannot be taken over.
+        CourseError: it is not a JSON object, or uses what cannot be imported.
     """
     if not path.is_file():
         return {}
@@ -117,7 +117,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class OtterRun:
-    """One submission; `outcome` runs its notebook when the first test is asked for, once more for hidden cases."""
+    """One submission; `outcome` runs its notebook for the first test, and once more for the first hidden case."""
 
     suite: OtterSuite
     run: NotebookRun
@@ -125,10 +125,11 @@ class OtterRun:
     _ran: dict[bool, tuple[Ran, dict[str, int]] | None]
 
     def outcome(self, test: CellTest) -> Outcome:
-        """What a test comes to.
+        """Return the outcome of a test.
 
         Raises:
-            BoxError, GraderError: no box could be had, or the submission not be put into it.
+            BoxError: no box was available.
+            GraderError: the submission could not be put into a box.
         """
         if not test.file:
             return Outcome(Status.NEEDS_REVIEW, TO_BE_MARKED, rubric=test.key)

@@ -22,10 +22,10 @@ _NOT_DATA: Final = ("run_autograder", "run_otter.py", "setup.sh", "environment.y
 
 
 def import_otter(path: Path) -> list[Imported]:
-    """The assignment of an otter folder, archive or master notebook.
+    """Return the assignment of an otter folder, archive or master notebook.
 
     Raises:
-        UsageError: there is none, or it says what cannot be taken over.
+        UsageError: there is none, or it uses what cannot be imported.
     """
     files = read_bundle(path)
     name = folder_name(path.resolve().name.removesuffix(".zip").removesuffix(".ipynb"))
@@ -94,7 +94,7 @@ def _set_notebook(imported: Imported, names: list[str]) -> None:
 
 
 def _root(files: Mapping[str, bytes]) -> str | None:
-    """The folder of the autograder: it holds tests/ or an archive; what students are given does not count."""
+    """Return the autograder's folder, which holds tests/ or an archive; folders for students do not count."""
     places = {str(PurePosixPath(p).parent.parent) for p in files if p.endswith(".py") and "/tests/" in f"/{p}"}
     places |= {str(PurePosixPath(p).parent) for p in files if p.endswith(".zip") and "autograder" in p}
     teachers = [p for p in places if PurePosixPath(p).name != "student"]
@@ -103,7 +103,7 @@ def _root(files: Mapping[str, bytes]) -> str | None:
 
 
 def _with_archive(files: dict[str, bytes], path: Path) -> dict[str, bytes]:
-    """What an archive in the folder holds comes first: it is what otter grades with."""
+    """Return the folder's files, overridden by those of its archive, because otter grades with the archive."""
     archives = sorted(p for p in files if p.endswith(".zip") and "autograder" in p and "/" not in p)
     if len(archives) > 1:
         raise UsageError(f"{path} holds several autograder archives ({', '.join(archives)}); give one of them.")

@@ -27,7 +27,7 @@ _REFUSED: Final = {
 
 @dataclass(slots=True)
 class Master:
-    """What a master notebook holds."""
+    """The contents of a master notebook."""
 
     tests: dict[str, bytes] = field(default_factory=dict)
     """Test files by their names: `q1.py`."""
@@ -44,15 +44,15 @@ class Master:
 
 
 def is_master(data: bytes) -> bool:
-    """Whether the bytes look like a master notebook."""
+    """Return whether the bytes look like a master notebook."""
     return re.search(rb"(?i)#\s+assignment\s+config", data) is not None or b"# BEGIN QUESTION" in data.upper()
 
 
 def read_master(data: bytes, shown: str) -> Master:
-    """Read a master notebook, as text.
+    """Read a master notebook as text.
 
     Raises:
-        UsageError: it is none, or says what cannot be taken over.
+        UsageError: it is not one, or uses what cannot be imported.
     """
     cells = cells_of(data, shown)
     if not language_of(data).startswith("python"):
@@ -70,7 +70,7 @@ def read_master(data: bytes, shown: str) -> Master:
 
 
 class _Reader:
-    """Goes through the cells once."""
+    """Reads the cells once, in order."""
 
     def __init__(self, shown: str) -> None:
         self.master = Master()
@@ -85,7 +85,7 @@ class _Reader:
         self._prompted = False
 
     def read(self, cell: Cell) -> None:
-        """Take one cell in."""
+        """Read one cell."""
         kind, text = cell.get("cell_type"), source_of(cell)
         if kind == "markdown" and "```otter" in text:
             fenced = _FENCE.fullmatch(text)
@@ -109,10 +109,10 @@ class _Reader:
             self._keep(cell, text)
 
     def finished(self) -> Master:
-        """What was read.
+        """Return what was read.
 
         Raises:
-            UsageError: a block does not end, there is no test, or a setting cannot be taken over.
+            UsageError: a block does not end, there is no test, or a setting cannot be imported.
         """
         if self._blocks:
             raise UsageError(f"{self._shown}: the last {self._blocks[-1]} block does not end.")

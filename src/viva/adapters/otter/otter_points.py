@@ -6,14 +6,14 @@ from typing import Any
 
 
 class PointsError(Exception):
-    """Points that cannot be; the text is a phrase for the author."""
+    """Points that are impossible; the text is a phrase for the author."""
 
 
 def exact(value: Any) -> Fraction:
-    """A number of points as it was written: 0.1 is one tenth.
+    """Return a number of points as it was written: 0.1 is one tenth.
 
     Raises:
-        PointsError: it is no number, or a negative one.
+        PointsError: it is not a number, or negative.
     """
     if type(value) not in (int, float) or not 0 <= value < 1e9:
         raise PointsError(f"points are {value!r:.40}; expected a number, zero or more")
@@ -21,7 +21,7 @@ def exact(value: Any) -> Fraction:
 
 
 def resolve(question: Any, cases: Sequence[Any]) -> list[Fraction]:
-    """The points of each case.
+    """Return the points of each case.
 
     Args:
         question: what the question says: a number that its cases share, a list with one for each case, or None.

@@ -1,4 +1,4 @@
-"""What students are given of a cell of an otter master notebook: its solutions and what is to be ignored taken out."""
+"""Removes solutions and ignored parts from a cell of an otter master notebook, as students are given it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,11 +12,11 @@ _LEFT_OUT: Final = ("# SOLUTION NO PROMPT", "# BEGIN PROMPT", "# END PROMPT", "#
 
 
 class SolutionError(Exception):
-    """Markers that do not belong together; the text is a phrase for the author."""
+    """Markers that do not match; the text is a phrase for the author."""
 
 
 def without_solutions(source: str) -> str:
-    """The cell with `...` in place of each solution.
+    """Return the cell with `...` in place of each solution.
 
     Raises:
         SolutionError: a region has no beginning or no end.
@@ -32,7 +32,7 @@ def without_solutions(source: str) -> str:
 
 
 def without_ignored(source: str) -> str:
-    """The cell without lines that end with `# IGNORE`, and without regions between its `BEGIN` and `END`.
+    """Return the cell without lines that end with `# IGNORE`, and without regions between its `BEGIN` and `END`.
 
     Raises:
         SolutionError: a region has no beginning or no end.
@@ -42,12 +42,12 @@ def without_ignored(source: str) -> str:
 
 
 def with_seed(source: str, variable: str, value: object) -> str:
-    """The cell with another value in assignments of the seed's variable."""
+    """Return the cell with another value in assignments of the seed's variable."""
     return re.sub(rf"^(\s*){re.escape(variable)}\s*=\s*.*$", rf"\g<1>{variable} = {value}", source, flags=re.M)
 
 
 def _outside(lines: Iterable[str], begin: re.Pattern[str], what: str) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """The lines that no region holds, and those that begin one with what was matched there."""
+    """Yield the lines outside regions, and those that begin one, with the match."""
     inside = False
     for line in lines:
         if line.rstrip().endswith(f"# END {what}"):
@@ -63,7 +63,7 @@ def _outside(lines: Iterable[str], begin: re.Pattern[str], what: str) -> Iterato
 
 
 def _prompted(line: str) -> str:
-    """A line that is marked as a solution keeps what it assigns to."""
+    """Return the line with `...` if it is marked as a solution; it keeps what it assigns to."""
     if not re.search(r"# ?SOLUTION", line):
         return line
     assigned = _ASSIGNED.match(line)

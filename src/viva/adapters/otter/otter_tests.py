@@ -1,4 +1,4 @@
-"""The cells between `# BEGIN TESTS` and `# END TESTS` of a master notebook become a test file of otter's."""
+"""Converts the cells between `# BEGIN TESTS` and `# END TESTS` of a master notebook into an otter test file."""
 
 import ast
 import re
@@ -23,15 +23,15 @@ class TestCellError(Exception):
 
 
 def test_file(question: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *, ok_format: bool) -> bytes:
-    """The text of tests/<name>.py.
+    """Return the text of tests/<name>.py.
 
     Args:
         question: the settings of `# BEGIN QUESTION`.
         rows: what `case_of` made of each cell of tests.
-        ok_format: doctests; otherwise functions.
+        ok_format: True for doctests, False for functions.
 
     Raises:
-        TestCellError: the question's points are none.
+        TestCellError: the question's points are not valid.
     """
     points = question.get("points")
     if isinstance(points, dict):
@@ -56,10 +56,10 @@ test_file.__test__ = False  # type: ignore[attr-defined]  # pytest would collect
 
 
 def case_of(cell: Cell, *, ok_format: bool) -> dict[str, Any]:
-    """What a cell of tests says: its code in the form asked for, and its settings.
+    """Return the code of a cell of tests in the requested form, and its settings.
 
     Raises:
-        TestCellError: it is no Python, or says what otter does not know.
+        TestCellError: it is not valid Python, or uses what otter does not know.
     """
     lines = source_of(cell).split("\n")
     settings, body = _settings(lines)
@@ -78,7 +78,7 @@ def case_of(cell: Cell, *, ok_format: bool) -> dict[str, Any]:
 
 
 def _settings(lines: list[str]) -> tuple[dict[str, Any], str]:
-    """What the first lines of a cell say of it, and the rest."""
+    """Return the settings in the first lines of a cell, and the rest."""
     if _BEGIN_CONFIG.match(lines[0]):
         end = next((at for at, line in enumerate(lines) if at and _END_CONFIG.match(line)), None)
         if end is None:
@@ -97,7 +97,7 @@ def _settings(lines: list[str]) -> tuple[dict[str, Any], str]:
 
 
 def _as_doctest(text: str) -> list[str]:
-    """Each statement at a prompt, its other lines behind dots."""
+    """Return each statement at a prompt, with dots before its other lines."""
     found: list[str] = []
     for line in filter(None, text.split("\n")):
         goes_on = _GOES_ON.match(line) or (found and found[-1].strip().endswith("\\"))
@@ -106,7 +106,7 @@ def _as_doctest(text: str) -> list[str]:
 
 
 def _output_of(cell: Cell) -> str:
-    """What the author's notebook shows below the cell: what the doctest expects."""
+    """Return the output below the cell in the author's notebook, which the doctest expects."""
     parts: list[str] = []
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():

@@ -18,7 +18,7 @@ _LITTER: Final = ("__pycache__", ".")
 
 
 def suite_files(assignment: Assignment) -> dict[str, bytes]:
-    """Every file of the suite by its path below `tests/`, in the order of their names; neither caches nor hidden files.
+    """Return every file of the suite by its path below `tests/`, sorted by name, without caches and hidden files.
 
     Raises:
         CourseError: there is no such folder, it is too large, or a link leads out of it.
@@ -40,7 +40,7 @@ def suite_files(assignment: Assignment) -> dict[str, bytes]:
 
 
 def modules_among(files: Iterable[str]) -> list[str]:
-    """Dotted names of what `unittest` discovers among these files, in its order: by name, a package before its modules.
+    """Return the modules that `unittest` discovers among these files: by name, a package before its modules.
 
     Packages are folders with an `__init__.py`.
     """
@@ -48,19 +48,19 @@ def modules_among(files: Iterable[str]) -> list[str]:
 
 
 def file_of(module: str, files: Iterable[str]) -> str:
-    """The path of a module below the suite's folder."""
+    """Return the path of a module below the suite's folder."""
     path = module.replace(".", "/")
     return f"{path}.py" if f"{path}.py" in files else f"{path}/__init__.py"
 
 
 def without(files: Mapping[str, bytes], modules: Iterable[str]) -> dict[str, bytes]:
-    """The files but for those of these modules."""
+    """Return the files except those of these modules."""
     left_out = {file_of(module, files) for module in modules}
     return {path: data for path, data in files.items() if path not in left_out}
 
 
 def is_spoken_of(module: str, files: Mapping[str, bytes]) -> bool:
-    """Whether another file of the suite names the module, and so may need it."""
+    """Return whether another file of the suite names the module, and so may need it."""
     own, name = file_of(module, files), module.rpartition(".")[2]
     word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
     return any(word.search(data) for path, data in files.items() if path != own and path.endswith(".py"))

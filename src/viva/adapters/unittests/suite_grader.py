@@ -1,4 +1,4 @@
-"""Grade submissions with an existing unittest suite: what it shares with other suites is in shared.py."""
+"""Grades submissions with an existing unittest suite; shared_grader.py holds what all suites share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class SuiteGrader(SharedGrader):
 
         Raises:
             CourseError: the suite cannot be read.
-            BoxUnavailable: this host can make no box.
+            BoxUnavailable: this host cannot create a box.
         """
         box = source.take()
         try:
@@ -45,17 +45,17 @@ class SuiteGrader(SharedGrader):
 
     @property
     def kind(self) -> str:
-        """What assignment.yaml calls such suites."""
+        """Return what assignment.yaml calls such suites."""
         return "unittest"
 
     @property
     def tests(self) -> Sequence[SuiteTest]:
-        """In the order in which they are asked."""
+        """Return the tests in the order in which they run."""
         return self.suite.tests
 
     @property
     def mixed(self) -> bool:
-        """Whether hidden tests lie where the graded code can read them while visible ones run."""
+        """Return whether the graded code can read hidden tests while visible ones run."""
         return any(test.function.hidden and test.module not in self.suite.apart for test in self.suite.tests)
 
     def begin(

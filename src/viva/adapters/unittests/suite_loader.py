@@ -1,4 +1,4 @@
-"""How a submission and a suite get into a box together: bytes only, nothing of either is run yet."""
+"""Loads a submission and a suite into a box together: only bytes, nothing of either runs yet."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -11,7 +11,7 @@ from viva.model.errors import GraderError, StudentRaised
 
 
 class SuiteLoader(Loader):
-    """Puts the student's files, then the author's in their places; the suite imports both by itself, as at home."""
+    """Puts the student's files into the box, then the author's over them; the suite imports both itself."""
 
     def __init__(self, submission: Submission, assignment: Assignment, files: Mapping[str, bytes], seed: int) -> None:
         super().__init__(submission, assignment, {})
@@ -22,7 +22,7 @@ class SuiteLoader(Loader):
         """Given once: a suite that seeds for itself, or draws from one test to the next, is not disturbed."""
 
     def load(self, ask: Ask) -> LoadReport:
-        """Put everything in its place.
+        """Put every file in its place.
 
         Raises:
             BoxError: the box ended.
@@ -56,7 +56,7 @@ class SuiteLoader(Loader):
         return report
 
     def _deeper(self, report: LoadReport) -> list[str]:
-        """The folder of the module that was asked for, where it does not stand at the top: in an archive's folder."""
+        """Return the folder of the expected module if that is not at the top but in an archive's folder."""
         wanted = self._suite_assignment.submission.module
         if wanted is None or wanted in report.files:
             return []
@@ -65,7 +65,7 @@ class SuiteLoader(Loader):
 
 
 def _modules_in(report: LoadReport, folders: list[str]) -> set[str]:
-    """Names that `import` finds in these folders of the submission."""
+    """Return the names that `import` finds in these folders of the submission."""
     names = set()
     for folder in folders:
         for path in map(PurePosixPath, report.files):

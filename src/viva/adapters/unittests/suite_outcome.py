@@ -1,4 +1,4 @@
-"""From what the box claims about one test of a suite to its outcome; points are the author's, whatever is claimed."""
+"""Turns what the box reports about a test of a suite into its outcome; the points are always the author's."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,10 @@ NOTHING_SAID: Final = "The test ended without saying how."
 
 
 def of_test(reply: dict[Any, Any], function: TestFunction) -> Outcome:
-    """The outcome of a test that ran: what went wrong decides; points given by `set_score` stay, as far as they go."""
+    """Return the outcome of a test that ran.
+
+    Failures decide it; points given by `set_score` are kept, clamped to the test's points.
+    """
     events = [
         event for event in map(untrusted.rows, untrusted.rows(reply.get("events"))[:MOST_EVENTS]) if len(event) == 3
     ]
@@ -49,7 +52,7 @@ def of_test(reply: dict[Any, Any], function: TestFunction) -> Outcome:
 
 
 def of_fixture(error: StudentRaised | None, events: Any) -> Outcome:
-    """The outcome of every test of a class or module whose setUpClass or setUpModule did not go through."""
+    """Return the outcome of every test of a class or module whose setUpClass or setUpModule failed."""
     if error is not None:
         status = Status.TIMEOUT if error.limit == "time" else Status.ERROR
         return Outcome(status, f"While the tests were set up: {describe(without_suite(error))}", describe(error))
@@ -61,7 +64,7 @@ def of_fixture(error: StudentRaised | None, events: Any) -> Outcome:
 
 
 def without_suite(error: StudentRaised) -> StudentRaised:
-    """The same without the author's own lines: they say what is expected."""
+    """Return the same error without the author's own lines, which say what is expected."""
     frames = [frame for frame in error.frames if not frame.file.startswith(f"{FOLDER}/")]
     return StudentRaised(error.type_name, error.message, frames, error.missing_module, error.limit, error.lacking)
 
@@ -79,7 +82,7 @@ def _status(kinds: Sequence[str], lost: Sequence[list[Any]]) -> Status:
 
 
 def _with_points(outcome: Outcome, given: Any, function: TestFunction) -> Outcome:
-    """What `set_score` was given, clamped; the share of a test that is worth nothing says nothing."""
+    """Return the outcome with the points given to `set_score`, clamped; a test worth nothing has no share."""
     if given is None or not function.points:
         return outcome
     try:

@@ -1,4 +1,4 @@
-"""What the tests of a suite are, as a box without a submission read them: names, points, visibility, in their order."""
+"""The tests of a suite as a box without a submission reads them: names, points, visibility, in their order."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,11 +45,11 @@ class Suite:
 
     @property
     def open_files(self) -> dict[str, bytes]:
-        """What is in the box while visible tests run."""
+        """Return what is in the box while visible tests run."""
         return without(self.files, self.apart)
 
     def modules(self, *, apart: bool) -> list[str]:
-        """The modules to import, in order, for visible tests or for those that are asked apart."""
+        """Return the modules to import, in order, for visible tests or for those that run apart."""
         return list(dict.fromkeys(t.module for t in self.tests if apart or t.module not in self.apart))
 
 
@@ -57,8 +57,7 @@ def read_suite(assignment: Assignment, ask: Ask) -> Suite:
     """Read the suite in the box behind `ask`, which holds nothing else and is used for nothing else.
 
     Raises:
-        CourseError: the suite cannot be imported, holds no test, or a decorator says what cannot be.
-        BoxError: the box ended.
+        CourseError: the suite cannot be imported, holds no test, or a decorator has an impossible value.
     """
     files, limits = suite_files(assignment), assignment.limits
     students = students_modules(assignment)
@@ -86,7 +85,7 @@ def read_suite(assignment: Assignment, ask: Ask) -> Suite:
 
 
 def students_modules(assignment: Assignment) -> frozenset[str]:
-    """What suites import from submissions: the assignment's module, and what its starter holds."""
+    """Return what suites import from submissions: the assignment's module, and what its starter holds."""
     names = {assignment.submission.module} if assignment.submission.module else set()
     if assignment.starter.is_dir():
         names |= {p.name for p in assignment.starter.iterdir() if p.suffix == ".py" or p.is_dir()}
@@ -130,7 +129,7 @@ def _test(assignment: Assignment, row: dict[Any, Any], files: dict[str, bytes], 
 
 
 def _points(weight: Any, test_id: str) -> Fraction:
-    """A test without a weight is for information, as it was for the runner that the suite was written for."""
+    """Return the test's points; one without a weight is worth nothing, as its original runner treats it."""
     return Fraction(0) if weight is None else exact(weight, test_id)
 
 

@@ -1,6 +1,6 @@
-"""One submission on its way through a suite: modules imported, classes set up, tests run, each within its own time.
+"""Runs a suite on one submission: modules imported, classes set up, tests run, each within its own time.
 
-Whatever hangs or ends the box costs itself; the rest goes on in a fresh box, with everything imported again.
+Only what hangs or ends the box is lost; the rest continues in a fresh box, with everything imported again.
 """
 
 import time
@@ -48,7 +48,7 @@ class SuiteRun:
         """What the last test gave to its leaderboard: a claim."""
 
     def outcome(self, test: SuiteTest) -> Outcome:
-        """Run one test, or say why it cannot be run; never raises for what the submission does."""
+        """Run one test, or say why it cannot run; never raise for what the submission does."""
         self.asked, self.leader = [], None
         if test.skipped is not None:
             return Outcome(Status.SKIPPED, f"Skipped by the test itself: {test.skipped}".rstrip(": "))
@@ -74,10 +74,11 @@ class SuiteRun:
         return of_test(reply, test.function)
 
     def _ready(self, test: SuiteTest) -> Outcome | None:
-        """Have a box in which the module is imported and the class set up; else what the test comes to without.
+        """Open a box in which the module is imported and the class set up; otherwise return the test's outcome.
 
         Raises:
-            BoxError, GraderError: as BoxSession.ask; what one module or class does to its box is not raised.
+            BoxError: as BoxSession.ask; what one module or class does to its box is not raised.
+            GraderError: as BoxSession.ask.
         """
         if (apart := test.module in self._suite.apart) is not self._apart:
             self._session.close()
@@ -104,7 +105,7 @@ class SuiteRun:
             self._there.clear()
 
     def _import_all(self) -> None:
-        """Import every module that can be, in order; ends early where one ends the box."""
+        """Import every module that can be imported, in order; stop early where one ends the box."""
         for module in self._suite.modules(apart=self._apart):
             if module in self._loaded or module in self._broken:
                 continue
@@ -127,7 +128,7 @@ class SuiteRun:
                 self._broken[module] = Outcome(Status.SKIPPED, f"Skipped by the tests themselves: {reason}")
 
     def _cannot_import(self, module: str, error: StudentRaised | BoxError) -> None:
-        """Remember it; a note above the results says why, unless hidden tests were seen by what speaks."""
+        """Record the failure; a note above the results gives the reason unless hidden tests were loaded."""
         file = f"{FOLDER}/{file_of(module, self._suite.files)}"
         timed_out = isinstance(error, BoxTimeout) or (isinstance(error, StudentRaised) and error.limit == "time")
         staff = describe(error) if isinstance(error, StudentRaised) else str(error)
@@ -148,7 +149,7 @@ class SuiteRun:
         return LoadProblem(file, str(shown), shown.missing_module, shown)
 
     def _left(self, test: SuiteTest) -> bool:
-        """Tear down the class before; False where that ended the box, which costs no test."""
+        """Tear down the class before; return False if that ended the box, which loses no test."""
         try:
             self._ask("suite_leave", self._holder, self._test_s, test=test.function.test_id)
         except (StudentRaised, MissingName, *_ENDED):
@@ -158,7 +159,7 @@ class SuiteRun:
         return True
 
     def _entered(self, test: SuiteTest) -> Outcome | None:
-        """Set the class of the test up, once."""
+        """Set up the class of the test once."""
         if test.holder in self._unusable:
             return self._unusable[test.holder]
         if self._holder == test.holder:
@@ -181,7 +182,7 @@ class SuiteRun:
         self._session.begin_test(seed=None, test_s=min(limit_s, left_s), call_s=limit_s, hidden=self._apart)
 
     def _until(self) -> float:
-        """When the time of the whole submission is over: waiting for a box is nobody's time."""
+        """Return when the time of the whole submission is over; waiting for a box does not count."""
         return self._deadline + self._session.waited_s
 
     def _ask(self, op: str, subject: str, limit_s: float, **fields: Any) -> dict[Any, Any]:

@@ -1,4 +1,4 @@
-"""Letters and digits that look alike and are not: what word processors, phones and other keyboards put in answers."""
+"""Characters that look alike but differ, as word processors, phones and other keyboards put them into answers."""
 
 import re
 import unicodedata
@@ -31,22 +31,22 @@ _SMALL_FRACTION: Final = re.compile("([⁰¹²³⁴-⁹]{1,9})[⁄/]([₀-₉]{1
 
 
 def latin(text: str) -> str:
-    """Full-width and look-alike letters as Latin ones: the Cyrillic "Не" becomes "He"."""
+    """Return full-width and look-alike letters as Latin ones: the Cyrillic "Не" becomes "He"."""
     return unicodedata.normalize("NFKC", text).translate(_LATIN)
 
 
 def plain_signs(text: str) -> str:
-    """Minus signs, dots, crosses, slashes and spaces of every kind as those on a keyboard; invisible characters go."""
+    """Return the text with keyboard signs: minus, dots, crosses, slashes, spaces; invisible characters are dropped."""
     return text.translate(_SIGNS)
 
 
 def powers_written_out(text: str) -> str:
-    """Raised digits as powers, lowered ones as indices: "d²" becomes "d^(2)", "h₁" becomes "h_1"."""
+    """Return raised digits as powers, lowered ones as indices: "d²" becomes "d^(2)", "h₁" becomes "h_1"."""
     return _runs(_runs(text, _SUPERSCRIPTS, "^({})"), _SUBSCRIPTS, "_{}")
 
 
 def fractions_written_out(text: str) -> str:
-    """ "½" becomes "(1/2)", and "1½" the sum "1+(1/2)"."""
+    """Return the text with "½" as "(1/2)", and "1½" as the sum "1+(1/2)"."""
     text = _SMALL_FRACTION.sub(lambda match: f"({match[1].translate(_UP)}/{match[2].translate(_DOWN)})", text)
     written: list[str] = []
     for character in text:

@@ -63,7 +63,7 @@ def agree_choice(
 
 
 def read_choice(value: Any, like: frozenset[str]) -> frozenset[str]:
-    """The options chosen, in lower case.
+    """Return the options chosen, in lower case.
 
     Args:
         value: what the student wrote.

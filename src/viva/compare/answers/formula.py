@@ -1,4 +1,4 @@
-"""Formulas compared by value: two of them are the same if they give the same numbers wherever they are tried."""
+"""Formulas compared by value: two are the same if they give the same numbers at every point that is tried."""
 
 import math
 import random
@@ -88,7 +88,7 @@ class _Formula:
 
     @classmethod
     def of_author(cls, text: str, ranges: Mapping[str, tuple[float, float]]) -> "_Formula":
-        """Read it and find points.
+        """Read the formula and find points.
 
         Raises:
             ValueError: it cannot be read, or has no value in the ranges.
@@ -104,7 +104,7 @@ class _Formula:
         return cls(str(text), tree, points, is_order)
 
     def differs_at(self, other: Tree) -> tuple[Values, float, float] | None:
-        """The first point at which `other` has another value: the point, its value, the right value."""
+        """Return the first point at which `other` has another value: the point, its value, the right value."""
         scale = sorted(abs(value) for _, value in self.points)[len(self.points) // 2]
         factor = 1.0
         if self.is_order:
@@ -118,14 +118,14 @@ class _Formula:
         return None
 
     def is_within(self, other: Tree, beside: Sequence[Tree]) -> bool:
-        """Whether `other` is a sum of this term and some of those that may stand beside it."""
+        """Return whether `other` is a sum of this term and some of the lower ones."""
         wanted = [value for _, value in self.points]
         terms = [[evaluate(tree, point) for point, _ in self.points] for tree in beside]
         return is_sum_with([evaluate(other, point) for point, _ in self.points], wanted, terms)
 
 
 def _readings(actual: Any, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
-    """The trees that the answer may mean: 1/2d is read both ways, of several sides of an equation the first."""
+    """Return the trees that the answer may mean: 1/2d is read both ways, of several sides of an equation the first."""
     actual = plain(actual)
     if is_number(actual) and not isinstance(actual, bool | complex):
         actual = show(actual)
@@ -144,7 +144,7 @@ def _readings(actual: Any, ranges: Mapping[str, tuple[float, float]]) -> list[Tr
 
 
 def _sides(text: str, ranges: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The sides of an equation that may be the answer; a lone letter on the left is a label."""
+    """Return the sides of an equation that may be the answer; a lone letter on the left is a label."""
     sides = [side.strip() for side in _EQUALS.split(text)]
     if len(sides) == 1:
         return sides
@@ -176,7 +176,7 @@ def _ranges(variables: Mapping[str, tuple[float, float]] | Sequence[str]) -> dic
 
 
 def _points(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
-    """Whole points first, since they read well in a message; the same points every time."""
+    """Return whole points first, because they read well in a message; the same points every time."""
     chance = random.Random(0)
     points: list[Values] = []
     for count in range(_POINTS):

@@ -1,7 +1,7 @@
-"""From the text of a formula to its tree, by a grammar of our own: nothing of the text is ever executed.
+r"""Parses the text of a formula into its tree, by a grammar of our own: nothing of the text is ever executed.
 
-Read are + - * / ^ **, brackets, implicit multiplication (2d, d(d+1), dk), d², ·, ×, √, Greek letters, functions of the
-white list, and the LaTeX that students paste: \\frac, \\cdot, \\sqrt, d^{2}, d_{ff}.
+It accepts + - * / ^ **, brackets, implicit multiplication (2d, d(d+1), dk), d², ·, ×, √, Greek letters, functions of
+the allowlist, and the LaTeX that students paste: \frac, \cdot, \sqrt, d^{2}, d_{ff}.
 """
 
 import re
@@ -40,7 +40,7 @@ _TOKEN: Final = re.compile(
 
 
 def parse(text: str, variables: Collection[str], *, tight: bool = False) -> Tree:
-    """The tree of a formula.
+    """Return the tree of a formula.
 
     Args:
         text: what the student or the author wrote.
@@ -48,13 +48,13 @@ def parse(text: str, variables: Collection[str], *, tight: bool = False) -> Tree
         tight: read 1/2d as 1/(2d), not as (1/2)d.
 
     Raises:
-        Unreadable: not a formula of these variables; says where.
+        Unreadable: not a formula of these variables; the message says where.
     """
     return _Parser(_tokens(text, variables), tight).whole()
 
 
 def greek_written_out(text: str) -> str:
-    """Greek letters by their names: "σ" becomes "sigma"."""
+    """Return Greek letters as their names: "σ" becomes "sigma"."""
     return "".join(f" {_GREEK[c]} " if c in _GREEK else c for c in text)
 
 
@@ -87,7 +87,7 @@ def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
 
 
 def _known(variables: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Every spelling that means a name; a variable hides a constant or function of the same spelling."""
+    """Return every spelling that means a name; a variable hides a constant or function of the same spelling."""
     known = {name: ("constant", name) for name in CONSTANTS}
     known |= {name: ("function", name) for name in (*FUNCTIONS, "frac")}
     known |= {"log_2": ("function", "log2"), "log_10": ("function", "log10"), "lg": ("function", "log10")}
@@ -100,7 +100,7 @@ def _known(variables: Collection[str]) -> dict[str, tuple[str, str]]:
 
 
 def _names(word: str, known: dict[str, tuple[str, str]], variables: Collection[str]) -> list[tuple[str, str]]:
-    """One name, or several written together: "dk" is d times k."""
+    """Return one name, or several written together: "dk" is d times k."""
     if word in known:
         return [known[word]]
     folded = {spelling.lower(): meaning for spelling, meaning in known.items()}
@@ -127,7 +127,7 @@ def _allowed(variables: Collection[str]) -> str:
 
 
 class _Parser:
-    """Recursive descent over the tokens; one method for each level of precedence."""
+    """Recursive descent over the tokens, with one method for each level of precedence."""
 
     def __init__(self, tokens: list[tuple[str, str]], tight: bool) -> None:
         self._tokens = tokens
@@ -217,7 +217,7 @@ class _Parser:
         return Operation(function, tuple(operands))
 
     def _starts_factor(self) -> bool:
-        """Whether a factor follows without a sign; two numbers side by side are no product."""
+        """Return whether a factor follows without a sign; two numbers next to each other are not a product."""
         if self._at >= len(self._tokens):
             return False
         kind, text = self._tokens[self._at]

@@ -1,4 +1,4 @@
-"""Formulas as trees of white-listed operations, evaluated in floating point: bounded whatever the formula is."""
+"""Formulas as trees of allowed operations, evaluated in floating point in bounded time."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ class Variable:
 @final
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator or function of the white list, applied to its operands."""
+    """An allowed operator or function, applied to its operands."""
 
     operator: str
     operands: tuple["Tree", ...]
@@ -66,7 +66,10 @@ SEVERAL: Final = frozenset({"max", "min"})
 
 
 def evaluate(tree: Tree, values: Mapping[str, float]) -> float:
-    """The formula's value; NaN where it has none (a division by zero, an overflow, the root of a negative number)."""
+    """Return the formula's value.
+
+    It is NaN where the formula has none (a division by zero, an overflow, the root of a negative number).
+    """
     if isinstance(tree, Constant):
         return tree.value
     if isinstance(tree, Variable):
@@ -82,7 +85,7 @@ def evaluate(tree: Tree, values: Mapping[str, float]) -> float:
 
 
 def variables_of(tree: Tree) -> frozenset[str]:
-    """The letters that occur in the formula."""
+    """Return the letters that occur in the formula."""
     if isinstance(tree, Variable):
         return frozenset({tree.name})
     if isinstance(tree, Operation):

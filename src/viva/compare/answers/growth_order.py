@@ -1,4 +1,4 @@
-"""Orders of growth: O(...) in the spellings of students, and sums in which the wanted term has company."""
+"""Orders of growth: O(...) as students spell it, and sums that contain the wanted term."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ _TINY: Final = 1e-9
 
 
 def without_order(text: str) -> tuple[str, bool]:
-    """What stands inside O(...), Θ(...) or \\mathcal{O}(...), and whether the text is one of these at all."""
+    r"""Return the inside of O(...), Θ(...) or \mathcal{O}(...), and whether the text is one of these at all."""
     bare = plain_signs(text).strip(_AROUND).removeprefix("\\(").removesuffix("\\)").strip(_AROUND)
     head, bracket, rest = bare.partition("(" if "(" in bare else "[")
     match = _ORDER_OF.fullmatch(_letter_o(head) + bracket + rest)
@@ -28,7 +28,7 @@ def without_order(text: str) -> tuple[str, bool]:
 
 
 def is_sum_with(actual: Sequence[float], wanted: Sequence[float], others: Sequence[Sequence[float]]) -> bool:
-    """Whether `actual` is a positive multiple of `wanted` plus multiples, not below 0, of some of the others.
+    """Return whether `actual` is a positive multiple of `wanted` plus multiples, not below 0, of some of the others.
 
     Args:
         actual: the answer's values at the points.
@@ -46,7 +46,7 @@ def is_sum_with(actual: Sequence[float], wanted: Sequence[float], others: Sequen
 
 
 def _letter_o(head: str) -> str:
-    """Cyrillic, Greek and calligraphic capitals as the letter O; Θ and Ω stay."""
+    """Return Cyrillic, Greek and calligraphic capitals as the letter O; Θ and Ω are kept."""
     return "".join(c if c in "ΘΩ" else unicodedata.normalize("NFKC", latin(c)) for c in head)
 
 

@@ -62,10 +62,10 @@ def agree_number(
 
 
 def _authors(value: Any) -> Fraction:
-    """A number that the author wrote.
+    """Return a number that the author wrote.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a number.
     """
     try:
         return read_number(value)[0]

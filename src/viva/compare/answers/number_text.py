@@ -1,4 +1,4 @@
-"""From a text to the numbers that it may mean: separators, fractions, percentages, powers of ten, calculations."""
+"""Parses a text into the numbers that it may mean: separators, fractions, percentages, powers of ten, calculations."""
 
 import math
 import re
@@ -32,7 +32,7 @@ _MULTIPLIERS: Final[dict[str, Fraction]] = {
 
 
 def read_number(value: Any) -> list[Fraction]:
-    """Every way in which the answer can be read as a number, the likeliest first.
+    """Return every way in which the answer can be read as a number, the likeliest first.
 
     Raises:
         Unreadable: no number, or several different ones.
@@ -65,7 +65,7 @@ def _read_text(text: str) -> list[Fraction]:
 
 
 def _read_piece(piece: str) -> list[Fraction]:
-    """The readings of a text that is one number, none if it is something else: a label, a word."""
+    """Return the readings of a text that is one number, none if it is something else: a label, a word."""
     piece = re.sub(r"^(about|approx\.?|approximately|ca\.?|circa|roughly)\s+", "", piece, flags=re.IGNORECASE)
     if match := _REMARK.fullmatch(piece):
         piece = match[1]
@@ -82,7 +82,7 @@ def _read_piece(piece: str) -> list[Fraction]:
 
 
 def _percentage(readings: list[Fraction]) -> list[Fraction]:
-    """82.65 % is 0.8265, and also the answer 82.65 to a question that asks for per cent."""
+    """Return the readings of a percentage: 82.65 % is 0.8265, or 82.65 if the question asks for per cent."""
     return [r / 100 for r in readings] + [r for r in readings if abs(r) > 1]
 
 
@@ -112,7 +112,7 @@ def _times_power_of_ten(mantissas: list[Fraction], exponent: str) -> list[Fracti
 
 
 def _decimal(text: str) -> list[Fraction]:
-    """Digits with any separators; "1,008" is one thousand and eight, or a number a little above one."""
+    """Read digits with any separators; "1,008" is one thousand and eight, or a number a little above one."""
     if not text.isascii():
         return []
     if _PLAIN.fullmatch(text):
@@ -130,7 +130,7 @@ def _decimal(text: str) -> list[Fraction]:
 
 
 def _arithmetic(text: str) -> list[Fraction]:
-    """A calculation without names, such as (7/15)^(1/4)."""
+    """Evaluate a calculation without names, such as (7/15)^(1/4)."""
     if not re.search(r"\d", text):
         return []
     try:
@@ -148,12 +148,12 @@ def _exact(value: Any) -> Fraction:
 
 
 def nearly(one: Fraction, other: Fraction) -> bool:
-    """Whether two numbers may be the same one, differently rounded."""
+    """Return whether two numbers may be the same one, differently rounded."""
     return abs(one - other) <= max(abs(one), abs(other)) / 50
 
 
 def shortest(value: Fraction) -> float | int:
-    """The number in the form in which a message shows it; beyond all floats it is rounded."""
+    """Return the number in the form in which a message shows it; beyond all floats it is rounded."""
     if value.denominator == 1:
         return int(value)
     try:

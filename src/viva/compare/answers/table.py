@@ -64,7 +64,7 @@ def agree_table(
 
 
 def share_of_cells(actual: Any, expected: Any, *, up_to: str | Collection[str] = ("polarity",)) -> Fraction:
-    """The share of cells that are right, for `set_score`; 0 for another size or what is no table.
+    """Return the share of cells that are right, for `set_score`; 0 for another size or for what is not a table.
 
     Raises:
         ValueError: an argument of the author's is wrong.
@@ -94,7 +94,7 @@ def _authors(expected: Any) -> Table:
 
 
 def _aligned(table: Table, right: Table, flip: bool) -> tuple[Array, Array]:
-    """Both tables as bool arrays in the same order of labels; with `flip` as visible or not, else as 1 or not."""
+    """Return both tables as bool arrays in the same order of labels: visible or not if `flip`, else 1 or not."""
     wanted = np.array([[cell == "1" for cell in row] for row in right.cells], dtype=bool).reshape(right.shape)
     given = _numbers(table, flip)
     given = given[_order(table.rows, right.rows, len(given)), :]
@@ -112,7 +112,7 @@ def _aligned(table: Table, right: Table, flip: bool) -> tuple[Array, Array]:
 
 
 def _numbers(table: Table, flip: bool) -> Array:
-    """Cells as 0 and 1 (or 0 and -inf). Any two marks will do where the diagonal says which is which."""
+    """Return cells as 0 and 1 (or 0 and -inf); if the diagonal tells them apart, any two marks are accepted."""
     marks = sorted({cell for row in table.cells for cell in row})
     values: dict[str, float] = {"0": 0.0, "1": 1.0, "-inf": -np.inf if flip else 1.0}
     if not set(marks) <= set(values):
@@ -133,7 +133,7 @@ def _stranger(table: Table, values: Collection[str]) -> str:
 
 
 def _order(given: tuple[str, ...], wanted: tuple[str, ...], count: int) -> list[int]:
-    """Where each wanted row stands in the answer, if both have the same labels; equal labels keep their order."""
+    """Return each wanted row's place in the answer, if both have the same labels; equal labels keep their order."""
     keys, sought = [label_key(label) for label in given], [label_key(label) for label in wanted]
     if sorted(keys) != sorted(sought) or len(keys) != count:
         return list(range(count))

@@ -1,4 +1,4 @@
-"""From a table in any form to rows of short texts with their labels: Markdown, CSV, aligned text, lists, dicts."""
+"""Reads a table in any form into rows of short texts with labels: Markdown, CSV, aligned text, lists, dicts."""
 
 import re
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns without labels."""
+        """Return the numbers of rows and columns without labels."""
         return len(self.cells), len(self.cells[0]) if self.cells else 0
 
 
@@ -76,7 +76,7 @@ def read_table(value: Any) -> Table:
 
 
 def _from_dict(value: dict[Any, Any], *, labelled: bool = True) -> Table:
-    """Row label -> row, the row being a list or a dict from column label to cell."""
+    """Read a dict from row label to row, the row being a list or a dict from column label to cell."""
     rows: list[list[str]] = []
     columns: tuple[str, ...] = ()
     for row in list(value.values())[: CELLS + 1]:
@@ -106,7 +106,7 @@ def _row(row: Any) -> list[str]:
 
 
 def _written(value: Any) -> str:
-    """The text of a cell or label."""
+    """Return the text of a cell or label."""
     try:
         return str(value)
     except ValueError:  # a whole number of more than 4,300 digits, which Python does not write out
@@ -114,7 +114,7 @@ def _written(value: Any) -> str:
 
 
 def _lines(text: str) -> list[list[str]]:
-    """The cells of every line; one separator for the whole table, the strongest that occurs."""
+    """Return the cells of every line; the whole table has one separator, the strongest that occurs."""
     if len(text) > _LENGTH:
         raise Unreadable("it is too long for a table")
     if "[" in text and _LIST.fullmatch(text):
@@ -125,7 +125,7 @@ def _lines(text: str) -> list[list[str]]:
 
 
 def _is_rule(line: str) -> bool:
-    """The line under a table's head."""
+    """Return whether this is the line under a table's head."""
     return ("-" in line or "=" in line) and _RULE.issuperset(line)
 
 
@@ -140,7 +140,7 @@ def _split(line: str, separator: str | None) -> list[str]:
 
 
 def _labelled(rows: list[list[str]]) -> Table:
-    """Take the labels off: a first row, a first column, that mostly hold something else than cells."""
+    """Separate the labels: a first row or column that mostly holds something other than cells."""
     rows = [row for row in rows if row]
     if not rows:
         raise Unreadable("it has no rows")
@@ -167,7 +167,7 @@ def _is_cell(text: str) -> bool:
 
 
 def mark(text: str) -> str:
-    """A cell in its usual spelling."""
+    """Return a cell in its usual spelling."""
     text = _BRACKETS.sub("", _bare(text)) if len(text) < 20 else _bare(text)
     if text in MARKS:
         return MARKS[text]
@@ -192,7 +192,7 @@ def _label(text: str) -> str:
 
 
 def label_key(label: str) -> str:
-    """What makes two labels the same: "[MASK]" and "mask" are."""
+    """Return a key that is equal for equal labels: "[MASK]" and "mask" are."""
     return _BRACKETS.sub("", _bare(label))
 
 

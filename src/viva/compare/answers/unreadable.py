@@ -8,11 +8,11 @@ from viva.compare.show import show
 
 @final
 class Unreadable(ValueError):
-    """Why an answer cannot be read; `str()` goes on after "your answer ... cannot be read:"."""
+    """The reason why an answer cannot be read; `str()` continues "your answer ... cannot be read:"."""
 
 
 def refusal(name: str, answer: Any, what: str, why: Unreadable, *, shown: bool = True) -> Disagreement:
-    """The exception for an answer that cannot be read as `what`; says why, and how to write it."""
+    """Return the exception for an answer that cannot be read as `what`, with the reason and how to write it."""
     if answer is None or (isinstance(answer, str) and not answer.strip()):
         return Disagreement(Difference(f"is empty; expected {what}.").sentence(name))
     quoted = f"{show(answer)} " if shown else ""

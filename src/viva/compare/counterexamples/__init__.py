@@ -1,1 +1,1 @@
-"""Search for arguments on which two functions disagree."""
+"""The search for arguments on which two functions disagree."""

@@ -1,7 +1,7 @@
-"""The examples that `agree_on` asks about, and the key's answers to them: drawn once, used for the whole class.
+"""The examples that `agree_on` tries, and the key's answers to them: drawn once, used for all submissions.
 
 The same strategies always give the same examples: the seed is fixed, nothing is read from or written to disk, and
-neither time nor the modules that happen to be imported play a part.
+neither time nor the imported modules matter.
 """
 
 import copy
@@ -27,7 +27,7 @@ _CLASSES_KEPT: Final = 128
 @final
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One question and its answer."""
+    """The arguments of one call, and the expected answer."""
 
     arguments: tuple[Any, ...]
     expected: Any
@@ -45,7 +45,7 @@ class _Question:
 
 
 def examples_for(strategies: Sequence[Any], key: Callable[..., Any], count: int) -> tuple[Example, ...]:
-    """At most `count` different examples with the key's answers.
+    """Return at most `count` different examples with the key's answers.
 
     Raises:
         GraderError: the strategies give nothing, or the key raised on an example.
@@ -58,7 +58,7 @@ def examples_for(strategies: Sequence[Any], key: Callable[..., Any], count: int)
 
 
 def ask_key(key: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """The key's answer; its exceptions are the author's fault.
+    """Return the key's answer; an exception of the key is the author's fault.
 
     Raises:
         GraderError: the key raised.
@@ -75,7 +75,7 @@ def ask_key(key: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 def quiet_settings(count: int, *, shrink: bool) -> "settings":
-    """Hypothesis without database, deadlines, health checks, printing and chance."""
+    """Return settings of hypothesis without database, deadlines, health checks, printing and randomness."""
     from hypothesis import HealthCheck, Phase, Verbosity, settings
 
     return settings(
@@ -93,10 +93,10 @@ def quiet_settings(count: int, *, shrink: bool) -> "settings":
 
 @contextmanager
 def only_from_strategies() -> Iterator[None]:
-    """Let examples depend on the strategies alone, and hypothesis write nothing.
+    """Let examples depend only on the strategies, and let hypothesis write nothing.
 
     Hypothesis also tries constants that it finds in the source of every imported module, and keeps them in files; which
-    modules are imported differs from run to run. It has no setting for that, so the finder is put aside where this
+    modules are imported differs from run to run. It has no setting for that, so the finder is replaced where this
     version has it. Its table of Unicode categories goes to a folder that cannot exist.
     """
     from hypothesis import configuration

@@ -1,8 +1,8 @@
-"""When are two questions the same question? By value, as far as that can be told without doubt.
+"""Recognises equal questions: by value, as far as that is certain.
 
-`agree_on` keeps the examples that it drew for a test, and the key's answers, for the next submission. A test builds its
-strategies and small functions anew each time it runs, so they are recognised by what they are made of: code, closure,
-arguments. Where that cannot be told, nothing is kept; that costs time and is never wrong.
+`agree_on` keeps the examples that it drew for a test, and the key's answers, for the next submission. A test creates
+its strategies and small functions again each time it runs, so they are recognised by what they are made of: code,
+closure, arguments. Where that is not certain, nothing is kept; that costs time and is never wrong.
 """
 
 import enum
@@ -36,14 +36,14 @@ _ARRAY_BYTES: Final = 1 << 20
 
 
 class Unrecognised(Exception):
-    """Something whose value cannot be told."""
+    """Something whose value cannot be determined."""
 
 
 def fingerprint(value: Any) -> Hashable:
-    """A hashable that is equal for equal values only.
+    """Return a hashable that is equal for equal values only.
 
     Raises:
-        Unrecognised: the value holds something that cannot be told by value: a generator, an open file, a handle.
+        Unrecognised: the value holds something that cannot be compared by value: a generator, an open file, a handle.
     """
     return _Walk().of(value)
 

@@ -1,7 +1,7 @@
-"""`agree_on`: look for arguments on which the student's function and the key's disagree, and show the smallest.
+"""`agree_on`: searches for arguments on which the student's function and the key's disagree, and shows the smallest.
 
-For a right answer it costs one call for each example, all of them drawn once for the class. Only when one of them
-disagrees does hypothesis search and shrink, within a budget of calls and seconds.
+A right answer costs one call for each example, all of them drawn once for the class. Only when one of them disagrees
+does hypothesis search and shrink, within a budget of calls and seconds.
 """
 
 import copy
@@ -89,7 +89,7 @@ def agree_on(
 @final
 @dataclass(frozen=True, slots=True)
 class CounterExample:
-    """One example on which the two disagree."""
+    """One example on which the two functions disagree."""
 
     example: Example
     answer: Any
@@ -98,12 +98,12 @@ class CounterExample:
 
     @property
     def can_shrink(self) -> bool:
-        """False where every further call could cost as much as the limit that was reached."""
+        """Return False where every further call could cost as much as the limit that was reached."""
         return self.raised is None or self.raised.limit not in ("memory", "time")
 
 
 class _Asker:
-    """Asks the student's function and compares; counts the calls."""
+    """Calls the student's function and compares; counts the calls."""
 
     def __init__(self, student: Callable[..., Any], context: Context) -> None:
         self._student = student
@@ -117,7 +117,7 @@ class _Asker:
             self.name = "your function"
 
     def about(self, example: Example) -> CounterExample | None:
-        """None if the student's answer agrees with the expected one."""
+        """Return the counter-example, or None if the student's answer agrees with the expected one."""
         self.calls += 1
         # What crosses the door is a copy; a function of this process could change its arguments, which are kept.
         arguments = copy.deepcopy(example.arguments) if self._copies else example.arguments
@@ -131,12 +131,12 @@ class _Asker:
         return None if found is None else CounterExample(example, answer, None, found)
 
     def agrees(self, answer: Any, expected: Any) -> bool:
-        """Whether an answer agrees with what a known mistake gives."""
+        """Return whether an answer agrees with what a common mistake gives."""
         return difference(answer, expected, self._context) is None
 
 
 class _Enough(BaseException):
-    """Ends a search from inside; hypothesis lets it pass."""
+    """Ends a search from inside; hypothesis does not catch it."""
 
 
 class _Wrong(Exception):
@@ -144,13 +144,13 @@ class _Wrong(Exception):
 
 
 class _Evidence:
-    """What is known of the student's function, to tell which mistake it makes."""
+    """What is known of the student's function, to find which mistake it makes."""
 
     def __init__(self, asked: _Asker, right: Sequence[Example], wrong: list[CounterExample]) -> None:
         self._asked, self.right, self.wrong = asked, list(right[-EVIDENCE:]), wrong
 
     def gather(self, rest: Sequence[Example]) -> None:
-        """Ask a little further."""
+        """Try a few more examples."""
         for example in rest[:EVIDENCE]:
             counter = self._asked.about(example)
             if counter is None:
@@ -161,7 +161,7 @@ class _Evidence:
                 self.wrong.append(counter)
 
     def shows(self, mistake: Callable[..., Any]) -> bool:
-        """Whether the student's function does on every example what the mistake does."""
+        """Return whether the student's function does on every example what the mistake does."""
         answers = [(c.example, c.answer) for c in self.wrong if c.raised is None]
         agrees = all(self._asked.agrees(answer, _made(mistake, example)) for example, answer in answers)
         return agrees and all(self._agrees_where_right(mistake, example) for example in self.right)
@@ -180,7 +180,7 @@ def _made(mistake: Callable[..., Any], example: Example) -> Any:
 def _search(
     asked: _Asker, key: Callable[..., Any], strategies: Sequence[Any], examples: int, start: CounterExample
 ) -> CounterExample:
-    """The smallest counter-example that hypothesis finds; `start` if it finds none."""
+    """Return the smallest counter-example that hypothesis finds; `start` if it finds none."""
     if not start.can_shrink:
         return start
     from hypothesis import given, seed
@@ -223,7 +223,7 @@ def _search(
 
 
 def _size(counter: CounterExample) -> int:
-    """How much a student has to read."""
+    """Return how much a student has to read."""
     return len(repr(counter.example.arguments))
 
 
@@ -242,7 +242,7 @@ def _sentence(
 
 
 def _of_call(call: str, counter: CounterExample) -> Difference:
-    """The difference in the words of a call: "bleu(['a'], [['b']]) gave 1.0, expected 0.0." """
+    """Return the difference as a call: "bleu(['a'], [['b']]) gave 1.0, expected 0.0."."""
     found, expected = counter.found, counter.example.expected
     assert found is not None
     seen, wanted = show_two(counter.answer, expected)
@@ -254,7 +254,7 @@ def _of_call(call: str, counter: CounterExample) -> Difference:
 
 
 def _line(raised: StudentRaised) -> str:
-    """Where the student's code raised, and with what library, if that is known."""
+    """Return where the student's code raised, and with what library, if that is known."""
     told = [f"{as_written(frame.file)}, line {frame.line}" for frame in raised.frames[-1:]]
     if raised.lacking is not None:
         told.append(f"graded with {as_written(raised.lacking.where)}, which has no `{as_written(raised.lacking.name)}`")

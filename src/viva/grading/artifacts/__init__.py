@@ -1,10 +1,10 @@
-"""What a student hands in beside code: predictions and checkpoints, read here as data that nobody vouches for.
+"""What a student submits besides code: predictions and checkpoints, read here as untrusted data.
 
 given = artifacts.predictions(submission, "predictions.csv", len(LABELS), classes=["no", "yes"])
 reached = artifacts.accuracy(given, LABELS)      # Fraction(2319, 3270)
 weights = artifacts.checkpoint(submission, "model.safetensors", shapes={"head.weight": (2, 48)})
 
-No pickle is ever opened. Sizes that a file claims are compared with the file before room is made for them.
+No pickle is ever opened. Sizes that a file declares are compared with the file before memory is allocated for them.
 """
 
 from viva.grading.artifacts.scoring import accuracy, predicted_classes, tied_rows

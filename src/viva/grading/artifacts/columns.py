@@ -1,4 +1,4 @@
-"""Which columns of a file are the predictions, and in which order its rows stand."""
+"""Which columns of a file are the predictions, and the order of its rows."""
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -33,10 +33,10 @@ _NUMBERED: Final = re.compile(
 
 
 def from_columns(table: Columns, n: int, classes: Classes, ids: Sequence[Hashable] | None) -> Labels | Scores:
-    """Labels (n,) or scores (n, C) from a table of n rows.
+    """Return labels (n,) or scores (n, C) from a table of n rows.
 
     Raises:
-        Unusable: no column can be told to be the predictions, or a cell cannot be read.
+        Unusable: no column is clearly the predictions, or a cell cannot be read.
     """
     columns, order = _ordered(table, n, classes, ids)
     chosen = _chosen(columns, n, classes, named=table.named)
@@ -45,10 +45,10 @@ def from_columns(table: Columns, n: int, classes: Classes, ids: Sequence[Hashabl
 
 
 def from_arrays(arrays: dict[str, Array], n: int, classes: Classes, ids: Sequence[Hashable] | None) -> Labels | Scores:
-    """Labels (n,) or scores (n, C) from the arrays of a file.
+    """Return labels (n,) or scores (n, C) from the arrays of a file.
 
     Raises:
-        Unusable: no array can be told to be the predictions, or it has another shape or type.
+        Unusable: no array is clearly the predictions, or it has another shape or type.
     """
     id_name = next((name for name in arrays if is_id(name) and arrays[name].ndim == 1), None)
     rest = {name: array for name, array in arrays.items() if name != id_name}
@@ -72,7 +72,7 @@ def from_arrays(arrays: dict[str, Array], n: int, classes: Classes, ids: Sequenc
 def _ordered(
     table: Columns, n: int, classes: Classes, ids: Sequence[Hashable] | None
 ) -> tuple[Sequence[tuple[str, Sequence[Any]]], list[int] | None]:
-    """The columns without that of the ids, and the rows in the order asked for (None: as they stand)."""
+    """Return the columns without that of the ids, and the rows in the order asked for (None: unchanged)."""
     columns = table.columns
     if table.named:
         at = next((at for at, (name, _) in enumerate(columns) if is_id(name) or not name), None)
@@ -93,7 +93,7 @@ def _ordered(
 def _chosen(
     columns: Sequence[tuple[str, Sequence[Any]]], n: int, classes: Classes, *, named: bool
 ) -> list[Sequence[Any]]:
-    """One column of predictions, or a column of scores for each class, in the order of the classes."""
+    """Return one column of predictions, or a column of scores for each class, in the order of the classes."""
     if len(columns) == 1:
         return [columns[0][1]]
     if not named:
@@ -114,7 +114,7 @@ def _chosen(
 
 
 def _score_columns(columns: Sequence[tuple[str, Sequence[Any]]], classes: Classes) -> list[Sequence[Any]]:
-    """Columns named by class names, or by numbers that begin with 0 or 1."""
+    """Return the columns named by class names, or by numbers that begin with 0 or 1."""
     by_name = {folded(name): column for name, column in columns}
     if classes.names and all(folded(name) in by_name for name in classes.names):
         return [by_name[folded(name)] for name in classes.names]
@@ -179,7 +179,7 @@ def _at_row(at: int, cell: Any, read: Callable[[Any], Any]) -> Any:
 
 
 def _shaped(array: Array, n: int, classes: Classes) -> Array:
-    """The array as (n,) or (n, C)."""
+    """Return the array as (n,) or (n, C)."""
     if array.ndim == 2 and 1 in array.shape and n in array.shape:
         array = array.reshape(-1)
     wanted = f"({n},)" + (f" or ({n}, {classes.count})" if classes.count else f", or ({n}, classes) for scores")
@@ -199,7 +199,7 @@ def _shaped(array: Array, n: int, classes: Classes) -> Array:
 
 
 def _whole(array: Array, classes: Classes) -> Labels:
-    """Numbers of classes; the first that is none is named."""
+    """Return numbers of classes; the error names the first number that is not one."""
     most = classes.count or 1 << 62
     with np.errstate(invalid="ignore"):
         wrong = ~((array >= 0) & (array < most)) | (array != np.floor(array))

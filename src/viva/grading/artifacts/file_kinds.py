@@ -1,4 +1,4 @@
-"""What a file is, by its content: its name is not believed, and what is pickled is refused without being opened."""
+"""The kind of a file, by its content: its name is not trusted, and pickles are refused without being opened."""
 
 import codecs
 import pickletools
@@ -30,10 +30,10 @@ _OPCODES_SEEN: Final = 5
 
 
 def kind_of(data: bytes) -> Kind:
-    """What the bytes are.
+    """Return the kind of the bytes.
 
     Raises:
-        Unusable: they are empty, pickled, or something that is not read.
+        Unusable: they are empty, pickled, or of a kind that is not read.
     """
     if not data or data.isspace():
         raise Unusable("is empty: save it again, and hand it in.")
@@ -59,7 +59,7 @@ def kind_of(data: bytes) -> Kind:
 
 
 def pickled(how: str) -> Unusable:
-    """The refusal of a pickled file: what it is, why it is not opened, what to hand in."""
+    """Return the error for a pickled file: what it is, why it is not opened, what to submit."""
     return Unusable(
         f"is {how}, and pickled files are never opened, because opening one runs code: hand in a checkpoint by "
         '`safetensors.torch.save_file(model.state_dict(), "model.safetensors")`, predictions by '
@@ -68,15 +68,15 @@ def pickled(how: str) -> Unusable:
 
 
 def unless_pickled(data: bytes, why: str) -> Unusable:
-    """The refusal of bytes that cannot be read: because they are a pickle of protocol 0 or 1, or for the reason given.
+    """Return the error for unreadable bytes: they are a pickle of protocol 0 or 1, or the given reason.
 
-    Those begin with no mark of their own, and a table may begin as they do; so this is asked last.
+    Such pickles have no signature, and a table may begin as they do; so this is checked last.
     """
     return pickled("pickled") if _is_old_pickle(data) else Unusable(why)
 
 
 def _is_old_pickle(data: bytes) -> bool:
-    """Whether the first opcodes make sense, up to the end or as far as is looked; nothing is loaded."""
+    """Return whether the first opcodes make sense, up to the end or the limit; nothing is loaded."""
     if data[:1] not in _OLD_PICKLE_BEGINS:
         return False
     try:
@@ -87,7 +87,7 @@ def _is_old_pickle(data: bytes) -> bool:
 
 
 def foreign_archive(names: Sequence[str]) -> Unusable | None:
-    """The refusal of a zip archive that holds something else than arrays, by the names in it; None for arrays."""
+    """Return the error for a zip archive that holds something other than arrays, by its names; None for arrays."""
     lowered = [name.lower() for name in names]
     if any(name.endswith((".pkl", ".pickle")) for name in lowered):
         return pickled("pickled (a zip archive written by torch.save)")

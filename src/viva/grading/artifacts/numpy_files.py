@@ -1,4 +1,4 @@
-"""Arrays written by numpy: npy and npz, read without numpy's own loader, so that no header is believed.
+"""Arrays written by numpy: npy and npz, read without numpy's own loader, so that no header is trusted.
 
 The format is numpy's NEP 1: magic, version, length of the header, a Python dict as text, the elements.
 """
@@ -41,10 +41,10 @@ _ZIP_PROBLEMS: Final = (
 
 
 def read_npy(data: bytes) -> Array:
-    """The array of an npy file; it may share memory with `data`.
+    """Return the array of an npy file; it may share memory with `data`.
 
     Raises:
-        Unusable: the file is broken, claims more than it holds, or holds Python objects.
+        Unusable: the file is broken, declares more than it holds, or holds Python objects.
     """
     text, start = _header(data)
     found = [pattern.search(text) for pattern in (_DESCRIPTION, _ORDER, _SHAPE)]
@@ -69,14 +69,14 @@ def read_npy(data: bytes) -> Array:
 
 
 def read_npz(data: bytes, room: int) -> dict[str, Array]:
-    """The arrays of an npz file by name.
+    """Return the arrays of an npz file by name.
 
     Args:
         data: the file.
-        room: the bytes that all arrays together may have; what is more is refused before it is unpacked.
+        room: the bytes that all arrays together may have; a larger file is refused before it is unpacked.
 
     Raises:
-        Unusable: as `read_npy`, and for an archive that is no npz.
+        Unusable: as `read_npy`, and for an archive that is not an npz file.
     """
     if data.count(b"PK\x01\x02") > MOST_MEMBERS:
         raise Unusable(f"holds more than {MOST_MEMBERS:,} files: save fewer arrays.")
@@ -113,7 +113,7 @@ def _members(archive: zipfile.ZipFile, room: int) -> dict[str, Array]:
 
 
 def _header(data: bytes) -> tuple[str, int]:
-    """The text of the header, and where the elements begin."""
+    """Return the text of the header, and where the elements begin."""
     wide = data[6:7] != b"\x01"
     at = 12 if wide else 10
     if not data.startswith(NPY) or data[6:7] not in (b"\x01", b"\x02", b"\x03") or len(data) < at:

@@ -1,6 +1,6 @@
 """Predictions as text: CSV in any dialect, with a header or without; JSON as a list, a table, records or lines.
 
-What is found becomes columns; which of them holds the predictions is decided in choose.py.
+The result is columns; columns.py decides which of them holds the predictions.
 """
 
 import csv
@@ -34,10 +34,10 @@ class Columns:
 
 
 def read_text(data: bytes, n: int, classes: Classes) -> Columns:
-    """The columns of a CSV or JSON file.
+    """Return the columns of a CSV or JSON file.
 
     Raises:
-        Unusable: it cannot be read, has other than n rows, or more columns than any right file would.
+        Unusable: it cannot be read, does not have n rows, or has more columns than any right file would.
     """
     text = decode(data)
     if "\0" in text:
@@ -46,7 +46,7 @@ def read_text(data: bytes, n: int, classes: Classes) -> Columns:
 
 
 def _is_json(text: str) -> bool:
-    """JSON begins with a bracket; so do rows like [0.1 0.9], which numpy prints without commas."""
+    """Return whether the text is JSON, which begins with a bracket; so do rows that numpy prints, like [0.1 0.9]."""
     first = next((m[0].strip() for m in _LINE.finditer(text) if m[0].strip()), "")
     printed = first.endswith("]") and "," not in first and len(first.split()) > 1
     return first.startswith("{") or (first.startswith("[") and not printed)
@@ -80,7 +80,7 @@ def _read_csv(text: str, n: int, classes: Classes) -> Columns:
 
 
 def _rows(text: str, delimiter: str, n: int, classes: Classes) -> Iterator[list[str]]:
-    """Rows that are not blank, without room being made for what no right file holds."""
+    """Yield rows that are not blank, without allocating memory for what no right file holds."""
     lines = _Lines(text, delimiter, n, (classes.count or 0) + ANY_COLUMNS)
     if delimiter == " ":
         yield from (line.split() for line in lines.each() if line.strip())
@@ -95,7 +95,7 @@ def _rows(text: str, delimiter: str, n: int, classes: Classes) -> Iterator[list[
 
 
 class _Lines:
-    """The lines of a text one by one; a row of too many columns, or too many lines, end it."""
+    """The lines of a text one by one; too many columns in a row, or too many lines, raise an error."""
 
     def __init__(self, text: str, delimiter: str, n: int, columns: int) -> None:
         self._text, self._delimiter, self._columns = text, delimiter, columns
@@ -124,7 +124,7 @@ def _delimiter(text: str, classes: Classes) -> str:
 
 
 def _has_header(rows: list[list[str]], count: int, n: int, classes: Classes) -> bool:
-    """Whether the first row names the columns: it holds nothing that could be a prediction, or is one too many."""
+    """Return whether the first row names the columns: it cannot be a prediction, or is one too many."""
     if not rows:
         return False
     first = [cell.strip() for cell in rows[0]]
@@ -199,7 +199,7 @@ def _columns(value: Any, n: int) -> Columns:
 
 
 def _from_table(table: dict[str, Any], n: int) -> Columns:
-    """{"predictions": […]}, {"prediction": {"0": …}} as pandas writes it, or {id: prediction}."""
+    """Read {"predictions": […]}, {"prediction": {"0": …}} as pandas writes it, or {id: prediction}."""
     lists = [(name, column) for name, column in table.items() if isinstance(column, list) and len(column) == n]
     nested = [(name, column) for name, column in table.items() if isinstance(column, dict) and len(column) == n]
     is_by_id = len(table) == n and not any(isinstance(cell, dict) for cell in table.values())
@@ -216,5 +216,5 @@ def _from_table(table: dict[str, Any], n: int) -> Columns:
 
 
 def wrong_count(found: int, n: int, below: str = "") -> Unusable:
-    """The complaint about too many or too few rows."""
+    """Return the error for too many or too few rows."""
     return Unusable(f"holds {found:,} predictions{below}; expected {n:,}, one for each row in the order of the rows.")

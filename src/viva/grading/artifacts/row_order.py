@@ -1,4 +1,4 @@
-"""In which order the rows of a file stand, by a column of ids."""
+"""The order of the rows of a file, according to a column of ids."""
 
 import re
 from collections.abc import Hashable, Sequence
@@ -17,25 +17,25 @@ _IDS: Final = _COUNTS | {
 
 
 def key(name: str) -> str:
-    """A column's name as it is compared: "Predicted_Label" is "predictedlabel"."""
+    """Return a column's name as it is compared: "Predicted_Label" is "predictedlabel"."""
     return _WORD.sub("", name[:100].lower())
 
 
 def is_id(name: str) -> bool:
-    """Whether a column of this name holds ids."""
+    """Return whether a column of this name holds ids."""
     return key(name) in _IDS
 
 
 def is_strict(name: str) -> bool:
-    """Whether ids under this name must be complete."""
+    """Return whether ids under this name must be complete."""
     return key(name) in _IDS - _COUNTS
 
 
 def order_of(column: Sequence[Any], ids: Sequence[Hashable] | None, n: int, *, strict: bool) -> list[int] | None:
-    """Where each row stands in the file; None if the column says nothing about it.
+    """Return the position of each row in the file; None if the column does not determine it.
 
     Without ids of the author's, a column of 0 … n−1 or of 1 … n gives the order. One that is called an id and repeats
-    such numbers is refused; others (hashes, the counts of batches) say nothing.
+    such numbers is refused; others (hashes, the counts of batches) do not determine an order.
     """
     cells = [_id(cell) for cell in column]
     if ids is not None:
@@ -61,7 +61,7 @@ def order_of(column: Sequence[Any], ids: Sequence[Hashable] | None, n: int, *, s
 
 
 def _id(cell: Any) -> Any:
-    """An id in a form that can be compared: "7", 7 and 7.0 are the same."""
+    """Return an id in a form that can be compared: "7", 7 and 7.0 are the same."""
     value = read_cell(cell)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 62:
         return int(value)

@@ -1,7 +1,7 @@
-"""Checkpoints in the safetensors format, read by ourselves: the examiner needs neither torch nor another library.
+"""Checkpoints in the safetensors format, read without torch or another library.
 
 The format (huggingface/safetensors, README): eight bytes with the length of the header, little-endian; the header, JSON
-with {name: {"dtype", "shape", "data_offsets"}}; then the bytes of all tensors, without holes and without overlaps.
+with {name: {"dtype", "shape", "data_offsets"}}; then the bytes of all tensors, without gaps and without overlaps.
 """
 
 import json
@@ -25,10 +25,10 @@ _DTYPES: Final = {
 
 
 def read_safetensors(data: bytes) -> dict[str, Array]:
-    """The tensors by name, as arrays of their own; half precision (F16, BF16) as float32, exactly.
+    """Return the tensors by name as arrays of their own; half precision (F16, BF16) as float32, exactly.
 
     Raises:
-        Unusable: the header is broken, or claims tensors that the file does not hold.
+        Unusable: the header is broken, or declares tensors that the file does not hold.
     """
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > len(data) - 8:
@@ -69,7 +69,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _place(name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:
-    """Type, shape, and where the tensor begins and ends behind the header."""
+    """Return type, shape, and where the tensor begins and ends after the header."""
     tensor = f"holds the tensor {show(name)}"
     fields = entry if isinstance(entry, dict) else {}
     dtype, shape, offsets = (fields.get(key) for key in ("dtype", "shape", "data_offsets"))

@@ -1,4 +1,4 @@
-"""What predictions are worth: computed from them and from labels that the examiner alone holds."""
+"""The accuracy of predictions, computed from them and from labels that only the examiner holds."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,7 +11,7 @@ from viva.grading.artifacts.numpy_files import Array
 
 
 def accuracy(predictions: Array, labels: Sequence[int] | NDArray[Any]) -> Fraction:
-    """The share of rows in which the prediction is the label, exactly.
+    """Return the share of rows in which the prediction is the label, exactly.
 
     Args:
         predictions: classes (n,), or scores (n, C), of which the highest counts (of several the first, as in argmax).
@@ -30,13 +30,13 @@ def accuracy(predictions: Array, labels: Sequence[int] | NDArray[Any]) -> Fracti
 
 
 def predicted_classes(predictions: Array) -> Array:
-    """Classes (n,): as they are, or the first of the highest scores in each row."""
+    """Return classes (n,): as they are, or the first of the highest scores in each row."""
     array = np.asarray(predictions)
     return array if array.ndim == 1 else array.argmax(axis=1)
 
 
 def tied_rows(predictions: Array) -> NDArray[np.intp]:
-    """The rows of scores (n, C) in which several classes share the highest; none for classes (n,)."""
+    """Return the rows of scores (n, C) in which several classes share the highest; none for classes (n,)."""
     array = np.asarray(predictions)
     if array.ndim == 1:
         return np.zeros(0, np.intp)

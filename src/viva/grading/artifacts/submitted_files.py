@@ -36,7 +36,7 @@ def predictions(
     classes: int | Sequence[str] | None = None,
     ids: Sequence[Hashable] | None = None,
 ) -> Labels | Scores:
-    """The predictions for n rows that the student hands in as a file: npz, npy, CSV, JSON or safetensors.
+    """Return the predictions for n rows that the student submits as npz, npy, CSV, JSON or safetensors.
 
     Args:
         submission: the fixture.
@@ -46,11 +46,11 @@ def predictions(
         ids: the ids of the rows in the examiner's order. Without them, ids 0 … n−1 or 1 … n are understood.
 
     Returns:
-        Classes (n,), int64, or scores (n, C), float64, in the examiner's order of rows. They are the student's claim.
+        Classes (n,), int64, or scores (n, C), float64, in the examiner's order of rows. They are untrusted values.
 
     Raises:
-        MissingName: there is no such file; says where to put it.
-        Disagreement: it cannot be used; says what was expected and what to do.
+        MissingName: there is no such file; the message says where to put it.
+        Disagreement: it cannot be used; the message says what was expected and what to do.
         ValueError: n, classes or ids make no sense.
     """
     known = Classes.of(classes)
@@ -64,19 +64,19 @@ def predictions(
 
 
 def checkpoint(submission: Any, name: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> dict[str, Array]:
-    """The weights that the student hands in: safetensors, or npz.
+    """Return the weights that the student submits as safetensors or npz.
 
     Args:
         submission: the fixture.
         name: the file, such as "model.safetensors".
-        shapes: what must be there, by name. Others are left out; a wrapper's prefix (`module.`) is taken off.
+        shapes: what must be there, by name. Others are left out; a wrapper's prefix (`module.`) is removed.
 
     Returns:
-        Arrays by name; half precision as float32. They are the student's claim.
+        Arrays by name; half precision as float32. They are untrusted values.
 
     Raises:
-        MissingName: there is no such file; says where to put it.
-        Disagreement: it cannot be used; says what was expected and what to do.
+        MissingName: there is no such file; the message says where to put it.
+        Disagreement: it cannot be used; the message says what was expected and what to do.
     """
     file, data = _found(submission, name, CHECKPOINTS, "your weights")
     try:
@@ -86,10 +86,10 @@ def checkpoint(submission: Any, name: str, *, shapes: Mapping[str, Sequence[int]
 
 
 def read_predictions(data: bytes, n: int, classes: Classes, ids: Sequence[Hashable] | None = None) -> Labels | Scores:
-    """The predictions in the bytes of a file; see `predictions`.
+    """Return the predictions in the bytes of a file; see `predictions`.
 
     Raises:
-        Unusable: they cannot be used; `str()` goes on after the file's name.
+        Unusable: they cannot be used; `str()` continues after the file's name.
     """
     match kind_of(data):
         case "text":
@@ -107,10 +107,10 @@ def read_predictions(data: bytes, n: int, classes: Classes, ids: Sequence[Hashab
 
 
 def read_checkpoint(data: bytes, shapes: Mapping[str, Sequence[int]] | None = None) -> dict[str, Array]:
-    """The arrays in the bytes of a checkpoint; see `checkpoint`.
+    """Return the arrays in the bytes of a checkpoint; see `checkpoint`.
 
     Raises:
-        Unusable: they cannot be used; `str()` goes on after the file's name.
+        Unusable: they cannot be used; `str()` continues after the file's name.
     """
     match kind_of(data):
         case "safetensors":
@@ -132,7 +132,7 @@ def read_checkpoint(data: bytes, shapes: Mapping[str, Sequence[int]] | None = No
 
 
 def _declared(arrays: dict[str, Array], shapes: Mapping[str, Sequence[int]]) -> dict[str, Array]:
-    """The arrays that were asked for, in their order."""
+    """Return the arrays that were asked for, in their order."""
     for wrapper in _WRAPPERS:
         bare = {name.removeprefix(wrapper): array for name, array in arrays.items()}
         if not shapes.keys() <= arrays.keys() and shapes.keys() <= bare.keys():
@@ -150,7 +150,7 @@ def _declared(arrays: dict[str, Array], shapes: Mapping[str, Sequence[int]]) -> 
 
 
 def _found(submission: Any, name: str, endings: Sequence[str], what: str) -> tuple[str, bytes]:
-    """The file's name and bytes: of this name, or of the same name with another ending that can be read."""
+    """Return the file's name and bytes: of this name, or of the same name with another readable ending."""
     stem = str(PurePosixPath(name).with_suffix(""))
     for candidate in dict.fromkeys([name, *(stem + ending for ending in endings)]):
         try:
@@ -161,7 +161,7 @@ def _found(submission: Any, name: str, endings: Sequence[str], what: str) -> tup
 
 
 class MissingFile(MissingName):
-    """A file was not handed in; says where to put it."""
+    """A file was not submitted; the message says where to put it."""
 
     def __init__(self, name: str, what: str) -> None:
         super().__init__(name)

@@ -25,14 +25,14 @@ _TRUTH: Final[dict[str, Any]] = {"true": 1, "false": 0}
 
 @dataclass(frozen=True)
 class Classes:
-    """What a class may be called."""
+    """The names and numbers that a class may have."""
 
     count: int | None = None
     names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, classes: int | Sequence[str] | None) -> "Classes":
-        """From what the author states: how many there are, or their names in the order of their numbers.
+        """Return the classes that the author states: how many there are, or their names in the order of their numbers.
 
         Raises:
             ValueError: fewer than two, or two of one name.
@@ -50,17 +50,17 @@ class Classes:
 
     @property
     def expected(self) -> str:
-        """In words: "a class from 0 to 4 or its name"."""
+        """Return what is expected, in words: "a class from 0 to 4 or its name"."""
         if self.count is None:
             return "the number of a class, 0 or more"
         some = ", ".join(map(show, self.names[:6])) + (", …" if len(self.names) > 6 else "")
         return f"a class from 0 to {self.count - 1}" + (f" or its name ({some})" if self.names else "")
 
     def number(self, cell: Any) -> int:
-        """The class that a cell names.
+        """Return the class that a cell names.
 
         Raises:
-            Unusable: none.
+            Unusable: it names no class.
         """
         value = read_cell(cell)
         if isinstance(value, float) and value.is_integer():
@@ -77,28 +77,28 @@ class Classes:
         return value
 
     def are_all(self, cells: Sequence[str]) -> bool:
-        """Whether the cells are the names of all classes, each once: the header of a table of scores."""
+        """Return whether the cells name every class once, as the header of a table of scores does."""
         return len(cells) == len(self.names) and {folded(cell) for cell in cells} == self._by_name.keys()
 
     def is_class(self, cell: Any) -> bool:
-        """Whether a cell names a class."""
+        """Return whether a cell names a class."""
         try:
             return self.number(cell) >= 0
         except Unusable:
             return False
 
     def is_one(self, cell: Any) -> bool:
-        """Whether a cell can be a prediction: a class, a score, or a list of scores."""
+        """Return whether a cell can be a prediction: a class, a score, or a list of scores."""
         return isinstance(read_cell(cell), int | float | list) or self.is_class(cell)
 
 
 def folded(text: str) -> str:
-    """A name without what does not tell names apart: case, and white space around it."""
+    """Return a name without what does not distinguish names: case, and white space around it."""
     return text.strip().casefold()
 
 
 def read_cell(cell: Any) -> Any:
-    """A number, a list of numbers, or the cell itself where it is neither; a list of one is what it holds."""
+    """Return a number, a list of numbers, or the cell itself if it is neither; a list of one is its item."""
     if isinstance(cell, bytes):
         cell = cell.decode("utf-8", "replace")
     if isinstance(cell, list):
@@ -118,10 +118,10 @@ def read_cell(cell: Any) -> Any:
 
 
 def score(cell: Any) -> float:
-    """A score: any number but NaN, the infinite ones included.
+    """Return a score: any number except NaN, the infinite ones included.
 
     Raises:
-        Unusable: none.
+        Unusable: the cell holds no score.
     """
     value = read_cell(cell)
     try:
@@ -140,5 +140,5 @@ def _number(text: str) -> int | float | None:
 
 
 def _name(cell: str | int) -> str:
-    """A cell as it is compared with names; "" for a whole number so long that Python refuses to write it out."""
+    """Return a cell as it is compared with names; "" for a whole number too long for Python to write out."""
     return folded(str(cell)) if isinstance(cell, str) or abs(cell) < 1 << 62 else ""

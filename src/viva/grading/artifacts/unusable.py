@@ -1,4 +1,4 @@
-"""A file that cannot be used."""
+"""A submitted file that cannot be used."""
 
 import math
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ MOST_SIDES: Final = 32
 
 @final
 class Unusable(ValueError):
-    """Why a file that was handed in cannot be used: all that the readers raise; `str()` goes on after its name."""
+    """Why a submitted file cannot be used: the only error of the readers; `str()` continues after its name."""
 
 
 def room_for(size: int, wanted: int = 0) -> int:
-    """Bytes that a file of `size` bytes may unpack to, if `wanted` bytes are what a right one needs."""
+    """Return the bytes that a file of `size` bytes may unpack to, if a right one needs `wanted` bytes."""
     return max(FLOOR, RATIO * size, wanted)
 
 
 def is_possible(shape: Sequence[int]) -> bool:
-    """Whether numpy can make an array of this shape: of few enough sides, whose product is no number beyond all bounds.
+    """Return whether numpy can create an array of this shape: few enough sides, with a bounded product.
 
-    An array of no element at all may claim any other side.
+    An array without elements may have any other side.
     """
     return len(shape) <= MOST_SIDES and math.prod(max(side, 1) for side in shape) < 1 << 48

@@ -1,6 +1,6 @@
-"""Audits of what students report: stated accuracies, logs of training, predictions handed in, the splitting of data.
+"""Audits of what students report: stated accuracies, logs of training, submitted predictions, the splitting of data.
 
-A finding is a sentence with its arithmetic, for the student and for whoever marks the report
+A finding is a sentence with its arithmetic, for the student and for whoever grades the report
 (`needs_review(..., findings=[f.text for f in audit_runs(...)])`); it never takes a point by itself: a person decides.
 """
 

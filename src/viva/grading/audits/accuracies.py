@@ -19,7 +19,7 @@ SIGMAS: Final = 3
 def audit_accuracy(
     value: Any, n: int, *, majority: Fraction | None = None, small: int = 10, name: str = "the accuracy"
 ) -> list[Finding]:
-    """What a stated accuracy on n rows says about its run.
+    """Return what a stated accuracy on n rows says about its run.
 
     Args:
         value: a number between 0 and 1, a percentage or a fraction, as a number or as text.
@@ -108,7 +108,7 @@ def audit_grid(runs: Mapping[str, Mapping[str, Any]], grid: Mapping[str, Sequenc
 
 
 def right_answers(value: Any, n: int) -> int | None:
-    """The k for which a stated accuracy is k/n, to the digits given; None if none is, or too few digits tell."""
+    """Return the k for which a stated accuracy is k/n, to the digits given; None if there is none or no unique one."""
     try:
         accuracy = read_accuracy(value)
     except ValueError:
@@ -119,7 +119,7 @@ def right_answers(value: Any, n: int) -> int | None:
 
 
 def select_best(results: Sequence[Mapping[str, Any]], by: str = "dev") -> list[int]:
-    """The positions of all results with the highest accuracy in the split `by`: more than one if they tie.
+    """Return the positions of all results with the highest accuracy in the split `by`: several if they tie.
 
     Raises:
         ValueError: there are no results, or one does not state a readable accuracy.
@@ -131,10 +131,10 @@ def select_best(results: Sequence[Mapping[str, Any]], by: str = "dev") -> list[i
 
 
 def read_accuracy(value: Any) -> Fraction:
-    """A stated accuracy as an exact number between 0 and 1; 71.04 and "71.04 %" are 0.7104.
+    """Return a stated accuracy as an exact number between 0 and 1; 71.04 and "71.04 %" are 0.7104.
 
     Raises:
-        ValueError: it is none; the message goes on after the accuracy's name.
+        ValueError: it is not an accuracy; the message continues after the accuracy's name.
     """
     try:
         accuracy = read_number(value)[0]
@@ -221,12 +221,12 @@ def _none_learned(column: Mapping[str, Fraction], n: int, majority: Fraction, by
 
 
 def _learned(majority: Fraction, n: int) -> Fraction:
-    """The majority class plus three standard deviations of an accuracy on n rows."""
+    """Return the majority class plus three standard deviations of an accuracy on n rows."""
     return majority + SIGMAS * Fraction(math.sqrt(majority * (1 - majority) / n))
 
 
 def unit_of(accuracy: Fraction) -> Fraction:
-    """One unit in the last decimal that was written: as far as rounding or cutting off can have moved the value."""
+    """Return one unit in the last written decimal: the most by which rounding or truncation can move the value."""
     return next((u for d in range(1, 8) if (accuracy / (u := Fraction(1, 10**d))).denominator == 1), SINGLE_PRECISION)
 
 

@@ -1,4 +1,4 @@
-"""What an audit finds."""
+"""The result of an audit."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +21,7 @@ Kind = Literal[
 @final
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the numbers say."""
+    """One fact that the numbers show."""
 
     kind: Kind
     text: str
@@ -29,7 +29,7 @@ class Finding:
 
 
 def show(value: Fraction) -> str:
-    """A number with six digits at most."""
+    """Return a number with six digits at most."""
     try:
         return f"{float(value):.6g}"
     except OverflowError:
@@ -37,5 +37,5 @@ def show(value: Fraction) -> str:
 
 
 def begin(name: str) -> str:
-    """The same words at the beginning of a sentence."""
+    """Return the same words with a capital, for the beginning of a sentence."""
     return name[:1].upper() + name[1:]

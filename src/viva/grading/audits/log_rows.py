@@ -1,4 +1,4 @@
-"""A log of training as rows, from whatever a student hands in: printed lines, CSV, JSON, lists of mappings, columns."""
+"""A training log as rows, from any form in use: printed lines, CSV, JSON, lists of mappings, columns."""
 
 import csv
 import json
@@ -52,13 +52,13 @@ class LogRow:
 
     @property
     def measures(self) -> set[str]:
-        """What the row says, by name; the epoch and the step are none of it."""
+        """Return what the row says, by name, without the epoch and the step."""
         said = {f"accuracy {split}" for split in self.accuracies}
         return said | {name for name in ("loss", "lr") if getattr(self, name) is not None}
 
 
 def read_log(log: Any) -> list[LogRow]:
-    """The rows of a log, in order; what cannot be read is left out, and nothing raises.
+    """Return the rows of a log, in order; what cannot be read is left out, and nothing raises.
 
     Args:
         log: printed lines ("Epoch 3/7: loss 0.61, val_acc 70.5 %"), CSV with a header, JSON, a list of mappings or of
@@ -76,7 +76,7 @@ def read_log(log: Any) -> list[LogRow]:
 
 
 def _add(rows: list[LogRow], row: LogRow) -> None:
-    """Several lines about one epoch, with different things to say, are one row."""
+    """Add a row; several lines about one epoch that say different things become one row."""
     if row == LogRow():
         return
     if rows:
@@ -91,7 +91,7 @@ def _add(rows: list[LogRow], row: LogRow) -> None:
 
 
 def _pairs(log: Any) -> Iterator[list[tuple[list[str], Any]]]:
-    """For each row, its names as lists of words, with their values."""
+    """Yield for each row its names as lists of words, with their values."""
     if isinstance(log, str):
         yield from _from_text(log[:MOST_TEXT])
     elif isinstance(log, Mapping):
@@ -131,7 +131,7 @@ def _from_text(text: str) -> Iterator[list[tuple[list[str], Any]]]:
 
 
 def _table(lines: list[str]) -> list[list[tuple[list[str], Any]]]:
-    """The rows of a CSV file; none if the first line does not name columns."""
+    """Return the rows of a CSV file; none if the first line does not name columns."""
     delimiter = next((d for d in "\t;,|" if lines and d in lines[0]), None)
     if delimiter is None or len(lines) < 2:
         return []
@@ -147,7 +147,7 @@ def _table(lines: list[str]) -> list[list[tuple[list[str], Any]]]:
 
 
 def _in_line(line: str) -> list[tuple[list[str], Any]]:
-    """Names and numbers of a printed line: the words before a number name it."""
+    """Return the names and numbers of a printed line: the words before a number name it."""
     found: list[tuple[list[str], Any]] = []
     words: list[str] = []
     for token in _TOKEN.finditer(line[:_MOST_LINE]):
@@ -162,7 +162,7 @@ def _in_line(line: str) -> list[tuple[list[str], Any]]:
 
 
 def _known(words: list[str]) -> tuple[str, str] | None:
-    """What a name means, and of which split it is; the last word counts most."""
+    """Return what a name means, and of which split it is; the last word has priority."""
     if _OTHER.intersection(words) or ("rate" in words and "learning" not in words):
         return None
     split = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), "")
@@ -196,7 +196,7 @@ def _put(row: LogRow, words: list[str], value: Any) -> None:
 
 
 def _number(value: Any) -> Fraction | float | None:
-    """An exact number; NaN or an infinity as the float that it is; None for anything else."""
+    """Return an exact number; NaN or an infinity as a float; None for anything else."""
     text = repr(float(value)) if isinstance(value, float) else value
     if isinstance(text, int) and not isinstance(text, bool):
         return Fraction(text) if abs(text) < 1 << 62 else None

@@ -1,4 +1,4 @@
-"""What predictions that were handed in say beside an accuracy that is reported for them."""
+"""Compares submitted predictions with the accuracy that is reported for them."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -17,9 +17,9 @@ Array = np.ndarray[Any, Any]
 def audit_predictions(
     predictions: Array, labels: Sequence[int] | NDArray[Any], *, reported: Any = None, name: str = "the accuracy"
 ) -> list[Finding]:
-    """Whether the reported accuracy is the one that the predictions give.
+    """Return whether the reported accuracy is the one that the predictions give.
 
-    The sentences say how many predictions are right: where the labels are to stay unknown, show them to staff alone.
+    The sentences say how many predictions are right: if the labels must stay unknown, show them only to staff.
 
     Args:
         predictions: classes (n,) or scores (n, C), from `artifacts.predictions`.
@@ -48,9 +48,9 @@ def audit_predictions(
 
 
 def audit_same_predictions(first: Array, second: Array, names: tuple[str, str] = ("dev", "test")) -> list[Finding]:
-    """Whether the predictions for two splits are the same rows again: "same_predictions".
+    """Return whether the predictions for two splits are the same rows again: "same_predictions".
 
-    Of different lengths, the beginning of the longer is compared. Constant predictions say nothing and are passed over.
+    Of different lengths, the beginning of the longer is compared. Constant predictions are ignored.
     """
     one, other = (predicted_classes(np.asarray(predictions)) for predictions in (first, second))
     n = min(len(one), len(other))
@@ -79,7 +79,7 @@ def _against_report(reported: Any, reached: Fraction, n: int, name: str) -> Find
 
 
 def _span(predictions: Array, labels: Sequence[int] | NDArray[Any]) -> str:
-    """The least and the most that ties can give."""
+    """Return the least and the most accuracy that ties can give."""
     scores, right = np.asarray(predictions), np.asarray(labels)
     is_highest = scores == scores.max(axis=1, keepdims=True)
     rows = np.arange(len(right))

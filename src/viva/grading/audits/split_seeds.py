@@ -1,4 +1,4 @@
-"""Whether data are split and shuffled with a seed, read from the source; nothing of it is run.
+"""Whether data are split and shuffled with a seed, read from the source; none of it is run.
 
 An unseeded shuffle draws another test split in every run: its accuracies differ by chance and cannot be repeated.
 """
@@ -61,19 +61,19 @@ class _Reading:
 
     @property
     def calls(self) -> list[tuple[str, str, ast.Call]]:
-        """Place, dotted name and call, in the order of lines."""
+        """Return place, dotted name and call, in the order of lines."""
         return [(place, _called(call, self.aliases), call) for place, call in self.nodes]
 
 
 def audit_seeds(sources: Mapping[str, str]) -> list[Finding]:
-    """What draws a split or an order of the data without a seed.
+    """Return what draws a split or an order of the data without a seed.
 
     Args:
         sources: the student's files by name, Python or notebooks. A seed that one of them gives to a library's global
             generator counts in all of them.
 
     Returns:
-        "not_seeded" for each such call, with its place and what to write; "no_source" for a file that is no Python.
+        "not_seeded" for each such call, with its place and what to write; "no_source" for a file that is not Python.
     """
     readings = [_read(file, text) for file, text in sources.items()]
     seeded = {library for r in readings if r for _, name, call in r.calls for library in _seeds(name, call)}
@@ -93,7 +93,7 @@ def audit_seeds(sources: Mapping[str, str]) -> list[Finding]:
 
 
 def _read(file: str, text: str) -> _Reading | None:
-    """What a program or a notebook says; None if none of it is Python."""
+    """Read a program or a notebook; return None if none of it is Python."""
     pieces = [("", text)]
     if text.lstrip().startswith("{"):
         try:
@@ -137,7 +137,7 @@ def _note(reading: _Reading, place: str, tree: ast.Module) -> None:
 
 
 def _called(call: ast.Call, aliases: Mapping[str, str]) -> str:
-    """The dotted name of what is called, as its module knows it; ".shuffle" where it is a method of some object."""
+    """Return the dotted name of what is called, as its module knows it; ".shuffle" for a method of some object."""
     parts: list[str] = []
     node: ast.expr = call.func
     while isinstance(node, ast.Attribute):
@@ -152,13 +152,13 @@ def _called(call: ast.Call, aliases: Mapping[str, str]) -> str:
 
 
 def _seeds(name: str, call: ast.Call) -> frozenset[str]:
-    """The global generators that a call gives a seed."""
+    """Return the global generators that a call seeds."""
     found = next((which for known, which in _SEEDERS.items() if _matches(name, known)), frozenset())
     return found if call.args or call.keywords or found is _EVERYWHERE else frozenset()
 
 
 def _unseeded(name: str, call: ast.Call, seeded: set[str], defined: set[str]) -> str:
-    """What to write instead of a call that draws without a seed; "" for any other call."""
+    """Return what to write instead of a call that draws without a seed; "" for any other call."""
     if name.rpartition(".")[2] in defined or any(keyword.arg is None for keyword in call.keywords):
         return ""  # their own function, or arguments that cannot be seen (**settings)
     shuffles = next((keyword.value for keyword in call.keywords if keyword.arg == "shuffle"), None)
@@ -185,7 +185,7 @@ def _matches(name: str, known: str) -> bool:
 
 
 def _given(call: ast.Call, arguments: str, position: int | None) -> bool:
-    """Whether one of the arguments is given and is not None."""
+    """Return whether one of the arguments is given and is not None."""
     if position is not None and len(call.args) > position:
         return not _is(call.args[position], None)
     return any(k.arg in arguments.split() and not _is(k.value, None) for k in call.keywords)
@@ -196,7 +196,7 @@ def _is(node: ast.expr, value: object) -> bool:
 
 
 def _shown(name: str, call: ast.Call) -> str:
-    """The call as it stands, if it is short: writing out a huge one takes long."""
+    """Return the call as written, if it is short: writing out a huge one takes long."""
     if sum(1 for _ in islice(ast.walk(call), _MOST_NODES)) == _MOST_NODES:
         return f"{name.lstrip('.')[:_SHOWN]}(…)"
     text = ast.unparse(call)

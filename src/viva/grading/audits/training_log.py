@@ -1,4 +1,4 @@
-"""What a log of training says about its run: does it learn at all, is an epoch missing, is the report the log's."""
+"""What a training log says about its run: whether it learns, misses an epoch, and agrees with the report."""
 
 import math
 from collections import Counter
@@ -30,7 +30,7 @@ def audit_log(
     by: str = "dev",
     name: str = "the log",
 ) -> list[Finding]:
-    """What a log says, and whether it agrees with what is reported about its run.
+    """Return what a log says, and whether it agrees with what is reported about its run.
 
     Args:
         log: as `read_log` takes it.
@@ -119,7 +119,7 @@ def _epochs(rows: Sequence[LogRow], stated: Any, name: str) -> Iterator[Finding]
 
 
 def _repeated(numbers: Sequence[int], has_steps: bool, name: str) -> Iterator[Finding]:
-    """An epoch that comes again after a later one, or stands several times where the others stand once."""
+    """Yield an epoch that comes again after a later one, or occurs several times where the others occur once."""
     for before, after in pairwise(numbers):
         if after < before:
             text = f"Epoch {after} comes after epoch {before} in {name}: is it the log of several runs?"
@@ -146,7 +146,7 @@ def _copies(rows: Sequence[LogRow], name: str) -> Iterator[Finding]:
 
 
 def _against_report(rows: Sequence[LogRow], split: str, value: Any, name: str, *, is_chosen: bool) -> Iterator[Finding]:
-    """Whether the stated accuracy is in the log; for the split that chooses, whether it is the best one there."""
+    """Yield whether the stated accuracy is in the log; for the split that chooses, whether it is the best there."""
     try:
         stated = read_accuracy(value)
     except ValueError:
@@ -184,7 +184,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _positive(stated: Any) -> Fraction | None:
-    """What is stated as a number above zero; None if it is none."""
+    """Return what is stated as a number above zero; None if it is not one."""
     rows = read_log([{"lr": stated}])
     value = rows[0].lr if rows else None
     return value if value is not None and value > 0 else None

@@ -1,10 +1,10 @@
-"""Checkpoints of trainings: what a later run of the same submission needs to go on after the last epoch.
+"""Checkpoints of trainings: what a later run of the same submission needs to continue after the last epoch.
 
-The state of a training is a claim of the student's box. It is kept in the wire's own format, which holds plain data
-alone, and is handed back to nobody but a box that runs the same test on the same submission: what a box has seen of a
-hidden test would otherwise reach a box whose words the student reads. Beside it stands what the examiner itself has
-measured; so that neither can be changed where it lies, the file is sealed with a key that is made from the course's
-secret. The seal covers where the checkpoint belongs as well: a file of another training is no better than noise.
+The state of a training is an untrusted value from the student's box. It is kept in the wire's own format, which holds
+only plain data, and is returned only to a box that runs the same test on the same submission: otherwise, what a box has
+seen of a hidden test would reach a box whose output the student reads. The file also holds what the examiner itself has
+measured. It is sealed with a key derived from the course's secret, so that neither part can be changed on disk. The
+seal also covers the identity of the training: a file of another training is rejected.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _SEAL: Final = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A training as far as it had come."""
+    """The state of a training when it was kept."""
 
     epochs: int
     """How many are complete."""
@@ -48,7 +48,7 @@ class Held:
 @final
 @dataclass(slots=True)
 class Checkpoints:
-    """Those of one submission, in a folder that no box can reach."""
+    """The checkpoints of one submission, in a folder that no box can reach."""
 
     folder: Path
     key: bytes
@@ -65,7 +65,7 @@ class Checkpoints:
     _run: str = ""
 
     def of(self, name: str, seed: Any) -> "Checkpoint":
-        """The place of a training that begins now; one of the same name and seed as before in this test is another."""
+        """Return the place of a training that begins now; a second one of the same name and seed here is another."""
         self._run = self._run or _digest([FORMAT, sorted(self.made_with().items())])
         known = (self.case_id, name, repr(seed))
         self._begun[known] += 1
@@ -74,14 +74,14 @@ class Checkpoints:
         return found
 
     def note(self, name: str, text: str) -> None:
-        """Tell staff about a training."""
+        """Report something about a training to staff."""
         self.notes.append(f"{self.case_id}: {name or 'a training'}: {text}")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The place of one training's checkpoint; a later one takes the place of an earlier one."""
+    """The place of one training's checkpoint; a later one replaces an earlier one."""
 
     _of: Checkpoints
     _run: str
@@ -90,24 +90,24 @@ class Checkpoint:
 
     @property
     def path(self) -> Path:
-        """The file; what stands before the hyphen is the same for all that a run could go on with."""
+        """Return the file; the part before the hyphen is the same for all files that a run could continue from."""
         return self._of.folder / f"{self._run[:16]}-{self._identity[:16]}{SUFFIX}"
 
     def note(self, text: str) -> None:
-        """Tell staff about this training."""
+        """Report something about this training to staff."""
         self._of.note(self.name, text)
 
     def done(self) -> None:
-        """The training is complete: its checkpoint is needed only until the result is written."""
+        """Mark the training complete: its checkpoint is needed only until the result is written."""
         self._of.trained[self.path.name] = True
 
     def drop(self) -> None:
-        """Take the file away."""
+        """Remove the file."""
         with contextlib.suppress(OSError):
             self.path.unlink()
 
     def read(self) -> Held | None:
-        """What was kept; None where nothing was, or nothing that can be used, which staff are told."""
+        """Return what was kept; None if there is nothing usable, which is reported to staff."""
         try:
             if self.path.stat().st_size > MOST_BYTES + _SEAL:
                 raise ValueError("it is too large")
@@ -123,10 +123,10 @@ class Checkpoint:
             return None
 
     def write(self, held: Held) -> None:
-        """Keep a training as far as it has come.
+        """Keep the current state of a training.
 
         Raises:
-            ValueError: it cannot be kept; says why.
+            ValueError: it cannot be kept; the message says why.
         """
         try:
             parts = dump([held.epochs, dict(held.measured), held.rng, held.state])
@@ -151,9 +151,9 @@ class Checkpoint:
 
 
 def content_of(assignment: Assignment) -> str:
-    """One number for all that the course itself brings to a training: tests, helpers, labels, data.
+    """Return one digest of all that the course itself contributes to a training: tests, helpers, labels, data.
 
-    A test that was changed is another test; a training that began under the earlier one is not continued.
+    A changed test is another test; a training that began under the earlier one is not continued.
     """
     graders = [path for path in sorted(assignment.graders.rglob("*")) if "__pycache__" not in path.parts]
     named = [(path.relative_to(assignment.graders).as_posix(), path) for path in graders]
@@ -172,5 +172,5 @@ def _check_room(size: int, most: int, what: str) -> None:
 
 
 def _words(error: Exception) -> str:
-    """Without the path, which means nothing to whoever reads it."""
+    """Return the error without the path, which means nothing to the reader."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

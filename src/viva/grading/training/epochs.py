@@ -1,4 +1,4 @@
-"""Epochs that the examiner counts: on a budget, with progress for whoever waits and a curve for the student."""
+"""Epochs that the examiner counts: on a budget, with progress for those who wait and a curve for the student."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from viva.grading.training.training_curves import draw, finite
 
 @final
 class Epoch:
-    """One epoch under way."""
+    """One running epoch."""
 
     __slots__ = ("_of", "number")
 
@@ -26,14 +26,15 @@ class Epoch:
         """Keep what the examiner has measured after this epoch, for the curve and for `Epochs.last`.
 
         Raises:
-            TypeError, ValueError: a value is no finite number.
+            TypeError: a value is not a finite number.
+            ValueError: a value is not a finite number.
         """
         self._of._keep({name: finite(value, name) for name, value in measured.items()})
 
     def tell(self, **claimed: Any) -> None:
         """Show numbers that the student's program has stated, such as its loss, in the progress line; nothing more.
 
-        What is no number is left out: it is theirs, and no fault of the test.
+        What is not a number is left out: the values are untrusted, and no fault of the test.
         """
         for name, value in claimed.items():
             try:
@@ -84,7 +85,7 @@ class Epochs:
             self._continuing.done()
 
     def _take_up(self) -> None:
-        """Go on after the last epoch that an earlier run has kept, with what was recorded until then."""
+        """Continue after the last epoch that an earlier run has kept, with what was recorded until then."""
         held = self._continuing.begin(self._name, self._n) if self._continuing is not None else None
         if held is None:
             return
@@ -97,18 +98,18 @@ class Epochs:
 
     @property
     def complete(self) -> bool:
-        """False when the budget ended the training early."""
+        """Return False if the budget ended the training early."""
         return self.reached == self._n
 
     def values(self, name: str) -> tuple[float, ...]:
-        """What was recorded under a name, epoch by epoch."""
+        """Return what was recorded under a name, epoch by epoch."""
         return tuple(self._measured.get(name, ()))
 
     def last(self, name: str) -> float:
-        """What was recorded last under a name.
+        """Return what was recorded last under a name.
 
         Raises:
-            LookupError: nothing was.
+            LookupError: nothing was recorded.
         """
         if not self._measured.get(name):
             raise LookupError(f"no epoch has recorded {name!r}; recorded are: {', '.join(self._measured) or 'none'}.")
@@ -124,7 +125,7 @@ class Epochs:
             draw(f"{self._name}, {name}" if self._name else name, self._measured[name])
 
     def _report(self, used_s: float) -> None:
-        """One line: which epoch, what the program says of its loss, and how long it may still take."""
+        """Report one line: which epoch, what the program says of its loss, and how long it may still take."""
         epoch_s = used_s / (self.reached - self._held)
         left_s = min(epoch_s * (self._n - self.reached), max(self._budget_s - used_s, 0.0))
         numbers = {name: values[-1] for name, values in self._measured.items()} | self._told
@@ -145,24 +146,24 @@ def epochs(
     seed: Any = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Epochs:
-    """Epochs 1 to n for a `for` loop in the test; each asks the box to train and to predict.
+    """Yield epochs 1 to n for a `for` loop in the test; each asks the box to train and to predict.
 
-    With `save` and `load`, `viva grade -o` keeps the training beside the result as it goes on, and a later run of the
+    With `save` and `load`, `viva grade -o` keeps the training next to the result while it runs, and a later run of the
     same tests on the same submission begins after the last epoch that was kept: after an interruption, or where the
     budget was used up. Curves and values are those of all epochs.
 
     Args:
         n: how many at most.
-        budget_s: wall seconds. The first epoch is always run; no other begins when the budget is used up, and what was
-            reached is graded. Give the test a `timeout` that holds the budget and one epoch more. A run that goes on
-            with an earlier one has the budget for itself.
-        name: what is trained, for progress and curve: "pretrained". A name twice draws one curve, the later.
+        budget_s: wall seconds. The first epoch always runs; no other begins when the budget is used up, and what was
+            reached is graded. Give the test a `timeout` that holds the budget and one epoch more. A run that continues
+            an earlier one has the whole budget.
+        name: what is trained, for progress and curve: "pretrained". A name used twice draws one curve, the later.
         curve: whether what is recorded is drawn; False for the further seeds of a run that was drawn.
-        save: gives, as plain data of at most 64 MiB, all of the box that the next epochs depend on: parameters,
-            buffers, optimizer, random states. It comes from the student's process and is believed by nobody.
-        load: puts back what `save` has given, or returns False where it does not fit and nothing was changed.
+        save: returns, as plain data of at most 64 MiB, all of the box that the next epochs depend on: parameters,
+            buffers, optimizer, random states. It comes from the student's process and is untrusted.
+        load: restores what `save` has returned, or returns False where it does not fit and nothing was changed.
         rng: the test's own generator, whose state is kept as well; draw from no other while training.
-        seed: tells trainings of one name and test from each other.
+        seed: distinguishes trainings of one name and test.
         clock: for tests of tests.
 
     Raises:
@@ -177,9 +178,9 @@ def epochs(
 
 
 def stopped(reached: int, n: int, budget_s: float, name: str = "") -> None:
-    """Tell the student that a training was ended before its time; `epochs` does so by itself.
+    """Tell the student that a training was ended early; `epochs` does so by itself.
 
-    For tests whose box runs all epochs in one call and keeps the time there.
+    Use it in tests whose box runs all epochs in one call and measures the time there.
     """
     listener().note(
         f"Training{f' ({name})' if name else ''} was stopped after {reached} of {n} epochs, when its {budget_s:g} s "

@@ -1,4 +1,4 @@
-"""One run decides where it is enough; a miss is run again, so that bad luck costs nobody a point."""
+"""One run decides if it passes; a miss is run again with other seeds, so that bad luck costs no points."""
 
 import math
 import statistics
@@ -24,7 +24,8 @@ def judge(run: Callable[[int], Any], threshold: Threshold, seeds: Sequence[int] 
         The value that decided.
 
     Raises:
-        AssertionError: the threshold is missed; says the values, the threshold, and what right implementations reach.
+        AssertionError: the threshold is missed; the message has the values, the threshold, and what right
+            implementations reach.
         ValueError: there are not three different seeds.
     """
     if len(set(seeds)) != 3 or len(seeds) != 3:
@@ -41,7 +42,7 @@ def judge(run: Callable[[int], Any], threshold: Threshold, seeds: Sequence[int] 
 
 
 def _number(value: Any, threshold: Threshold) -> float:
-    """The value; NaN, which has no place in an order, as the worst there can be."""
+    """Return the value; NaN, which has no order, as the worst value."""
     number = float(value)
     worst = -math.inf if threshold.direction == "at least" else math.inf
     return worst if math.isnan(number) else number

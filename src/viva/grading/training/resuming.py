@@ -1,4 +1,4 @@
-"""A training that goes on where an earlier run of the same submission has ended."""
+"""Continues a training where an earlier run of the same submission ended."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ KEEP_EVERY_S: Final = 2.0
 @final
 @dataclass(slots=True)
 class Continuing:
-    """How a training is kept and taken up again; see `training.epochs`."""
+    """Keeps a training and continues it; see `training.epochs`."""
 
     save: Callable[[], Any]
     load: Callable[[Any], Any]
@@ -27,10 +27,11 @@ class Continuing:
     _given_up: bool = False
 
     def begin(self, name: str, n: int) -> Held | None:
-        """Take up what an earlier run has left, if there is any; the state is then as it was after that epoch.
+        """Restore what an earlier run has kept, if there is any; the state is then as it was after that epoch.
 
         Raises:
-            StudentRaised, BoxError: the box ended meanwhile, or cannot be put back to how it was before.
+            StudentRaised: the box cannot be restored to its earlier state.
+            BoxError: the box ended.
         """
         checkpoints = listener().checkpoints
         self._place = checkpoints.of(name, self.seed) if checkpoints is not None else None
@@ -59,7 +60,7 @@ class Continuing:
         return True
 
     def keep(self, reached: int, measured: Mapping[str, list[float]], used_s: float, *, stopped: bool) -> None:
-        """After an epoch: keep what there is, if that is worth while; what cannot be kept is told to staff."""
+        """Keep the state after an epoch if enough time has passed; report to staff what cannot be kept."""
         due = stopped or used_s - self._kept_at_s >= KEEP_EVERY_S
         if self._place is None or self._given_up or not due:
             return
@@ -73,7 +74,7 @@ class Continuing:
             self._given_up = True
 
     def done(self) -> None:
-        """All epochs are complete."""
+        """Mark all epochs complete."""
         if self._place is not None:
             self._place.done()
 

@@ -1,4 +1,4 @@
-"""Thresholds that were measured: what right and wrong implementations reach is stored beside them.
+"""Measured thresholds, stored with what right and wrong implementations reach.
 
 A threshold lies at least 4.3 sample deviations from the mean of 20 right runs: the factor of the one-sided tolerance
 interval that holds 99.9 % of a normal distribution with 95 % confidence, for n = 20 (the noncentral t distribution's
@@ -26,7 +26,7 @@ DIRECTIONS: Final = ("at least", "at most")
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A value that separates right from wrong implementations, with the runs that say so."""
+    """A value that separates right from wrong implementations, with the runs that show it."""
 
     name: str
     """What is measured, as the student reads it: "the gap after one epoch"."""
@@ -41,14 +41,14 @@ class Threshold:
     """What measured them, from the course's folder."""
 
     def met_by(self, value: float) -> bool:
-        """Whether the value is on the right side; never for NaN."""
+        """Return whether the value is on the right side; False for NaN."""
         return value >= self.value if self.direction == "at least" else value <= self.value
 
     @property
     def distances(self) -> dict[str, float]:
-        """Sample deviations from the threshold to the mean of the right runs ("right") and of each wrong one's.
+        """Return sample deviations from the threshold to the mean of the right runs ("right") and of each wrong one's.
 
-        Negative on the other side than it should be; infinite where the runs do not differ.
+        A distance is negative on the wrong side, and infinite where the runs do not differ.
         """
         sign = 1 if self.direction == "at least" else -1
         found = {"right": _deviations(sign * (statistics.fmean(self.right) - self.value), self.right)}
@@ -57,7 +57,7 @@ class Threshold:
         return found
 
     def complaints(self) -> list[str]:
-        """What keeps this from being a threshold that means something, a sentence each; empty if nothing does."""
+        """Return why this threshold is not meaningful, a sentence each; empty if it is."""
         found = []
         runs = {"right": (self.right, RIGHT_RUNS), **{n: (v, WRONG_RUNS) for n, v in self.wrong.items()}}
         for name, distance in self.distances.items():
@@ -73,10 +73,10 @@ class Threshold:
 
 
 def thresholds(file: str) -> dict[str, Threshold]:
-    """The thresholds of a file in the folder `thresholds` beside the calling grader, by name.
+    """Return the thresholds of a file in the folder `thresholds` next to the calling grader, by name.
 
     Raises:
-        CourseError: it is missing or not as `read_thresholds` wants it.
+        CourseError: it is missing or not as `read_thresholds` expects it.
     """
     caller = Path(sys._getframe(1).f_globals["__file__"])
     return read_thresholds(caller.parent / "thresholds" / file)
@@ -86,7 +86,7 @@ def read_thresholds(path: Path) -> dict[str, Threshold]:
     """Read `{"script": …, "thresholds": {name: {"value", "direction", "right": […], "wrong": {name: […]}}}}`.
 
     Raises:
-        CourseError: it cannot be read, or something in it is not as expected; says what and where.
+        CourseError: it cannot be read, or something in it is not as expected; the message says what and where.
     """
     try:
         written = json.loads(path.read_text("utf-8"), parse_constant=lambda name: None)

@@ -8,7 +8,7 @@ from viva.grading.events import listener
 
 
 def draw(name: str, values: Sequence[Any], thresholds: Mapping[int, float] | None = None) -> None:
-    """Show a quantity over the epochs in the feedback of a visible test; drawn again, it takes the earlier one's place.
+    """Show a quantity over the epochs in the feedback of a visible test; a curve drawn again replaces the earlier one.
 
     Args:
         name: what is shown, for example "gap"; the same for the whole class, which is shown in one picture.
@@ -16,17 +16,19 @@ def draw(name: str, values: Sequence[Any], thresholds: Mapping[int, float] | Non
         thresholds: epoch (from 1) to the value that is asked for after it.
 
     Raises:
-        TypeError, ValueError: a value is no finite number.
+        TypeError: a value is not a finite number.
+        ValueError: a value is not a finite number.
     """
     marks = tuple((int(epoch), finite(value, name)) for epoch, value in sorted((thresholds or {}).items()))
     listener().draw(name, tuple(finite(value, name) for value in values), marks)
 
 
 def finite(value: Any, name: str) -> float:
-    """A plain finite float.
+    """Return a plain finite float.
 
     Raises:
-        TypeError, ValueError: it is none.
+        TypeError: it is not a number.
+        ValueError: it is not a finite number.
     """
     number = float(value)
     if not math.isfinite(number):

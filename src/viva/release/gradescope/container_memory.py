@@ -1,6 +1,6 @@
-"""How much memory the container has, and how much of it is left for the student's program.
+"""The container's memory, and how much of it is left for the student's program.
 
-Past its limit the platform's kernel kills some process, the harness perhaps, and the student sees nothing but "Killed".
+Above its limit, the platform's kernel kills some process, perhaps the harness, and the student sees only "Killed".
 So the box gets a limit of its own that leaves room for the examiner and the fork server.
 """
 
@@ -14,7 +14,7 @@ LEAST_MIB: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the box gets."""
+    """The memory that the box gets."""
 
     memory_mib: int
     """0 where the container is too small."""
@@ -25,18 +25,18 @@ class Plan:
 
     @property
     def fits(self) -> bool:
-        """Whether grading can begin."""
+        """Return whether grading can begin."""
         return self.memory_mib > 0
 
 
 def plan(limit_mib: int | None, wanted_mib: int, rest_mib: int, box_mib: int) -> Plan:
-    """Share the container's memory.
+    """Divide the container's memory.
 
     Args:
-        limit_mib: of the container; None where nothing says it.
+        limit_mib: of the container; None where it is not known.
         wanted_mib: `limits.memory_mib` of the assignment.
         rest_mib: examiner and fork server, as measured.
-        box_mib: what a right submission took in its box.
+        box_mib: what a right submission used in its box.
     """
     least = max(LEAST_MIB, box_mib)
     needed = rest_mib + MARGIN_MIB + least

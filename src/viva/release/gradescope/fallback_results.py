@@ -1,4 +1,4 @@
-"""results.json where there is no score: our own failure, or the results of an earlier submission once more."""
+"""results.json where there is no score: the autograder failed, or the last results are shown again."""
 
 import json
 import math
@@ -34,11 +34,11 @@ _OF_A_TEST: Final = ("name_format", "output_format", "status", "visibility")
 
 
 def failure(details: str, told: str = STUDENT_SENTENCE) -> bytes:
-    """The file that says that nothing was graded.
+    """Return the results.json that says that nothing was graded.
 
     Args:
         details: what went wrong, for instructors; students do not see `extra_data`.
-        told: what students read.
+        output: what students read.
     """
     return _bytes(
         {
@@ -54,10 +54,10 @@ def failure(details: str, told: str = STUDENT_SENTENCE) -> bytes:
 
 
 def again(last: Previous, note: str) -> bytes:
-    """The results of the last submission, with a note above them.
+    """Return the results of the last submission, with a note above them.
 
-    The platform hands back what was once written, perhaps with its own changes: what is documented is kept where it
-    has the type that is documented, and the rest is left out.
+    The platform returns what was once written, perhaps with its own changes. Documented fields are kept where they
+    have the documented type; the rest is left out.
     """
     given = last.results or {}
     kept = _words(given, _TOP)
@@ -109,7 +109,7 @@ def _extra(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_json(value: Any) -> bool:
-    """Whether it can be written: finite numbers (Python reads others too), and not too deep for a writer."""
+    """Return whether the value can be written: finite numbers (Python reads others too), and not too deeply nested."""
     pending = [(value, 0)]
     while pending:
         item, depth = pending.pop()
@@ -121,7 +121,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _text(value: str) -> str:
-    """Surrogates cannot be written as UTF-8."""
+    """Return the text without surrogates, which cannot be written as UTF-8."""
     return value[:_TEXT].encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Whether an assignment fits the platform's containers, from what grading a right submission took."""
+"""Which of the platform's containers an assignment fits, according to what grading a right submission used."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SIZES: Final = ((0.5, 768), (1.0, 1536), (2.0, 3072), (4.0, 6144))
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """One size of container."""
+    """One container size, and whether grading fits it."""
 
     cpus: float
     memory_mib: int
@@ -29,17 +29,17 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """Whether memory and time suffice, with room to spare."""
+        """Return whether memory and time suffice, with a margin."""
         return self.shared.fits and self.seconds < self.limit_s
 
     @property
     def name(self) -> str:
-        """As the platform names it."""
+        """Return the platform's name for this size."""
         return f"{self.cpus:g} CPU, {self.memory_mib / 1024:g} GB"
 
 
 def fits(assignment: Assignment, measured: Measured) -> Iterator[Fit]:
-    """Every size, the smallest first."""
+    """Yield every size, the smallest first."""
     limit_s = assignment.release.gradescope.timeout - MARGIN_S
     for cpus, memory_mib in SIZES:
         shared = plan(memory_mib, assignment.limits.memory_mib, measured.rest_mib, measured.box_mib)
@@ -47,7 +47,7 @@ def fits(assignment: Assignment, measured: Measured) -> Iterator[Fit]:
 
 
 def sentence(assignment: Assignment, measured: Measured) -> str:
-    """What was measured and the smallest size in which it fits, in two lines."""
+    """Return what was measured and the smallest size in which it fits, in two lines."""
     first = next((fit for fit in fits(assignment, measured) if fit.fits), None)
     took = (
         f"A right submission took {measured.wall_s:.0f} s ({measured.cpu_s:.0f} s of processor time) and "
@@ -62,7 +62,7 @@ def sentence(assignment: Assignment, measured: Measured) -> str:
 
 
 def table(assignment: Assignment, measured: Measured) -> "Table":
-    """Every size, for a terminal."""
+    """Return every size as a table for a terminal."""
     from rich.table import Table
 
     shown = Table()

@@ -1,8 +1,8 @@
-"""What `run_autograder` calls: grades /autograder/submission and writes /autograder/results/results.json, always.
+"""What `run_autograder` calls: grades /autograder/submission and always writes /autograder/results/results.json.
 
-`python -I -m viva.release.gradescope.harness`. Students read sentences; what went wrong on our side stands on standard
-output, which the platform shows to instructors alone. The platform ends us without a word when its time or its memory
-is used up, so we keep below both.
+`python -I -m viva.release.gradescope.harness`. Students read sentences. Details of our own failures go to standard
+output, which the platform shows only to instructors. The platform ends us without a message when its time or memory
+is used up, so we stay below both limits.
 """
 
 import argparse
@@ -41,7 +41,7 @@ TOO_SMALL: Final = (
 
 
 class TimeIsUp(BaseException):
-    """Raised in the main thread; no `except Exception` may take it for a fault."""
+    """Raised in the main thread; `except Exception` must not handle it as an error."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -62,7 +62,7 @@ class Run:
         self.writer = Writer(self.places.results, "after_published")
 
     def run(self) -> None:
-        """Do everything; whatever happens, a valid file lies there in the end."""
+        """Grade, and leave a valid results.json whatever happens."""
         try:
             self._graded()
         except TimeIsUp:
@@ -82,7 +82,7 @@ class Run:
             self._grade(packed, metadata)
 
     def _write_first(self) -> None:
-        """Before anything else: what is read if the machine, or the platform, ends us without a word."""
+        """Write the results that are read if the machine or the platform ends us without a message."""
         from viva.formats.atomic_write import write_atomically
 
         write_atomically(
@@ -141,10 +141,10 @@ class Run:
         print(f"viva: {score.earned} of {score.points} points, {score.still_open} still open; isolation {self.used}")
 
     def _tier(self, floor: Tier | None) -> Tier:
-        """The best isolation of this container.
+        """Return the best isolation level of this container.
 
         Raises:
-            GraderError: it is too weak for code that nobody trusts.
+            GraderError: it is too weak for untrusted code.
         """
         from viva.sandbox.host.levels.detect_levels import detect_tiers
 
@@ -159,7 +159,7 @@ class Run:
         return max(offered)
 
     def _notes(self, shared: Plan, wanted_mib: int) -> tuple[str, ...]:
-        """What a student should know of the container's memory.
+        """Return what a student should know of the container's memory.
 
         Raises:
             GraderError: it is too small to begin.
@@ -217,7 +217,7 @@ def _end() -> None:
 
 
 def check(places: Places) -> int:
-    """Try, when the image is built, whether everything is there; the exit status."""
+    """Test, when the image is built, whether everything is there; return the exit status."""
     from viva.config import load_course
     from viva.pipeline.process.examiner_process import ExaminerProcess
     from viva.pipeline.process.settings import BoxOptions
@@ -241,7 +241,10 @@ def check(places: Places) -> int:
 
 
 def main() -> int:
-    """The command; its exit status is 0 whenever a file was written, because the platform takes others for a crash."""
+    """Run the command.
+
+    The exit status is 0 whenever a file was written, because the platform treats any other status as a crash.
+    """
     parser = argparse.ArgumentParser(prog="viva.release.gradescope.harness")
     parser.add_argument("--root", type=Path, default=Path("/"), help="where `autograder` lies")
     parser.add_argument("--check", action="store_true", help="only try whether everything is there")

@@ -1,4 +1,4 @@
-"""results.json as grading goes on: valid at every moment, and never overwritten by what is older."""
+"""results.json while grading runs: valid at every moment, and never overwritten by an older state."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ EVERY_S: Final = 0.5
 
 
 class Writer:
-    """The one who writes the file; called from the thread that grades and from the main one."""
+    """Writes results.json; the grading thread and the main thread both call it."""
 
     def __init__(self, path: Path, hidden_as: str) -> None:
         self._path, self._hidden_as = path, hidden_as
@@ -26,7 +26,7 @@ class Writer:
         """Makes a score of entries, as soon as it is known what is graded."""
 
     def entries(self, entries: Callable[[], tuple[Entry, ...]]) -> None:
-        """These are known now, the open ones among them; written unless that was just done."""
+        """Accept the entries known now, pending ones included; write them unless that was just done."""
         with self._lock:
             self._entries = entries
             if self._closed or time.monotonic() - self._written < EVERY_S or self.score is None:
@@ -35,18 +35,18 @@ class Writer:
             self._written = time.monotonic()
 
     def last(self, data: bytes | Score) -> None:
-        """The last state; nothing is written after it."""
+        """Write the last state; nothing is written after it."""
         with self._lock:
             self._write(data if isinstance(data, bytes) else self._json(data, complete=True), durable=True)
             self._closed = True
 
     @property
     def closed(self) -> bool:
-        """Whether the last state was written."""
+        """Return whether the last state was written."""
         return self._closed
 
     def cut(self, note: str, isolation: str) -> bool:
-        """Time is up: what is known so far is the last state, with a note; False where nothing is known yet."""
+        """Write what is known when time is up, with a note, as the last state; return False if nothing is known yet."""
         with self._lock:
             if self._closed:
                 return True

@@ -1,6 +1,6 @@
-"""What grading a right submission takes: the harness itself is run on the packed course, and its processes are weighed.
+"""What grading a right submission uses: runs the harness on the packed course and measures its processes.
 
-Memory of files (libraries that are mapped) is not counted: the kernel takes it back where it is short.
+Memory of mapped files (libraries) is not counted: the kernel reclaims it when memory is short.
 """
 
 import json
@@ -26,7 +26,7 @@ _MOST_S: Final = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One run of the harness."""
+    """What one run of the harness used."""
 
     results: Mapping[str, Any]
     said: str
@@ -41,7 +41,7 @@ class Measured:
     """The most that boxes took."""
 
     def seconds_on(self, cpus: float) -> float:
-        """About how long it takes where there is so much processor."""
+        """Return about how many seconds the run takes on so many processors."""
         return max(self.wall_s, self.cpu_s / cpus)
 
 
@@ -50,7 +50,7 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
 
     Args:
         files: what the zip holds, by path.
-        submission: what is handed in.
+        submission: the submission to grade.
         root: an empty folder.
     """
     places = Places(root)
@@ -96,7 +96,7 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
 
 
 class _Scale(threading.Thread):
-    """Weighs a process and all below it, again and again."""
+    """Samples the memory of a process and all its descendants."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
@@ -106,7 +106,7 @@ class _Scale(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Until stopped."""
+        """Sample until stopped."""
         while not self._ended.wait(_EVERY_S):
             family = processes.family(self._pid)
             boxes = [pid for pid in family if _user(pid) >= FIRST_UID]
@@ -115,7 +115,7 @@ class _Scale(threading.Thread):
             self.peak, self.rest, self.box = max(self.peak, box + rest), max(self.rest, rest), max(self.box, box)
 
     def stop(self) -> None:
-        """Weigh no more."""
+        """Stop sampling memory."""
         self._ended.set()
         self.join()
 

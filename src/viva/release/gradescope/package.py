@@ -36,7 +36,7 @@ LAST_S: Final = 15
 
 @dataclass(slots=True)
 class Autograder:
-    """One zip in the making."""
+    """One autograder zip that is being made."""
 
     course: Course
     assignment: Assignment
@@ -48,10 +48,10 @@ class Autograder:
     warnings: list[str] = field(default_factory=list)
 
     def to(self, target: Path) -> Measured | None:
-        """Make the zip and write it, whole or not at all.
+        """Make the zip and write it completely or not at all.
 
         Returns:
-            What grading a right submission took; None where this host has no isolation in which to try it.
+            What grading a right submission used; None where this host has no isolation in which to try it.
 
         Raises:
             CourseError: something cannot be packed, or a right submission does not get its points from what is packed.
@@ -71,7 +71,7 @@ class Autograder:
         return measured
 
     def files(self) -> tuple[dict[str, bytes], Packed]:
-        """What the zip holds, by path, and what it says about itself."""
+        """Return what the zip holds, by path, and its settings."""
         assignment = self.assignment
         own = packing.packed_course(self.course, assignment)
         self.warnings += packing.strangers(self.course, assignment, own.values())
@@ -102,10 +102,10 @@ class Autograder:
         return files, packed
 
     def tried(self, files: Mapping[str, bytes]) -> Measured | None:
-        """Grade a right submission with the zip's own harness; None where this host has no isolation for it.
+        """Grade a right submission with the zip's own harness; return None where this host has no isolation for it.
 
         Raises:
-            CourseError: it does not get its points.
+            CourseError: the submission does not get its points.
         """
         from viva.sandbox.host.levels.detect_levels import detect_tiers
 
@@ -142,18 +142,18 @@ _GRADING: Final = ("graders/", "reference/")
 
 
 def derived(secret: bytes, assignment: str) -> bytes:
-    """The secret that the zip carries: it draws this assignment's hidden inputs, and tells nothing of the course's."""
+    """Return the zip's secret, which draws this assignment's hidden inputs and reveals nothing of the course's."""
     return hmac.new(secret, f"viva gradescope {assignment}".encode(), hashlib.sha256).hexdigest().encode() + b"\n"
 
 
 def right_submission(course: Course, assignment: Assignment) -> Known:
-    """The first accepted fixture, else the key."""
+    """Return the first accepted example submission, or else the key."""
     accepted = [known for known in known_submissions(course, assignment) if known.verdict == "accepted"]
     return next((known for known in accepted if known.name != "key"), accepted[0]) if accepted else _nothing(assignment)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """The zip: programs may be executed, and only their owner may read the rest of what graders know."""
+    """Return the zip: programs are executable, and only their owner may read the other files that are for graders."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in sorted(files.items()):
@@ -171,7 +171,7 @@ def _nothing(assignment: Assignment) -> Known:
 
 
 def _complaint(measured: Measured) -> str:
-    """What is wrong with the results of a right submission; empty if nothing is."""
+    """Return what is wrong with the results of a right submission; empty if nothing is."""
     data: dict[str, Any] = measured.results["extra_data"]
     if FAILED in data:
         return f"nothing was graded. {data[FAILED].strip().splitlines()[-1]}"

@@ -15,7 +15,7 @@ from viva.model.errors import CourseError
 
 
 def packed_course(course: Course, assignment: Assignment) -> dict[str, Path]:
-    """Files of the course by their path in it.
+    """Return the files of the course by their path in it.
 
     Raises:
         CourseError: the assignment asks for what the platform cannot have, or a file that it names does not exist.
@@ -34,7 +34,7 @@ def packed_course(course: Course, assignment: Assignment) -> dict[str, Path]:
 
 
 def settings(course: Course, assignment: Assignment) -> bytes:
-    """The packed course's grader.yaml; everything else in the old one is about this machine."""
+    """Return the packed course's grader.yaml; the other settings of the original are about this machine."""
     written: dict[str, Any] = {"course": course.title, "secret": "file:secret", "assignments": [assignment.name]}
     if course.min_tier is not None:
         written["min_tier"] = str(course.min_tier)
@@ -42,7 +42,7 @@ def settings(course: Course, assignment: Assignment) -> bytes:
 
 
 def strangers(course: Course, assignment: Assignment, files: Iterable[Path]) -> list[str]:
-    """Sentences about graders that speak of another assignment, of which nothing is packed."""
+    """Return sentences about graders that mention another assignment, of which nothing is packed."""
     others = [name for name in course.assignments if name != assignment.name]
     packed = {path.relative_to(course.root).parts[1] for path in files if len(path.relative_to(course.root).parts) > 2}
     found = []
@@ -67,7 +67,7 @@ def _named(course: Course, assignment: Assignment, text: str) -> Path:
 
 
 def _modules(root: Path, files: set[Path]) -> Iterator[Path]:
-    """Modules of `reference` and `graders` that files import, directly or through others, with their packages."""
+    """Yield the modules of `reference` and `graders` that files import, directly or indirectly, with their packages."""
     pending = [path for path in files if path.suffix == ".py"]
     seen = set(pending)
     while pending:
@@ -90,7 +90,7 @@ def _places(root: Path, module: str) -> Iterator[Path]:
 
 
 def _imports(path: Path, root: Path) -> Iterator[str]:
-    """Dotted names; of `from a import b`, b may be a module too."""
+    """Yield dotted names; in `from a import b`, b may be a module too."""
     here = path.relative_to(root).parent.parts
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
@@ -114,7 +114,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Regular files; no link leaves the course that way."""
+    """Yield regular files, so that no link leads out of the course."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts:
             yield path

@@ -1,4 +1,4 @@
-"""Where things lie on the platform: `/autograder`, as its documentation lays it out, below a root that tests move."""
+"""Paths on the platform: `/autograder`, as its documentation describes it, below a root that tests change."""
 
 import contextlib
 import json
@@ -20,39 +20,39 @@ class Places:
 
     @property
     def autograder(self) -> Path:
-        """`/autograder`."""
+        """Return `/autograder`."""
         return self.root / "autograder"
 
     @property
     def source(self) -> Path:
-        """The unpacked zip."""
+        """Return the folder of the unpacked zip."""
         return self.autograder / "source"
 
     @property
     def course(self) -> Path:
-        """The course, reduced to one assignment."""
+        """Return the folder of the course, reduced to one assignment."""
         return self.source / "course"
 
     @property
     def submission(self) -> Path:
-        """What the student handed in."""
+        """Return the folder of the student's submission."""
         return self.autograder / "submission"
 
     @property
     def metadata(self) -> Path:
-        """Who handed in, when, and what was handed in before."""
+        """Return the file that says who submitted, when, and what was submitted before."""
         return self.autograder / "submission_metadata.json"
 
     @property
     def results(self) -> Path:
-        """What the platform reads in the end."""
+        """Return the file that the platform reads in the end."""
         return self.autograder / "results" / "results.json"
 
     def close(self) -> list[str]:
         """Let only root read the course, the secret, the results, and what is known of the student.
 
         Returns:
-            What could not be closed and is open to every user, a phrase each.
+            What could not be closed and is readable by every user, a phrase each.
         """
         open_ones = []
         self.results.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What the zip says about itself."""
+    """The settings that the zip carries about itself."""
 
     assignment: str
     timeout_s: float
@@ -80,10 +80,10 @@ class Packed:
 
     @classmethod
     def read(cls, places: Places) -> Self:
-        """From the unpacked zip.
+        """Read the settings of the unpacked zip.
 
         Raises:
-            GraderError: it is missing or is not what was packed.
+            GraderError: the file is missing or is not what was packed.
         """
         path = places.source / SETTINGS
         try:
@@ -98,5 +98,5 @@ class Packed:
             raise GraderError(f"{path} is not what was packed ({error!r}); upload the zip again as it is.") from error
 
     def to_bytes(self) -> bytes:
-        """As it is packed."""
+        """Return the settings as they are packed."""
         return json.dumps({name: getattr(self, name) for name in self.__slots__}, indent=1).encode() + b"\n"

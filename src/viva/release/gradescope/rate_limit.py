@@ -1,7 +1,7 @@
-"""How many submissions of a student are graded in a span of time; the others keep the last results.
+"""The limit on graded submissions in a span of time; submissions above it keep the last results.
 
-Told from what the platform knows of earlier submissions, relative to when this one was made, so that a rerun months
-later decides the same. A submission that was not graded uses up nothing: the history is gone through from its start.
+The decision uses what the platform knows of earlier submissions, relative to the time of this one, so that a rerun
+months later decides the same. A submission that was not graded does not count: the history is read from its start.
 """
 
 from collections.abc import Mapping
@@ -26,10 +26,12 @@ class Refused:
 
 
 def refused(metadata: Metadata, attempts: int | None, per_s: float) -> Refused | None:
-    """Whether there were enough attempts already; None where this one is to be graded.
+    """Return why this submission is not graded: there were enough attempts already; None if it is to be graded.
 
     Args:
+        metadata: what the platform knows of this submission and the earlier ones.
         attempts: how many are graded in `per_s`; None for all.
+        per_s: the span of time in seconds.
     """
     now = metadata.created_at
     if attempts is None or now is None:
@@ -57,7 +59,7 @@ NOT_GRADED: Final = "This submission was not graded:"
 
 
 def spoken(span_s: float) -> str:
-    """`24 hours`, `1 day`: the largest unit that fits exactly."""
+    """Return the span in the largest unit that fits exactly: `24 hours`, `1 day`."""
     size, unit = next((size, unit) for size, unit in _UNITS if span_s % size == 0 or size == 1)
     count = round(span_s / size)
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
@@ -68,6 +70,6 @@ def _since(times: list[datetime], now: datetime, per: timedelta) -> list[datetim
 
 
 def _failed(previous: Previous) -> bool:
-    """The platform's failure, or one that we told in results which it took for a success."""
+    """Return whether the platform failed, or reported a success whose results say that we failed."""
     data: Any = (previous.results or {}).get("extra_data")
     return previous.is_error or (isinstance(data, Mapping) and FAILED in data)

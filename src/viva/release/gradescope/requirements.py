@@ -1,4 +1,4 @@
-"""What the assignment needs to be graded, pinned: the versions that are installed here, which it was verified with."""
+"""What the assignment needs to be graded, pinned to the versions that are installed here, which verified it."""
 
 import ast
 import re
@@ -31,9 +31,10 @@ _PLATFORM: Final = {
 
 
 def pinned(assignment: Assignment, sources: Iterable[Path]) -> dict[str, str]:
-    """Distributions and their versions, with all that they need in turn.
+    """Return distributions and their versions, with all their dependencies.
 
     Args:
+        assignment: the assignment to be graded.
         sources: Python files of graders and references, whose imports are needed too.
     """
     modules = {name.rstrip("?").partition(".")[0] for name in assignment.preload}
@@ -59,15 +60,15 @@ def pinned(assignment: Assignment, sources: Iterable[Path]) -> dict[str, str]:
 
 
 def text_of(pins: dict[str, str]) -> str:
-    """As requirements.txt."""
+    """Return the pins as requirements.txt."""
     return "".join(f"{name}=={version}\n" for name, version in pins.items())
 
 
 def vendored(folder: Path, pins: dict[str, str]) -> list[Path]:
-    """The wheels of a folder that the pins ask for.
+    """Return the wheels of a folder that the pins ask for.
 
     Raises:
-        UsageError: one is missing; says how to get it.
+        UsageError: one is missing; the message says how to get it.
     """
     found: dict[tuple[str, str], list[Path]] = {}
     for path in sorted(folder.glob("*.whl")):
@@ -88,7 +89,7 @@ def vendored(folder: Path, pins: dict[str, str]) -> list[Path]:
 
 
 def _needed_by(name: str) -> list[str]:
-    """The direct requirements of an installed distribution, as they are on the platform."""
+    """Return the direct requirements of an installed distribution, as they are on the platform."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     environment = {**_PLATFORM, "python_version": version, "python_full_version": f"{version}.0"}
     try:
@@ -99,7 +100,7 @@ def _needed_by(name: str) -> list[str]:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Modules that a file imports from elsewhere."""
+    """Yield the modules that a file imports from elsewhere."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -1,7 +1,6 @@
-"""submission_metadata.json: who handed in, when, and what was handed in before.
+"""submission_metadata.json: who submitted, when, and what was submitted before.
 
-The platform may add, rename or leave out anything, so nothing in here is needed: what is not understood is as if it
-were not there.
+The platform may add, rename or leave out anything, so every field is optional: what cannot be read counts as absent.
 """
 
 import json
@@ -31,7 +30,7 @@ class Previous:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What could be understood."""
+    """The fields that could be read."""
 
     created_at: datetime | None = None
     previous: tuple[Previous, ...] = ()
@@ -39,7 +38,7 @@ class Metadata:
 
     @classmethod
     def read(cls, path: Path) -> "Metadata":
-        """From the file; whatever is wrong with it, there is an answer."""
+        """Read the file; return empty metadata if anything is wrong with it."""
         try:
             with path.open("rb") as file:
                 data = file.read(MOST_BYTES + 1)
@@ -50,7 +49,7 @@ class Metadata:
 
     @classmethod
     def of(cls, given: Any) -> "Metadata":
-        """From what the file holds."""
+        """Read the metadata from what the file holds."""
         table = given if isinstance(given, dict) else {}
         rows = table.get("previous_submissions")
         listed = rows[-MOST_PREVIOUS:] if isinstance(rows, list) else []
@@ -71,7 +70,7 @@ def _previous(row: Any) -> Previous | None:
 
 
 def _moment(value: Any) -> datetime | None:
-    """A time without a zone is taken for UTC: all that matters is how far two of them are apart."""
+    """Return the time, in UTC if it has no zone: only the difference between two times matters."""
     try:
         when = datetime.fromisoformat(untrusted.text(value, 64))
         when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
@@ -82,7 +81,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 def finite(value: Any) -> float | None:
-    """A number that JSON can hold, also where it is written as a text; None for anything else."""
+    """Return a number that JSON can hold, also if it is written as a text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""viva itself as a wheel, made of what is installed here, so that nothing has to be published for an autograder."""
+"""viva itself as a wheel, built from what is installed here, so that an autograder needs nothing published."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ _WHEEL: Final = "Wheel-Version: 1.0\nGenerator: viva\nRoot-Is-Purelib: true\nTag
 
 
 def wheel() -> tuple[str, bytes]:
-    """The file's name and its bytes."""
+    """Return the file's name and its bytes."""
     distribution = metadata.distribution("viva")
     version = distribution.version
     folder = Path(viva.__file__).parent

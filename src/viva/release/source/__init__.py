@@ -1,4 +1,4 @@
-"""One instructor's source with solutions in it, and the starter that is left when they are taken out."""
+"""An instructor's source with solutions in it, and the starter that results when they are removed."""
 
 from viva.release.source.starter import SOURCES, starter_from
 

@@ -20,7 +20,7 @@ _IN_A_FUNCTION: Final = "raise NotImplementedError"
 
 
 class Unbalanced(Exception):
-    """A marker without its partner; says which, and in which line."""
+    """A marker without its partner; the message says which, and in which line."""
 
 
 @dataclass(slots=True)
@@ -69,11 +69,11 @@ class _Stripper:
         self.lines.append(f"{assigned['left']} ..." if assigned else f"{whole['indent']}...")
 
     def _stand_in(self, indent: str) -> None:
-        """What a student sees instead; at the top of a cell something that runs, so that the cells after it run too."""
+        """Add what a student sees instead; at the top of a cell it runs, so that the cells after it run too."""
         self.lines += [f"{indent}{TODO}", f"{indent}{_IN_A_FUNCTION if indent else '...'}"]
 
     def _prompted(self) -> None:
-        """The author's own words take the place of ours."""
+        """Replace our placeholder with the author's prompt."""
         if len(self.lines) >= 2 and self.lines[-2].strip() == TODO:
             del self.lines[-2:]
         self.lines += self.prompt
@@ -81,7 +81,7 @@ class _Stripper:
 
 
 def stripped(text: str) -> tuple[str, bool]:
-    """A text without its solutions, and whether there were any.
+    """Return a text without its solutions, and whether there were any.
 
     Raises:
         Unbalanced: a marker has no partner.

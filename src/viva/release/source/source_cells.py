@@ -13,7 +13,7 @@ _CONFIG: Final = re.compile(r"^#\s*(ASSIGNMENT CONFIG|BEGIN|END)\b", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What matters of one cell."""
+    """The fields of a cell that matter here."""
 
     kind: str
     """"code", "markdown" or "raw"."""
@@ -24,10 +24,10 @@ class Cell:
 
 
 def without_solutions(cells: list[Cell]) -> list[Cell]:
-    """The cells that students get.
+    """Return the cells that students get.
 
     Raises:
-        Unbalanced: a marker or a section has no partner; names the cell.
+        Unbalanced: a marker or a section has no partner; the message names the cell.
     """
     kept: list[Cell] = []
     section, question = "", False

@@ -1,4 +1,4 @@
-"""From `assignments/A/source.ipynb` or `source.py` to the starter, as a notebook and as a module."""
+"""The starter, as a notebook and as a module, from `assignments/A/source.ipynb` or `source.py`."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _MAGIC: Final = re.compile(r"^(\s*)([%!].*)$", re.MULTILINE)
 
 
 def starter_from(assignment: Assignment) -> dict[str, bytes] | None:
-    """The starter's files by name; None where the assignment has no source with solutions.
+    """Return the starter's files by name; None where the assignment has no source with solutions.
 
     Raises:
         CourseError: there are two sources, or one cannot be read or has a marker without its partner.
@@ -53,7 +53,7 @@ def _from_notebook(path: Path) -> list[Cell]:
 
 
 def _from_module(path: Path) -> list[Cell]:
-    """Cells of the percent format; a module without them is one cell."""
+    """Return the cells of the percent format; a module without markers is one cell."""
     text = path.read_text("utf-8")
     marks = list(_PERCENT.finditer(text))
     if not marks:
@@ -81,7 +81,7 @@ def _notebook(cells: list[Cell]) -> bytes:
 
 
 def _module(cells: list[Cell]) -> str:
-    """The percent format, which editors show as cells; shell lines and magics become comments."""
+    """Return the percent format, which editors show as cells; shell lines and magics become comments."""
     parts = []
     for cell in cells:
         if cell.kind == "code":

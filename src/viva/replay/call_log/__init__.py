@@ -1,7 +1,7 @@
 """What a submission was asked and what it answered, kept as plain data.
 
-An appeal can read it, and where a later version of the tests asks the same questions, its marks come from here without
-running the student's code again.
+An appeal can read it, and where a later version of the tests asks the same questions, its results come from here
+without running the student's code again.
 """
 
 from viva.replay.call_log.box_recorder import Recording

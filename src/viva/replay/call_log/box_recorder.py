@@ -1,4 +1,4 @@
-"""Boxes whose exchanges are written down."""
+"""Boxes whose exchanges are recorded."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from viva.replay.call_log.call_log import LOADING, MOST_BYTES, CallLog, Exchange
 
 
 class Recording:
-    """A source of boxes that writes down what they are asked, and their replies."""
+    """A source of boxes that records their requests and replies."""
 
     def __init__(self) -> None:
         self.call_log = CallLog()
@@ -20,12 +20,12 @@ class Recording:
         self._left = MOST_BYTES
 
     def over(self, source: BoxSource) -> BoxSource:
-        """This, with its boxes taken from there."""
+        """Return this source, which takes its boxes from the given one."""
         self._source = source
         return self
 
     def take(self) -> AnyBox:
-        """A ready box; see BoxSource."""
+        """Return a ready box; see BoxSource."""
         assert self._source is not None  # `over` comes first
         box = self._source.take()
         if self.call_log.ready_message is None:
@@ -34,7 +34,7 @@ class Recording:
         return _Recorded(box, self)
 
     def write(self, exchange: Exchange) -> None:
-        """Add an exchange where it belongs."""
+        """Add an exchange to the call log."""
         self._left -= len(exchange.question) + len(exchange.reply)
         if self._left < 0:
             self.call_log = CallLog(too_large=True, loads=[[]])
@@ -45,7 +45,7 @@ class Recording:
 
 
 class _Recorded:
-    """One box of it."""
+    """One recorded box."""
 
     def __init__(self, box: AnyBox, recording: Recording) -> None:
         self._box, self._recording = box, recording
@@ -73,7 +73,7 @@ class _Recorded:
 
 
 def _message(reply: Any) -> bytes:
-    """The reply as it came; empty, which no message is, where it cannot be sent a second time."""
+    """Return the reply as it came; empty, which no message is, if it cannot be sent a second time."""
     try:
         return b"".join(bytes(part) for part in wire.dump(reply))
     except (TypeError, wire.TooLarge):

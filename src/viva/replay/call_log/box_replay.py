@@ -17,7 +17,7 @@ class NoBoxes:
     """A source without boxes, where every answer comes from a call log."""
 
     def take(self, *_: object) -> Any:
-        """No box.
+        """Refuse to return a box.
 
         Raises:
             BoxUnavailable: always.
@@ -26,11 +26,11 @@ class NoBoxes:
 
 
 class QuestionsChanged(BaseException):
-    """The call log has no answer to what is asked now; no test is to catch this as an exception of its own."""
+    """The call log has no answer to this question; no test may catch this as an ordinary exception."""
 
 
 class Replaying:
-    """A source of boxes in which nobody lives: they say what the student's said."""
+    """A source of boxes without a program: they repeat the recorded answers."""
 
     def __init__(self, call_log: CallLog) -> None:
         self._call_log = call_log
@@ -45,11 +45,11 @@ class Replaying:
         """Whether boxes are loaded in another way: then nothing in the call log is of use."""
 
     def over(self, source: BoxSource) -> BoxSource:
-        """This; no box of the source is ever taken."""
+        """Return this source; it never takes a box of the given one."""
         return self
 
     def take(self) -> AnyBox:
-        """The next box of those that there were."""
+        """Return the next of the recorded boxes."""
         from viva.sandbox.host.ready_message import ReadyMessage
 
         self._taken += 1
@@ -57,11 +57,13 @@ class Replaying:
         return _Replayed(self, self._call_log.ready_message or ReadyMessage("none"))
 
     def answer(self, op: str, fields: dict[str, Any]) -> Any:
-        """What was answered; raises what was raised.
+        """Return the recorded answer, or raise the recorded error.
 
         Raises:
-            BoxTimeout, BoxDied, ProtocolViolation: the box ended then.
-            QuestionsChanged: this was not asked then.
+            BoxTimeout: the box ended in this way.
+            BoxDied: the box ended in this way.
+            ProtocolViolation: the box ended in this way.
+            QuestionsChanged: the question was not recorded.
         """
         place, question = self.place(), question_of(op, fields)
         if "seed" in fields and fields["seed"] != self._call_log.seeds.get(place):
@@ -81,20 +83,20 @@ class Replaying:
             raise self._is_changed(place, str(error)) from error
 
     def _is_changed(self, place: str, why: str) -> QuestionsChanged:
-        """Remember where something else is asked than then."""
+        """Remember the place where another question is asked than was recorded."""
         self.changed.add(place)
         self.other_load = self.other_load or place == LOADING
         return QuestionsChanged(why)
 
     def _names(self) -> dict[bytes, Exchange]:
-        """Where names were looked for, in any test: which test is the first to ask for one depends on the others."""
+        """Return the recorded look-ups of names in all tests: which test asks first depends on the others."""
         if self._found is None:
             all_of_them = (exchange for kept in self._call_log.cases.values() for exchange in kept)
             self._found = {e.question: e for e in all_of_them if is_about_names(e.question)}
         return self._found
 
     def _pass_over_names(self, place: str) -> None:
-        """Names that the test looked for then and need not look for now."""
+        """Skip recorded look-ups of names that the test no longer makes."""
         while (exchange := self._expected(place)) is not None and is_about_names(exchange.question):
             self._next[place] += 1
 
@@ -108,7 +110,7 @@ class Replaying:
 
 
 class _Replayed:
-    """One box of it."""
+    """One replayed box."""
 
     def __init__(self, replaying: Replaying, ready_message: "ReadyMessage") -> None:
         self._replaying = replaying

@@ -37,7 +37,7 @@ _ENDINGS: Final[Mapping[str, type[BoxError]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question and what came of it."""
+    """One question and its result."""
 
     question: bytes
     """As `question_of` makes it."""
@@ -48,10 +48,12 @@ class Exchange:
     why: str = ""
 
     def answer(self) -> Any:
-        """What the box replied, once more.
+        """Return what the box replied.
 
         Raises:
-            BoxTimeout, BoxDied, ProtocolViolation: how the box ended instead.
+            BoxTimeout: the box ended in this way instead.
+            BoxDied: the box ended in this way instead.
+            ProtocolViolation: the box ended in this way instead.
         """
         if self.ending:
             raise _ENDINGS[self.ending](self.why)
@@ -73,7 +75,7 @@ class CallLog:
     """Then nothing was kept."""
 
     def to_bytes(self) -> bytes:
-        """As it is kept; empty if it was too large to keep."""
+        """Return the bytes to store; empty if the log was too large to keep."""
         if self.too_large:
             return b""
         ready = self.ready_message
@@ -90,7 +92,7 @@ class CallLog:
         return zlib.compress(msgpack.packb(plain, use_bin_type=True), 1)
 
     def updated(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
-        """This, with the exchanges of some tests as they were when these were asked again.
+        """Return this log, with the exchanges of some tests replaced by those of a later run.
 
         Args:
             later: the call log of the run in which they were asked.
@@ -106,10 +108,10 @@ class CallLog:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The inverse of `to_bytes`.
+        """Return the call log that `to_bytes` stored.
 
         Raises:
-            UsageError: it is no call log.
+            UsageError: the bytes are not a call log.
         """
         from viva.sandbox.host.ready_message import ReadyMessage
 
@@ -131,10 +133,11 @@ class CallLog:
 
 
 def question_of(op: str, fields: Mapping[str, Any]) -> bytes:
-    """What was asked, without what may differ each time: the message itself, or its digest if it is large.
+    """Return what was asked, without what may differ each time: the message, or its digest if it is large.
 
     Raises:
-        TypeError, wire.TooLarge: it cannot be sent.
+        TypeError: it cannot be sent.
+        wire.TooLarge: it cannot be sent.
     """
     asked = {name: value for name, value in sorted(fields.items()) if name not in _NOT_ASKED}
     message = b"".join(bytes(part) for part in wire.dump({"op": op, **asked}))
@@ -142,14 +145,14 @@ def question_of(op: str, fields: Mapping[str, Any]) -> bytes:
 
 
 def is_about_names(question: bytes) -> bool:
-    """Whether it asks if the submission has a name."""
+    """Return whether the question asks if the submission has a name."""
     if question.startswith(DIGEST):
         return False
     return bool(wire.load(question)["op"] == FIND)
 
 
 def ending_of(error: BoxError) -> str:
-    """The name of an ending; raises the error itself where it is no ending of a box that a student caused."""
+    """Return the name of an ending; raise the error itself if a student's program did not cause it."""
     for name, kind in _ENDINGS.items():
         if type(error) is kind:
             return name

@@ -1,4 +1,4 @@
-"""The record of a key: written down while public tests are run with the key, read where the key is not."""
+"""The record of a key: written while public tests run with the key, read where the key is not available."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,7 @@ class NotRecorded(GraderError):
 
 @dataclass(slots=True)
 class Answer:
-    """What the key did when it was asked once."""
+    """The result of one call of the key."""
 
     value: Any = None
     after: tuple[tuple[Any, ...], dict[str, Any]] | None = None
@@ -34,7 +34,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Record:
-    """All that replaces the key in a bundle."""
+    """Everything that replaces the key in a released folder."""
 
     answers: dict[bytes, Answer] = field(default_factory=dict)
     """By question (`values.digest`)."""
@@ -51,7 +51,7 @@ class Record:
     """The case that is running; not stored."""
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """Return the contents of the file."""
         answers = {question: _parts(answer) for question, answer in sorted(self.answers.items())}
         seeds = {name: str(seed) for name, seed in sorted(self.seeds.items())}
         return packed((_FORMAT, answers, sorted(self.functions), seeds, self.seed_id, self.hints, self.left_out))
@@ -59,7 +59,7 @@ class Record:
 
 @dataclass(slots=True)
 class KeyRecording(Record):
-    """A record in the making: also which case asked what, and what could not be written down."""
+    """A record that is being made: also which case asked what, and what could not be recorded."""
 
     asked: dict[str, set[bytes]] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
@@ -67,19 +67,19 @@ class KeyRecording(Record):
     """Cases that looked something up in a table of the key, such as its `answers`."""
 
     def note(self, question: bytes, answer: Answer) -> None:
-        """Write down an answer."""
+        """Record an answer."""
         first = self.answers.setdefault(question, answer)
         if packed(_parts(first)) != packed(_parts(answer)):
             self.complain("the key answers the same question in two ways")
         self.asked.setdefault(self.case_id, set()).add(question)
 
     def to_plain(self) -> bytes:
-        """As bytes, for the way out of the examiner."""
+        """Return the recording as bytes, to send it out of the examiner."""
         return packed((self.to_bytes(), self.asked, self.problems, self.looked_up))
 
     @classmethod
     def from_plain(cls, data: bytes) -> "KeyRecording":
-        """From what `to_plain` wrote."""
+        """Return the recording that `to_plain` wrote."""
         record, asked, problems, looked_up = unpacked(data)
         read = record_from(record)
         made = cls(read.answers, read.functions, read.seeds, read.seed_id, read.hints)
@@ -87,12 +87,12 @@ class KeyRecording(Record):
         return made
 
     def complain(self, why: str) -> None:
-        """Note that the case that is running cannot be replayed."""
+        """Note that the running case cannot be replayed."""
         self.problems.setdefault(self.case_id, []).append(why)
 
 
 def record_from(data: bytes) -> Record:
-    """Read a record; raises WireError, ValueError, TypeError or AttributeError where it is none."""
+    """Read a record; raise WireError, ValueError, TypeError or AttributeError if it is not one."""
     form, answers, functions, seeds, seed_id, hints, left_out = unpacked(data)
     if form != _FORMAT:
         raise ValueError(form)
@@ -107,10 +107,10 @@ def record_from(data: bytes) -> Record:
 
 
 def load_record(path: Path) -> Record:
-    """Read a record.
+    """Read a record from a file.
 
     Raises:
-        CourseError: it is missing or is none.
+        CourseError: it is missing or is not a record.
     """
     try:
         return record_from(path.read_bytes())

@@ -1,4 +1,4 @@
-"""The two tapes: one that writes known mistakes into a book, one that reads them from a record."""
+"""The two hint recordings: one writes common mistakes into a key recording, one reads them from a record."""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -24,14 +24,14 @@ class _Counting:
 
 
 class HintWriter(_Counting):
-    """Computes every hint, also those of right answers, and writes its value down."""
+    """Computes every hint, also those of right answers, and records its value."""
 
     def __init__(self, key_recording: KeyRecording) -> None:
         super().__init__(key_recording)
         self._key_recording = key_recording
 
     def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """The author's hints; their values are in the book."""
+        """Return the author's hints, and record their values."""
         at = self._next()
         for name, hint in (hints or {}).items():
             with suppress(Exception):  # an author's slip: the hint is left out
@@ -43,7 +43,7 @@ class HintWriter(_Counting):
     def of_function(
         self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
     ) -> Mapping[str, Callable[..., Any]] | None:
-        """The author's hints; what they make of each example is in the book."""
+        """Return the author's hints, and record what they make of each example."""
         at = self._next()
         for name, hint in (hints or {}).items():
             made: dict[bytes, Any] = {}
@@ -57,16 +57,16 @@ class HintWriter(_Counting):
 
 
 class HintReader(_Counting):
-    """Hints from a record; those in the tests are gone."""
+    """Hints from a record; those in the tests were removed."""
 
     def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """What was written down for the comparison of this number."""
+        """Return what was recorded for the comparison of this number."""
         return self._record.hints.get(self._next())
 
     def of_function(
         self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
     ) -> Mapping[str, Callable[..., Any]] | None:
-        """Functions that know the examples."""
+        """Return functions that know only the recorded examples."""
         return {name: _known(made) for name, made in self._record.hints.get(self._next(), {}).items()}
 
 

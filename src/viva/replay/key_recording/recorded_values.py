@@ -20,11 +20,11 @@ _NUMBER: Final = struct.Struct(">Q")
 
 
 class Unrecordable(Exception):
-    """A value that has no plain form, such as an object with methods; says its type."""
+    """A value that has no plain form, such as an object with methods; the message names its type."""
 
 
 def packed(value: Any) -> bytes:
-    """A value as bytes that `unpacked` reads.
+    """Return a value as bytes that `unpacked` reads.
 
     Raises:
         Unrecordable: some part of it has no plain form.
@@ -36,16 +36,16 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(data: bytes) -> Any:
-    """The value again; tuples, sets, arrays and fractions are what they were, records have the same fields.
+    """Return the packed value; tuples, sets, arrays and fractions are restored, records have the same fields.
 
     Raises:
-        WireError: these are no such bytes.
+        WireError: the bytes were not packed.
     """
     return _made(load(data))
 
 
 def digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-    """Names a question by value: what was asked, with which arguments.
+    """Return an identifier of a question by value: what was asked, with which arguments.
 
     Raises:
         Unrecordable: an argument has no plain form.
@@ -129,7 +129,7 @@ _RECORDS: Final[dict[str, _Form]] = {
 
 
 def _canonical(value: Any) -> Iterable[bytes]:
-    """Parts whose lengths and bytes are equal for equal values only; the order of sets and dicts does not count."""
+    """Yield parts whose lengths and bytes are equal only for equal values, whatever the order of sets and dicts."""
     kind = type(value)
     yield kind.__qualname__.encode()
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""A key that writes down what it is asked and what it answers."""
+"""A key that records what it is asked and what it answers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from viva.replay.key_recording.recorded_values import Unrecordable, digest, pack
 
 
 class RecordingKey(Key):
-    """Answers as the key does, and notes it in the book."""
+    """Answers as the key does, and records the answers."""
 
     def __init__(self, key: Key, key_recording: KeyRecording) -> None:
         super().__init__(key._module)
@@ -62,7 +62,7 @@ class _Function(KeyFunction):
 
 
 class _Table(Mapping[Any, Any]):
-    """A constant of the key that is looked things up in, such as `answers`: only what was looked up is told."""
+    """A constant of the key for look-ups, such as `answers`: records only what was looked up."""
 
     def __init__(self, table: Mapping[Any, Any], name: str, key_recording: KeyRecording) -> None:
         self._table, self._name, self._key_recording = table, name, key_recording
@@ -87,13 +87,13 @@ class _Table(Mapping[Any, Any]):
         return len(self._table)
 
     def _whole(self) -> None:
-        """Whoever asks for everything is told everything."""
+        """Record the whole table, because the test asked for all of it."""
         self._key_recording.looked_up.add(self._key_recording.case_id)
         _note(self._key_recording, f"{self._name}[all]", (), {}, Answer(list(self._table)))
 
 
 class RecordingSeeds(Seeds):
-    """Derives seeds as ever, and notes them in the book: the bundle carries those of public tests alone."""
+    """Derives seeds as usual, and records them: a released folder holds only those of public tests."""
 
     __slots__ = ("_key_recording",)
 
@@ -103,11 +103,11 @@ class RecordingSeeds(Seeds):
         key_recording.seed_id = seeds.id
 
     def test(self, test_id: str) -> int:
-        """As ever."""
+        """Return and record the seed of a test."""
         return self._noted("test", test_id, super().test(test_id))
 
     def box(self, test_id: str) -> int:
-        """As ever; comes first in each case."""
+        """Return and record the seed of a box; this comes first in each case."""
         key_recording: KeyRecording = object.__getattribute__(self, "_key_recording")
         key_recording.case_id = test_id
         return self._noted("box", test_id, super().box(test_id))

@@ -1,4 +1,4 @@
-"""The key of a bundle: answers from the record what was asked when it was made, and nothing else."""
+"""The key of a released folder: answers only the questions that were asked when it was recorded."""
 
 import builtins
 import copy
@@ -21,7 +21,7 @@ class ReplayedKey:
 
     @property
     def record(self) -> Record:
-        """All that it knows."""
+        """Return everything that it knows."""
         return self._key_recording.record
 
     def __getattr__(self, name: str) -> Any:
@@ -40,7 +40,7 @@ class ReplayedKey:
 
 
 class _Pages:
-    """Looks questions up."""
+    """Looks questions up in a record."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -60,17 +60,17 @@ class _Pages:
 
 
 class ReplayedFunction:
-    """A function of the key, from the record; the same three ways to call."""
+    """A function of the key, from the record, with the same three ways to call it."""
 
     def __init__(self, name: str, key_recording: _Pages) -> None:
         self.__name__ = name
         self._key_recording = key_recording
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The value that the key gave.
+        """Return the value that the key gave.
 
         Raises:
-            NotRecorded: it was not asked this.
+            NotRecorded: the key was not asked this.
         """
         answer = self._key_recording.asked(self.__name__, args, kwargs)
         if answer.raised is not None:
@@ -81,7 +81,7 @@ class ReplayedFunction:
     keep = __call__
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
-        """Everything the call did."""
+        """Return everything the call did."""
         answer = copy.deepcopy(self._key_recording.asked(f"call {self.__name__}", args, kwargs))
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
         args_after, kwargs_after = answer.after or (args, kwargs)
@@ -96,7 +96,7 @@ class ReplayedFunction:
 
 
 class ReplayedTable(Mapping[Any, Any]):
-    """A table of the key of which only what was looked up is known."""
+    """A table of the key that knows only what was looked up."""
 
     def __init__(self, name: str, key_recording: _Pages) -> None:
         self._name, self._key_recording = name, key_recording
@@ -115,27 +115,27 @@ class ReplayedTable(Mapping[Any, Any]):
 
 
 class RecordedSeeds:
-    """The interface of `Seeds`, for the cases that were recorded."""
+    """The interface of `Seeds`, for the recorded cases."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
         self.id = record.seed_id
 
     def test(self, test_id: str) -> int:
-        """Seed of the grader's own draws in one case."""
+        """Return the seed of the grader's own draws in one case."""
         return self._of("test", test_id)
 
     def box(self, test_id: str) -> int:
-        """Seed given to the box before a case, which begins with it."""
+        """Return the seed given to the box before a case; the case begins with it."""
         self._record.case_id = test_id
         return self._of("box", test_id)
 
     def rng(self, test_id: str) -> np.random.Generator:
-        """A fresh generator for one case."""
+        """Return a fresh generator for one case."""
         return np.random.default_rng(self.test(test_id))
 
     def key(self, purpose: str) -> bytes:
-        """Nothing here is secret: what it signs is the student's own."""
+        """Return a key that is not secret: what it signs is the student's own."""
         return f"viva {purpose} {self.id}".encode()
 
     def _of(self, purpose: str, test_id: str) -> int:

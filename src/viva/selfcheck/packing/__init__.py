@@ -1,1 +1,1 @@
-"""`viva pack`: which files of a folder are handed in, the archive of them, and whether it can be graded."""
+"""`viva pack`: which files of a folder are submitted, the archive of them, and whether it can be graded."""

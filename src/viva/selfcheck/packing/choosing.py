@@ -1,4 +1,4 @@
-"""Which files of a folder are the work: what the assignment names, what that imports and opens, answers, results."""
+"""Which files belong to a submission: those that the assignment names, what they import and open, answers, results."""
 
 import ast
 import re
@@ -34,7 +34,7 @@ _DEFINED: Final = re.compile(r"^(?:(?:async +)?def|class) +(\w{1,80})", re.M)
 
 @dataclass(slots=True)
 class Chosen:
-    """The paths that are handed in, why others are not, and what looks like a secret all the same."""
+    """The paths that are submitted, why others are not, and which files look like secrets."""
 
     paths: list[str] = field(default_factory=list)
     mains: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Asked:
 
 
 def asked_by(assignment: Assignment) -> Asked:
-    """What an assignment asks for."""
+    """Return what an assignment asks for."""
     if not assignment.starter.is_dir():
         return Asked(assignment.submission)
     paths = [path for path in assignment.starter.rglob("*") if path.suffix in (".py", ".ipynb") and path.is_file()]
@@ -68,14 +68,14 @@ def asked_by(assignment: Assignment) -> Asked:
 def choose(found: Sequence[Found], asked: Asked, read: Callable[[str], bytes], only: str = "") -> Chosen:
     """Choose the files.
 
-    A module that nothing imports is taken where it may be asked for: grading looks into it for a name that nothing
+    A module that nothing imports is taken if it may be asked for: grading searches it for a name that nothing
     else defines.
 
     Args:
-        found: what there is.
+        found: the files of the folder.
         asked: what the assignment asks for.
-        read: the bytes of a file.
-        only: the one file to hand in, if that was said; what it needs comes along.
+        read: returns the bytes of a file.
+        only: the one file to submit, if the student named it; what it needs is included.
     """
     chosen = Chosen(left_out={each.path: each.why_not for each in found if each.why_not})
     files = {each.path: each for each in found if not each.why_not}
@@ -99,13 +99,13 @@ def choose(found: Sequence[Found], asked: Asked, read: Callable[[str], bytes], o
 
 
 def is_main(path: str, handed: Handed) -> bool:
-    """Whether the assignment asks for a file of this name."""
+    """Return whether the assignment asks for a file of this name."""
     name = PurePosixPath(path).name
     return name == handed.module or (handed.notebook is not None and fnmatch(name, handed.notebook))
 
 
 def holds_secret(data: bytes) -> bool:
-    """Whether the bytes hold what looks like a key: a private key, a token of a well-known service."""
+    """Return whether the bytes contain what looks like a key: a private key, a token of a well-known service."""
     return _SECRET_TEXT.search(data) is not None
 
 
@@ -116,7 +116,7 @@ def _may_be_asked(path: str, data: bytes, asked: Asked) -> bool:
 
 
 def defined(text: str) -> frozenset[str]:
-    """The functions and classes that a program defines at its top."""
+    """Return the functions and classes that a program defines at its top level."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -136,7 +136,7 @@ def _is_answers(path: str) -> bool:
 
 
 def _belongs(path: str, texts: str) -> bool:
-    """A result in a format that is graded, or a file whose name the program spells out."""
+    """Return whether the file is a result in a format that is graded, or its name occurs in the program."""
     name = PurePosixPath(path).name
     if path.endswith((".py", ".ipynb")) or is_archive(path):
         return False
@@ -154,7 +154,7 @@ def _why_not(path: str) -> str:
 
 
 def _with_imports(mains: Sequence[str], there: set[str], read: Callable[[str], bytes]) -> set[str]:
-    """The files and, step by step, every module of the folder that they import."""
+    """Return the files and every module of the folder that they import, directly or indirectly."""
     needed: set[str] = set()
     waiting = list(mains)
     while waiting:
@@ -169,7 +169,7 @@ def _with_imports(mains: Sequence[str], there: set[str], read: Callable[[str], b
 
 
 def _files_of(name: str, folder: str, there: set[str]) -> list[str]:
-    """The files of a module `a.b`, or of what a package has beside it, in its folder or at the top."""
+    """Return the files of a module `a.b`, or of the modules next to it in a package, in its folder or at the top."""
     parts = name.strip(".").split(".") if name.strip(".") else []
     found: list[str] = []
     for base in dict.fromkeys((folder, "")):
@@ -183,7 +183,7 @@ def _files_of(name: str, folder: str, there: set[str]) -> list[str]:
 
 
 def imports(text: str) -> set[str]:
-    """The modules that a text imports, relative ones with their dots; where it is no Python, what looks like it."""
+    """Return the modules that a text imports, relative ones with their dots; guess them if it is not valid Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -200,7 +200,7 @@ def imports(text: str) -> set[str]:
 
 
 def _code(path: str, data: bytes) -> str:
-    """The text of a program; of a notebook its code cells, without lines that are IPython's."""
+    """Return the text of a program; of a notebook its code cells, without IPython's own lines."""
     if not path.endswith(".ipynb"):
         return decode(data)
     try:

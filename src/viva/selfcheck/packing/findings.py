@@ -1,4 +1,4 @@
-"""Whether what was packed can be graded: is it all there, does it load, is it more than the starter."""
+"""Whether what was packed can be graded: is it complete, does it load, is it more than the starter."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _MOST: Final = 12
 
 
 def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
-    """What can be said from the bytes alone, a sentence each."""
+    """Return what the bytes alone show, a sentence each."""
     found: list[str] = []
     handed = assignment.submission
     if not any(is_main(file.path, handed) for file in files):
@@ -38,7 +38,7 @@ def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
 
 
 def after_running(score: Score) -> list[str]:
-    """What the public tests found missing, and what failed while the submission was loaded."""
+    """Return what the public tests found missing, and what failed while the submission was loaded."""
     visible = [entry for entry in score.entries if entry.visibility == "visible"]
     undefined = _all(_UNDEFINED, visible)
     answers = _all(_NO_ANSWER, visible)
@@ -68,7 +68,7 @@ def _starter(assignment: Assignment) -> list[object]:
 
 
 def _sources(path: str, data: bytes) -> object:
-    """What makes two files the same work: the bytes of a module, the cells of a notebook whatever they put out."""
+    """Return what makes two files the same work: a module's bytes, a notebook's cells without their outputs."""
     if path.endswith(".ipynb"):
         try:
             return [(cell.kind, cell.source) for cell in read_notebook(data).cells]

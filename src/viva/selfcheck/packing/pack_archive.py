@@ -1,4 +1,4 @@
-"""The archive: the same files always give the same bytes, whoever packs them and whenever."""
+"""The archive: the same files always give the same bytes, on any machine and at any time."""
 
 import io
 import zipfile
@@ -18,7 +18,7 @@ _UNIX: Final = 3
 
 
 def archive(files: Sequence[File]) -> bytes:
-    """A zip file of the files, sorted by path, without times, owners or anything else of this machine."""
+    """Return a zip file of the files, sorted by path, without times, owners or anything else of this machine."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
         for file in sorted(files, key=lambda file: file.path):
@@ -29,21 +29,23 @@ def archive(files: Sequence[File]) -> bytes:
 
 
 class Folder:
-    """Reads files of one folder by their relative path; no link is followed on the way."""
+    """Reads files of one folder by their relative path and follows no link on the way."""
 
     def __init__(self, path: Path, most_bytes: int) -> None:
-        """Args:
-        path: the folder.
-        most_bytes: the most that one file may hold.
+        """Open nothing yet.
+
+        Args:
+            path: the folder.
+            most_bytes: the most that one file may hold.
         """
         self._path, self._most = path, most_bytes
         self._known: dict[str, bytes] = {}
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file, read once.
+        """Return the bytes of a file, which is read once.
 
         Raises:
-            UsageError: it cannot be read, is a link meanwhile, or is larger than a whole submission may be.
+            UsageError: it cannot be read, has become a link, or is larger than a whole submission may be.
         """
         if path not in self._known:
             self._known[path] = self._read(path)

@@ -1,4 +1,4 @@
-"""Every file of a folder that could be handed in, with its size; nothing is opened, no link is followed."""
+"""Every file of a folder that could be submitted, with its size; no file is opened and no link is followed."""
 
 import os
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MOST: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One regular file, or something that is left out without a look into it."""
+    """One regular file, or something that is left out without reading it."""
 
     path: str
     """Relative, with forward slashes."""
@@ -25,12 +25,12 @@ class Found:
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """Return the last part of the path."""
         return PurePosixPath(self.path).name
 
 
 def listing(folder: Path) -> list[Found]:
-    """The files below a folder, sorted; folders that are left out whole are one row each."""
+    """Return the files below a folder, sorted; a folder that is left out completely is one row."""
     found: list[Found] = []
     waiting = [""]
     while waiting and len(found) < _MOST:

@@ -1,1 +1,1 @@
-"""Graders that are graded: right answers are broken in small ways, and each must lose a point."""
+"""Mutation tests of the graders: right answers are broken in small ways, and each must lose a point."""

@@ -1,4 +1,4 @@
-"""Mistakes with arrays and sequences: the wrong axis, a diagonal off by one, a transpose or an order forgotten."""
+"""Mistakes with arrays and sequences: a wrong axis, a diagonal off by one, a missing transpose or sort."""
 
 import ast
 from collections.abc import Iterator

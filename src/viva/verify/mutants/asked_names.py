@@ -16,7 +16,7 @@ ANSWERS: Final = "answers"
 
 
 def roots_of(assignment: Assignment) -> list[str]:
-    """Names of functions and classes, sorted."""
+    """Return names of functions and classes, sorted."""
     names: set[str] = set()
     if assignment.starter.is_dir():
         for piece in pieces_of(open_submission(assignment.starter, "starter")):
@@ -31,7 +31,7 @@ def roots_of(assignment: Assignment) -> list[str]:
 
 
 def _of_key(assignment: Assignment) -> set[str]:
-    """Everything that the key offers: for a course that has neither starter nor handout."""
+    """Return everything that the key offers, for a course that has neither starter nor handout."""
     path = assignment.graders / "key.py"
     names: set[str] = set()
     for statement in ast.parse(path.read_bytes()).body if path.is_file() else ():
@@ -43,7 +43,7 @@ def _of_key(assignment: Assignment) -> set[str]:
 
 
 def asked(questions: Iterable[Any]) -> dict[str, frozenset[str]]:
-    """By test (without its case), the student's names that it asked about, from a recorded run."""
+    """Return, by test (without its case), the student's names that it asked about, from a recorded run."""
     found: dict[str, set[str]] = {}
     for case_id, asked_in_test in questions:
         subjects = {str(subject).partition(".")[0].partition("(")[0] for _, subject, *_ in asked_in_test}
@@ -52,7 +52,7 @@ def asked(questions: Iterable[Any]) -> dict[str, frozenset[str]]:
 
 
 def main_files(assignment: Assignment, pieces: Iterable[Piece]) -> list[str]:
-    """The files in which a name is looked for first."""
+    """Return the files in which a name is looked for first."""
     module = assignment.submission.module
     paths = dict.fromkeys(p.path for p in pieces)
     return [p for p in paths if p.rpartition("/")[2] == module or p.endswith(".ipynb")]

@@ -1,4 +1,4 @@
-"""Mutants that are no mistakes: the assignment lists each with a reason, and none that does not survive."""
+"""Equivalent mutants: the assignment lists each with a reason, and only those that survive."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ANYTHING: Final = "*"
 
 
 def _lines(value: Any) -> tuple[str, ...]:
-    """One text, or a list of them."""
+    """Return one text, or a list of texts, as a tuple."""
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(t, str) for t in texts):
         raise Expected("a line of source, or a list of them")
@@ -35,7 +35,7 @@ ROW: Final[Table] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a right answer, and what may stand in its place."""
+    """One line of a right answer, and the lines that may replace it."""
 
     file: str
     function: str
@@ -46,7 +46,7 @@ class Row:
     """File and number of the row, for messages."""
 
     def matches(self, mutant: Mutant) -> tuple[str, ...]:
-        """Which of the lines in `becomes` the mutant has."""
+        """Return which of the lines in `becomes` the mutant has."""
         same_place = fnmatchcase(mutant.file, self.file) and mutant.unit.name == self.function
         if not same_place or not _same(mutant.was, self.was):
             return ()
@@ -54,7 +54,7 @@ class Row:
 
 
 class Equivalents:
-    """The rows of one assignment, which remember what they were good for."""
+    """The rows of one assignment, and which of them matched a survivor."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._rows = list(rows)
@@ -69,7 +69,7 @@ class Equivalents:
         return found
 
     def stale(self) -> list[str]:
-        """A sentence for each row, or line of a row, that no survivor has matched."""
+        """Return a sentence for each row, or line of a row, that no survivor has matched."""
         return [
             f"{row.place}: nothing that survives in {row.function} of {row.file} makes `{line}` of `{row.was}`"
             for number, row in enumerate(self._rows)
@@ -79,7 +79,7 @@ class Equivalents:
 
 
 def read_equivalents(assignment: Assignment) -> Equivalents:
-    """What the assignment lists; nothing if it has no list.
+    """Read what the assignment lists; nothing if it has no list.
 
     Raises:
         CourseError: the list cannot be read, or a row is wrong.
@@ -102,5 +102,5 @@ def _same(source: str, row: str) -> bool:
 
 
 def _plain(source: str) -> str:
-    """Source lines without the white space that a formatter may change."""
+    """Return source lines without the white space that a formatter may change."""
     return "".join(source.split())

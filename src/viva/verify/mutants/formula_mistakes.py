@@ -1,4 +1,4 @@
-"""Mistakes in formulas: a scale, a bias or a logarithm forgotten, a maximum for a minimum, weights not normalised."""
+"""Mistakes in formulas: a missing scale, bias or logarithm, a minimum for a maximum, weights not normalised."""
 
 import ast
 import re
@@ -170,7 +170,7 @@ def _is_total(node: ast.expr) -> bool:
 
 
 def _is_even(above: ast.AST | None) -> bool:
-    """Whether the sign of a difference does not matter to what is done with it."""
+    """Return whether what is done with a difference ignores its sign."""
     return called(above or ast.Pass()) in ("abs", "fabs", "square") or (
         isinstance(above, ast.BinOp) and isinstance(above.op, ast.Pow) and whole(above.right) == 2
     )

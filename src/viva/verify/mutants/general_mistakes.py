@@ -1,4 +1,4 @@
-"""The mistakes of programming at large, from the library cosmic-ray where it is installed."""
+"""General programming mistakes, from the library cosmic-ray if it is installed."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ _OTHERS: Final = (
 
 
 def installed() -> bool:
-    """Whether the library is there; without it, only the field's own mistakes are made."""
+    """Return whether the library is there; without it, only the field's own mistakes are made."""
     return importlib.util.find_spec("cosmic_ray") is not None
 
 
 @cache
 def _operators() -> tuple[tuple[str, Any], ...]:
-    """Name and operator; those that this version of the library does not have are left out."""
+    """Return names and operators; those that this version of the library does not have are left out."""
     from cosmic_ray.plugins import OPERATOR_PROVIDERS, get_operator
 
     there = set(OPERATOR_PROVIDERS["core"])
@@ -42,7 +42,7 @@ def _operators() -> tuple[tuple[str, Any], ...]:
 
 
 def changes(code: Code, start: int, end: int) -> Iterator[tuple[str, Change]]:
-    """What the library's operators make of the text from `start` to `end`, which holds whole statements.
+    """Yield what the library's operators make of the text from `start` to `end`, which holds whole statements.
 
     Yields:
         The operator's name, such as `cosmic_ray.NumberReplacer`, and the change.
@@ -69,7 +69,7 @@ def changes(code: Code, start: int, end: int) -> Iterator[tuple[str, Change]]:
 
 
 def _counts(number: str, less: int) -> bool:
-    """One more of every number that has a size; one less only of those that start no count."""
+    """Return whether to change a number: add one if it has a size, subtract one unless it starts a count."""
     try:
         value = abs(float(number))
     except ValueError:

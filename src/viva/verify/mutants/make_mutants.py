@@ -29,7 +29,7 @@ _TALK: Final = frozenset({"print", "warn", "cast", "TypeVar", "NewType", "format
 
 
 class Maker:
-    """Makes mutants of one submission; `seen` is shared by several: what two have in common is asked once."""
+    """Makes mutants of one submission; several share `seen`, so that what two have in common is tested once."""
 
     def __init__(self, base: str, reach: Reach, roots: Sequence[str], main: Sequence[str], seen: set[str]) -> None:
         self._base = base
@@ -39,18 +39,18 @@ class Maker:
 
     @property
     def units(self) -> list[Unit]:
-        """Everything that some root reaches, each once, in the order of the files."""
+        """Return every unit that some root reaches, each once, in the order of the files."""
         reached = (u for units in self._closures.values() for u in units if u.name != ANSWERS)
         found = {(u.piece, u.node): u for u in reached}
         return list(found.values())
 
     def mutants(self, *, with_library: bool) -> Iterator[Mutant]:
-        """Every mutant, unit by unit; none whose code is that of another."""
+        """Yield every mutant, unit by unit, skipping any that has the code of another."""
         for unit in self.units:
             yield from self.of_unit(unit, with_library=with_library)
 
     def of_unit(self, unit: Unit, *, with_library: bool) -> Iterator[Mutant]:
-        """The mutants of one unit."""
+        """Yield the mutants of one unit."""
         code = Code(unit.piece.text, unit.node, self._reach.defined)
         first = min([unit.node.lineno, *(d.lineno for d in getattr(unit.node, "decorator_list", []))])
         start = code.place(first, 0)
@@ -75,13 +75,16 @@ class Maker:
             yield Mutant(self._base, unit, name, change, was, becomes, reached_by)
 
     def _surroundings(self, root: str, unit: Unit) -> str:
-        """What else runs when a root is called: two mutants that agree in it too need to be asked only once."""
+        """Return a hash of the other code that runs when a root is called.
+
+        Two mutants that agree in it too need to be tested only once.
+        """
         others = sorted(f"{u.name} {u.code}" for u in self._closures[root] if u.node is not unit.node)
         return hashlib.sha256("\0".join([root, *others]).encode()).hexdigest()
 
 
 def _changes(code: Code, start: int, end: int, *, with_library: bool) -> Iterator[tuple[str, Change]]:
-    """Operator and change, but for those in places that are not changed."""
+    """Yield operators and changes, except in places that are not changed."""
     nodes = list(_walked(code.node))
     closed, guards = _closed(code), _guards(code)
     own = ((o.name, change) for o in OPERATORS for node in nodes for change in o.find(node, code))
@@ -95,7 +98,7 @@ def _changes(code: Code, start: int, end: int, *, with_library: bool) -> Iterato
 
 
 def _walked(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node, but for those in f-strings, whose places `ast` does not know before Python 3.12."""
+    """Yield every node except those in f-strings, whose places `ast` does not know before Python 3.12."""
     yield node
     if not isinstance(node, ast.JoinedStr):
         for child in ast.iter_child_nodes(node):
@@ -103,7 +106,7 @@ def _walked(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _closed(code: Code) -> list[tuple[int, int]]:
-    """What is not changed: docstrings, annotations, decorators, imports, messages of errors, what is printed."""
+    """Return what is not changed: docstrings, annotations, decorators, imports, error messages, printed text."""
     nodes: list[ast.AST] = []
     closed: list[tuple[int, int]] = []
     for node in ast.walk(code.node):
@@ -133,7 +136,7 @@ def _closed(code: Code) -> list[tuple[int, int]]:
 
 
 def _signature(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: Code) -> list[tuple[int, int]]:
-    """What stands between the name and the body of a function, without its defaults."""
+    """Return the spans between the name and the body of a function, without its defaults."""
     body = function.body[0] if isinstance(function.body, list) else function.body
     given = function.args
     defaults = [d for d in (*given.defaults, *given.kw_defaults) if d is not None]
@@ -146,7 +149,7 @@ def _signature(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, co
 
 
 def _guards(code: Code) -> list[tuple[int, int]]:
-    """Conditions under which an error is raised: which input is not allowed is for the handout to say."""
+    """Return conditions under which an error is raised: the handout says which input is not allowed."""
     return [
         code.span(node.test)
         for node in ast.walk(code.node)
@@ -155,14 +158,14 @@ def _guards(code: Code) -> list[tuple[int, int]]:
 
 
 def _is_tiny(node: ast.expr) -> bool:
-    """What only keeps a division from failing."""
+    """Return whether the value only keeps a division from failing."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, float) and abs(node.value) < TINY
     return last_name(node).lower() in ("eps", "epsilon", "layer_norm_eps", "tiny")
 
 
 def _compiled(segment: str) -> str | None:
-    """What a statement compiles to, whatever its layout; None if it does not compile."""
+    """Return a hash of what a statement compiles to, whatever its layout; None if it does not compile."""
     lines = segment.split("\n")
     indent = segment[: len(segment) - len(segment.lstrip(" \t"))]
     inside = f"if 1:\n{segment}" if indent else "\n".join(lines)
@@ -176,7 +179,10 @@ def _compiled(segment: str) -> str | None:
 
 
 def _sorted_sums(segment: str) -> str:
-    """The statement with terms, factors and sides of `==` in one order: a and b exchanged in `a + b` change nothing."""
+    """Return the statement with terms, factors and sides of `==` in a fixed order.
+
+    Exchanging a and b in `a + b` changes nothing.
+    """
     tree = ast.parse(textwrap.dedent(segment))
     for node in reversed(list(ast.walk(tree))):
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult, ast.BitAnd)):
@@ -189,7 +195,7 @@ def _sorted_sums(segment: str) -> str:
 
 
 def _meaning(code: CodeType) -> tuple[object, ...]:
-    """Instructions and what they refer to, without lines and columns."""
+    """Return instructions and what they refer to, without lines and columns."""
     constants = tuple(_meaning(c) if isinstance(c, CodeType) else (type(c).__name__, repr(c)) for c in code.co_consts)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount, code.co_flags)
     pairs = zip(code.co_code[::2], code.co_code[1::2], strict=True)

@@ -1,4 +1,4 @@
-"""One broken submission: what was changed in which right answer, and how a person reads it."""
+"""One broken submission: what was changed in which right answer, and how it is shown."""
 
 import difflib
 import hashlib
@@ -28,31 +28,31 @@ class Mutant:
 
     @property
     def file(self) -> str:
-        """Where the change is: `accepted/plain_loops/solution.py`, `reference/attention/groups.py` for the key's."""
+        """Return the changed file: `accepted/plain_loops/solution.py`, `reference/attention/groups.py` for the key."""
         place = self.unit.piece.path
         return place if self.base == "key" else f"{self.base}/{place}"
 
     @property
     def name(self) -> str:
-        """A name for messages, different for all mutants of a run."""
+        """Return a name for messages, different for all mutants of a run."""
         return f"mutant of {self.base}: {self.unit.name}, {self.operator} {self.digest[:12]}"
 
     @property
     def digest(self) -> str:
-        """The same in every run: what makes a choice of mutants repeatable."""
+        """Return a hash that is the same in every run, which makes a choice of mutants repeatable."""
         said = (self.file, self.unit.name, self.operator, self.was, self.becomes, str(self.change.start))
         return hashlib.sha256("\0".join(said).encode()).hexdigest()
 
     @property
     def where(self) -> str:
-        """File, cell and line of the change."""
+        """Return file, cell and line of the change."""
         piece = self.unit.piece
         line = piece.text.count("\n", 0, self.change.start) + 1
         return f"{self.file}{f', cell {piece.cell + 1}' if piece.cell is not None else ''}, line {line}"
 
     @property
     def diff(self) -> str:
-        """A unified diff with one line around it."""
+        """Return a unified diff with one line of context."""
         before = self.unit.piece.text
         lines = difflib.unified_diff(
             before.splitlines(), self.change.applied(before).splitlines(), self.file, self.file, n=1, lineterm=""
@@ -60,13 +60,13 @@ class Mutant:
         return "\n".join(lines)
 
     def submission(self, base: Submission) -> Submission:
-        """The broken submission."""
+        """Return the broken submission."""
         piece = self.unit.piece
         return with_text(base, piece, self.change.applied(piece.text), self.name)
 
 
 def lines_of(source: str, change: Change) -> tuple[str, str]:
-    """The lines that a change touches, before and after, without those that stay as they are."""
+    """Return the lines that a change touches, before and after, without those that stay the same."""
     before, after = source.splitlines(), change.applied(source).splitlines()
     groups = [
         (i1, i2, j1, j2)

@@ -1,4 +1,4 @@
-"""What became of all mutants of an assignment: a table for people, and a file that is stored beside the course."""
+"""The results of all mutants of an assignment: a table for people, and a file that is stored with the course."""
 
 import hashlib
 import importlib.metadata
@@ -17,7 +17,7 @@ KINDS: Final = ("killed", "survived", "equivalent")
 
 
 def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Counts, kinds of mistakes and survivors as plain data, the same in every run and on every machine."""
+    """Return counts, kinds of mistakes and survivors as plain data, the same in every run and on every machine."""
     counts = Counter(v.kind for v in verdicts)
     survivors = [v for v in verdicts if v.kind == "survived"]
     return {
@@ -40,14 +40,14 @@ def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict])
 
 
 def share(verdicts: Sequence[Verdict]) -> float:
-    """The part of the mutants that are no equivalents which lost points; 1 if there are none."""
+    """Return the share of the mutants, equivalents excluded, that lost points; 1 if there are none."""
     counts = Counter(v.kind for v in verdicts)
     told = counts["killed"] + counts["survived"]
     return counts["killed"] / told if told else 1.0
 
 
 def made_with(course: Course, assignment: Assignment) -> dict[str, str]:
-    """By what a stored report can be known to be out of date: a hash of tests and one of right answers."""
+    """Return hashes of the tests and of the right answers, which show that a stored report is out of date."""
     fixtures = course.root / "fixtures" / assignment.name / "submissions" / "accepted"
     return {
         "graders": _digest([assignment.graders]),
@@ -57,7 +57,7 @@ def made_with(course: Course, assignment: Assignment) -> dict[str, str]:
 
 
 def table(assignment: Assignment, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Lines for people: how many of each kind of mistake lost points, and every survivor with its diff."""
+    """Yield lines for people: how many of each kind of mistake lost points, and every survivor with its diff."""
     sentences = {operator.name: operator.sentence for operator in OPERATORS}
     rows = _by(verdicts, "operator")
     width = max((len(name) for name in rows), default=0)
@@ -70,7 +70,7 @@ def table(assignment: Assignment, verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def survivor(assignment: Assignment, verdict: Verdict) -> Iterator[str]:
-    """Lines about one mutant that lost nothing."""
+    """Yield lines about one mutant that lost no points."""
     mutant = verdict.mutant
     yield f"✗ {assignment.name}: your grader accepts this: {mutant.where}, in {mutant.unit.name} ({mutant.operator})"
     if verdict.by:
@@ -79,7 +79,7 @@ def survivor(assignment: Assignment, verdict: Verdict) -> Iterator[str]:
 
 
 def to_json(found: dict[str, Any]) -> bytes:
-    """The text of a stored report."""
+    """Return the text of a stored report."""
     return (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -94,7 +94,7 @@ def _place(verdict: Verdict) -> tuple[str, int, int, str]:
 
 
 def _digest(paths: Sequence[Path]) -> str:
-    """SHA-256 over the names and bytes of all files below some paths."""
+    """Return SHA-256 over the names and bytes of all files below some paths."""
     sha = hashlib.sha256()
     for top in paths:
         files = [top] if top.is_file() else sorted(p for p in top.rglob("*") if p.is_file())

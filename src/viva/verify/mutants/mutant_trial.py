@@ -1,4 +1,4 @@
-"""Ask the tests about every mutant of an assignment, through the same path as a student's submission."""
+"""Runs the tests on every mutant of an assignment, through the same path as a student's submission."""
 
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,17 +39,17 @@ class Right:
 
     @property
     def won(self) -> list[str]:
-        """The tests that give points and gave all of them."""
+        """Return the tests that give points and gave all of them."""
         return [e.test_id for e in self.score.entries if e.status is Status.PASSED and e.points]
 
     def touching(self, mutant: Mutant) -> list[str]:
-        """Of the tests that were won, those that ask about a function which the mutant's change can reach."""
+        """Return which of the won tests ask about a function that the mutant's change can reach."""
         return [t for t in self.won if self.asked.get(t, frozenset()) & set(mutant.reached_by)]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one mutant."""
+    """The result of one mutant."""
 
     mutant: Mutant
     kind: str
@@ -65,7 +65,7 @@ Told = Callable[[int, int], None]
 
 
 def accepted(known: Sequence[Known], assignment: Assignment) -> list[Known]:
-    """The key and the fixtures that lose nothing; of the references, those that the key imports."""
+    """Return the key and the fixtures that lose no points; of the references, only those that the key imports."""
     found = [k for k in known if k.verdict == "accepted" and k.score is None]
     return [_lean(k, assignment) if k.name == "key" else k for k in found]
 
@@ -78,7 +78,7 @@ def _lean(key: Known, assignment: Assignment) -> Known:
 
 
 def mutants_of(assignment: Assignment, right: Sequence[Right]) -> list[Mutant]:
-    """Every mutant of every right answer; what two answers have in common is broken once."""
+    """Return every mutant of every right answer; what two answers have in common is broken once."""
     roots = roots_of(assignment)
     seen: set[str] = set()
     found: list[Mutant] = []
@@ -100,7 +100,7 @@ def try_all(
 ) -> tuple[list[Verdict], list[str]]:
     """Grade every mutant of an assignment.
 
-    Each is first asked the tests that its change can reach, and, if it loses nothing there, every other.
+    Each is first graded by the tests that its change can reach and, if it loses nothing there, by every other.
 
     Returns:
         A verdict for each mutant, and sentences about what is wrong with the assignment's list of equivalent ones.
@@ -136,7 +136,10 @@ def try_all(
 
 
 def judge(mutant: Mutant, score: Score) -> Verdict:
-    """A mutant is killed by the first test that it loses points in; a grader that breaks on it has not noticed it."""
+    """Return whether the mutant was killed, by the first test in which it loses points.
+
+    A grader that breaks on a mutant has not noticed it.
+    """
     for entry in score.entries:
         if entry.status is Status.GRADER_ERROR:
             return Verdict(mutant, "survived", f"{entry.test_id} broke: {_last_line(entry)}")
@@ -164,7 +167,7 @@ def _job(assignment: Assignment, base: Right, mutant: Mutant, tests: list[str]) 
 
 
 def heavy(pieces: Sequence[Piece]) -> tuple[str, ...]:
-    """The modules that some of the code imports and that take long to import, as far as they are installed."""
+    """Return the slow-to-import modules that some of the code imports, if they are installed."""
     return tuple(
         name
         for name in _HEAVY

@@ -21,7 +21,7 @@ LIMIT_S: Final = 2.0
 
 
 def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Known]]:
-    """At most ten mutants of accepted submissions, each with the submission that it was made of.
+    """Return at most ten mutants of accepted submissions, each with the submission that it was made of.
 
     Only the field's own mistakes are made, none that the assignment lists as equivalent, and none in a submission
     whose libraries would have to be imported for every single one.
@@ -47,7 +47,7 @@ def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Kn
 
 
 class _Shuffled:
-    """The mutants of one unit in an order of their own, made when somebody asks."""
+    """The mutants of one unit in a fixed random order, made on demand."""
 
     def __init__(self, maker: Maker, unit: Unit) -> None:
         self._maker, self._unit = maker, unit

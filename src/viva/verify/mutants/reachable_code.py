@@ -14,7 +14,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """What is broken and named as one: a function, a method, or a statement of a module."""
+    """The smallest piece that is broken and named: a function, a method, or a statement of a module."""
 
     piece: Piece
     name: str
@@ -25,12 +25,12 @@ class Unit:
 
     @cached_property
     def uses(self) -> frozenset[str]:
-        """Names that it reads, and attributes that it asks for (with a dot before them); annotations do not count."""
+        """Return the names that it reads, and attributes (with a dot before them); annotations do not count."""
         return frozenset(_uses(self.node)) - _bound(self.node)
 
     @cached_property
     def code(self) -> str:
-        """What it does, whatever its comments, layout and texts for readers."""
+        """Return what it does, independent of comments, layout and docstrings."""
         return ast.dump(_without_texts(self.node))
 
 
@@ -48,13 +48,13 @@ class Reach:
                 self._read(piece, piece.tree)
 
     def from_name(self, name: str, main: Sequence[str]) -> list[Unit]:
-        """Every unit that a name reaches; it is looked for in the files of `main`, then everywhere."""
+        """Return every unit that a name reaches; look for it in the files of `main`, then everywhere."""
         start = [u for path in main for u in self._defined(path, name)]
         start = start or [u for path in sorted(self._spaces) for u in self._defined(path, name)]
         return self._closure(start)
 
     def imported_from(self, start: Sequence[str]) -> frozenset[str]:
-        """These files, and all those of the submission that they import, whether at the top or inside a function."""
+        """Return these files and all files of the submission that they import, at the top or inside a function."""
         needed: set[str] = set()
         waiting = list(start)
         while waiting:
@@ -68,7 +68,7 @@ class Reach:
 
     @property
     def defined(self) -> frozenset[str]:
-        """Names of all functions and classes."""
+        """Return the names of all functions and classes."""
         return frozenset(name for space in self._spaces.values() for name in space)
 
     def _read(self, piece: Piece, tree: ast.Module) -> None:
@@ -93,7 +93,7 @@ class Reach:
                     space.setdefault(unit.owner or unit.name, []).append(unit)
 
     def _imported(self, here: str, statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str, str]]:
-        """Name here, file in the submission, name there ("" for the module itself)."""
+        """Yield the name here, the file in the submission, and the name there ("" for the module itself)."""
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 if file := self._file(here, alias.name, 0):
@@ -108,7 +108,7 @@ class Reach:
                 yield name, file, alias.name
 
     def _file(self, here: str, module: str, level: int) -> str:
-        """The file of a module, if it is part of the submission."""
+        """Return the file of a module if it is part of the submission, or ""."""
         parents = PurePosixPath(here).parents
         bases = [parents[level - 1]] if 0 < level <= len(parents) else [PurePosixPath("."), parents[0]]
         for base in bases:
@@ -119,7 +119,7 @@ class Reach:
         return ""
 
     def _defined(self, path: str, name: str, seen: frozenset[str] = frozenset()) -> list[Unit]:
-        """What a name means in a file, through its imports."""
+        """Return what a name means in a file, through its imports."""
         if path in seen:
             return []
         seen |= {path}
@@ -170,7 +170,7 @@ def _units(piece: Piece, statement: ast.stmt) -> Iterator[Unit]:
 
 
 def _stored(node: ast.AST) -> frozenset[str]:
-    """Names that a statement assigns; those of its comprehensions and inner functions are theirs alone."""
+    """Return names that a statement assigns, except those of its comprehensions and inner functions."""
     if isinstance(node, ast.Name):
         return frozenset([node.id]) if isinstance(node.ctx, ast.Store) else frozenset()
     if isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda, ast.comprehension)):
@@ -179,7 +179,7 @@ def _stored(node: ast.AST) -> frozenset[str]:
 
 
 def _bound(node: ast.stmt) -> frozenset[str]:
-    """Names that a function has for itself; a statement of a module has none."""
+    """Return the local names of a function; a statement of a module has none."""
     if not isinstance(node, _FUNCTIONS):
         return frozenset()
     inner = list(ast.walk(node))
@@ -189,13 +189,13 @@ def _bound(node: ast.stmt) -> frozenset[str]:
 
 
 def _is_private(unit: Unit) -> bool:
-    """A method that nobody calls but the class itself."""
+    """Return whether only the class itself calls this method."""
     name = unit.name.rpartition(".")[2]
     return bool(unit.owner) and name.startswith("_") and not name.startswith("__")
 
 
 def _is_main(statement: ast.stmt) -> bool:
-    """`if __name__ == "__main__":`."""
+    """Return whether the statement is `if __name__ == "__main__":`."""
     return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
 
 
@@ -213,7 +213,7 @@ def _uses(node: ast.AST) -> Iterator[str]:
 
 
 def _without_texts(node: ast.stmt) -> ast.AST:
-    """The statement without docstrings and annotations."""
+    """Return the statement without docstrings and annotations."""
     copy = ast.parse(ast.unparse(node))
     for inner in ast.walk(copy):
         if isinstance(inner, (*_FUNCTIONS, ast.ClassDef)) and ast.get_docstring(inner, clean=False) is not None:

@@ -1,7 +1,6 @@
-"""A stretch of Python with its syntax tree, and changes of its text at places of the tree."""
+"""Python source with its syntax tree, and changes of its text at places of the tree."""
 
 import ast
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,12 +21,12 @@ class Change:
     text: str
 
     def applied(self, source: str) -> str:
-        """The changed source."""
+        """Return the changed source."""
         return source[: self.start] + self.text + source[self.end :]
 
 
 def narrowed(source: str, change: Change) -> Change:
-    """The same change, without what the texts before and after begin and end with in common."""
+    """Return the same change without the common beginning and end of the texts before and after."""
     before, after = source[change.start : change.end], change.text
     shorter = min(len(before), len(after))
     head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
@@ -37,7 +36,7 @@ def narrowed(source: str, change: Change) -> Change:
 
 @dataclass(frozen=True)
 class Code:
-    """A function, a method or a statement, as it stands in the text of its file."""
+    """A function, a method or a statement in the text of its file."""
 
     source: str
     """The whole file, or the whole cell."""
@@ -55,41 +54,37 @@ class Code:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """The node above each node."""
+        """Return the node above each node."""
         return {child: above for above in ast.walk(self.node) for child in ast.iter_child_nodes(above)}
 
     def place(self, line: int, column: int) -> int:
-        """The character at a line (from 1) and a column in UTF-8 bytes, as `ast` counts."""
+        """Return the character at a line (from 1) and a column in UTF-8 bytes, as `ast` counts."""
         start = self._lines[line - 1]
         text = self.source[start : self._lines[line] - 1]
         return start + len(text.encode("utf-8")[:column].decode("utf-8", "ignore"))
 
-    def line_of(self, place: int) -> int:
-        """The line (from 1) in which a character stands."""
-        return bisect_right(self._lines, place)
-
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node begins and ends."""
+        """Return where a node begins and ends."""
         begin = self.place(node.lineno, node.col_offset)  # type: ignore[attr-defined]
         return begin, self.place(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
     def text(self, node: ast.AST) -> str:
-        """The text of a node, in parentheses where it may need them elsewhere."""
+        """Return the text of a node, in parentheses where it may need them elsewhere."""
         start, end = self.span(node)
         text = self.source[start:end]
         return text if isinstance(node, _ATOMS) else f"({text})"
 
     def replace(self, node: ast.AST, text: str) -> Change:
-        """Put `text` in the place of a node."""
+        """Return the change that puts `text` in the place of a node."""
         return Change(*self.span(node), text)
 
     def swap(self, first: ast.AST, second: ast.AST) -> Change:
-        """Exchange two nodes, the first of which stands before the second."""
+        """Return the change that exchanges two nodes, the first of which is before the second."""
         (a, b), (c, d) = self.span(first), self.span(second)
         return Change(a, d, self.source[c:d] + self.source[b:c] + self.source[a:b])
 
     def indent(self, node: ast.AST) -> str:
-        """The white space before a statement."""
+        """Return the white space before a statement."""
         line = self.source[self._lines[node.lineno - 1] :]  # type: ignore[attr-defined]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -106,17 +101,17 @@ class Operator:
 
     @property
     def name(self) -> str:
-        """`scale_dropped`."""
+        """Return the operator's name, such as `scale_dropped`."""
         return self.find.__name__
 
     @property
     def sentence(self) -> str:
-        """What goes wrong."""
+        """Return what goes wrong: the first line of the function's docstring, which `viva verify` shows."""
         return (self.find.__doc__ or "").strip().splitlines()[0]
 
 
 def called(node: ast.AST) -> str:
-    """The last name of what is called: `sum` for `sum(x)`, `np.sum(x)` and `x.sum()`; "" for what is no call."""
+    """Return the last name of what is called: `sum` for `sum(x)`, `np.sum(x)` and `x.sum()`; "" if there is no call."""
     if not isinstance(node, ast.Call):
         return ""
     if isinstance(node.func, ast.Attribute):
@@ -125,7 +120,7 @@ def called(node: ast.AST) -> str:
 
 
 def is_method(call: ast.Call) -> bool:
-    """True for `x.sum()`, False for `np.sum(x)` and `sum(x)`."""
+    """Return True for `x.sum()`, False for `np.sum(x)` and `sum(x)`."""
     if not isinstance(call.func, ast.Attribute):
         return False
     owner = call.func.value
@@ -134,7 +129,7 @@ def is_method(call: ast.Call) -> bool:
 
 
 def operand(node: ast.AST) -> ast.expr | None:
-    """What a call works on: x in `np.sum(x)` and in `x.sum()`."""
+    """Return what a call works on: x in `np.sum(x)` and in `x.sum()`."""
     if not isinstance(node, ast.Call):
         return None
     if is_method(node):
@@ -143,17 +138,12 @@ def operand(node: ast.AST) -> ast.expr | None:
 
 
 def arguments(call: ast.Call) -> list[ast.expr]:
-    """The positional arguments after the operand."""
+    """Return the positional arguments after the operand."""
     return list(call.args if is_method(call) else call.args[1:])
 
 
-def function_name(call: ast.Call) -> ast.expr:
-    """The node whose last name is what is called."""
-    return call.func
-
-
 def last_name(node: ast.AST) -> str:
-    """`bias` for `bias`, `self.bias` and `self.bias[0]`; "" for anything else."""
+    """Return `bias` for `bias`, `self.bias` and `self.bias[0]`; "" for anything else."""
     if isinstance(node, ast.Subscript):
         return last_name(node.value)
     if isinstance(node, ast.Attribute):
@@ -162,7 +152,7 @@ def last_name(node: ast.AST) -> str:
 
 
 def whole(node: ast.AST | None) -> int | None:
-    """The whole number that is written there, with its sign."""
+    """Return the whole number that is written there, with its sign; None if there is none."""
     match node:
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
             return value

@@ -133,13 +133,13 @@ OPERATORS: Final = tuple(
 
 
 def _rebinds(function: Function, names: set[str]) -> bool:
-    """True where an inner function or a comprehension has names of its own that are the same."""
+    """Return whether an inner function or a comprehension has names of its own that are the same."""
     inner = [n for s in function.body for n in ast.walk(s)]
     return any(isinstance(n, ast.arg) and n.arg in names for n in inner)
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:
-    """Names, but for those in f-strings, whose places are not known."""
+    """Yield names except those in f-strings, whose places are not known."""
     if isinstance(node, ast.Name):
         yield node
     if not isinstance(node, ast.JoinedStr):

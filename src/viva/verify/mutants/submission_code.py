@@ -1,4 +1,4 @@
-"""The Python of a submission: its files and the cells of its notebooks; and the submission with one of them changed."""
+"""The Python of a submission, in its files and notebook cells, and the submission with one of them changed."""
 
 import ast
 import hashlib
@@ -23,12 +23,12 @@ class Piece:
 
     @property
     def where(self) -> str:
-        """`solution.py`, or `answers.ipynb, cell 7`; cells are counted from 1."""
+        """Return `solution.py`, or `answers.ipynb, cell 7`; cells are counted from 1."""
         return self.path if self.cell is None else f"{self.path}, cell {self.cell + 1}"
 
     @cached_property
     def tree(self) -> ast.Module | None:
-        """The syntax tree; None for what is not plain Python, such as a cell with shell lines."""
+        """Return the syntax tree; None for what is not plain Python, such as a cell with shell lines."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -38,7 +38,7 @@ class Piece:
 
 
 def pieces_of(submission: Submission) -> list[Piece]:
-    """Every piece of Python; archives stay closed."""
+    """Return every piece of Python; archives are not opened."""
     found: list[Piece] = []
     for file in submission.files:
         if file.path.endswith(".py"):
@@ -54,7 +54,7 @@ def pieces_of(submission: Submission) -> list[Piece]:
 
 
 def with_text(submission: Submission, piece: Piece, text: str, name: str) -> Submission:
-    """The submission with other text in one piece."""
+    """Return the submission with other text in one piece."""
     files = tuple(_changed(f, piece, text) if f.path == piece.path else f for f in submission.files)
     digest = hashlib.sha256(b"\0".join(f.path.encode() + f.data for f in files)).hexdigest()
     return replace(submission, name=name, files=files, content_hash=digest)
