@@ -41,7 +41,7 @@ def compare(
     if expected is None or is_number(expected) or isinstance(expected, str | bytes):
         return _compare_leaf(actual, expected, context)
     if isinstance(expected, dict):
-        return _compare_dicts(actual, expected, context, convention, depth, expected_counts)
+        return _compare_dicts(actual, expected, context, convention, depth, counts=expected_counts)
     if isinstance(expected, set | frozenset):
         return _compare_sets(actual, expected, context)
     if isinstance(expected, list | tuple) or _is_array(expected):
@@ -122,6 +122,7 @@ def _compare_dicts(
     context: Context,
     convention: masks.Convention | None,
     depth: int,
+    *,
     counts: bool,
 ) -> Difference | None:
     if not isinstance(actual, dict):

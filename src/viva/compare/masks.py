@@ -47,10 +47,10 @@ def compare_masks(actual: Array, expected: Array, convention: Convention) -> Dif
     """Return the first difference, or None if the same positions are visible in both."""
     if actual.shape != expected.shape:
         return compare_arrays(actual, expected, Context())
-    wanted = visible(expected, convention.expected_one_is_visible)
+    wanted = visible(expected, one_is_visible=convention.expected_one_is_visible)
     if wanted is None:  # not every array beside a mask is one
         return compare_arrays(actual, expected, Context())
-    given = visible(actual, convention.actual_one_is_visible)
+    given = visible(actual, one_is_visible=convention.actual_one_is_visible)
     if given is None:
         where = first(~_is_mark(actual))
         text = (
@@ -64,14 +64,15 @@ def compare_masks(actual: Array, expected: Array, convention: Convention) -> Dif
         return None
     where = first(bad)
     words = ("masked", "visible") if wanted[where] else ("visible", "masked")
+    reading = _reading(actual, one_is_visible=convention.actual_one_is_visible)
     text = (
         f"differs from the expected mask at {count} of {bad.size} positions ({percent(count, bad.size)}), first at "
-        f"{index(where)}: {words[0]}, expected {words[1]}{_reading(actual, convention.actual_one_is_visible)}."
+        f"{index(where)}: {words[0]}, expected {words[1]}{reading}."
     )
     return Difference(text, "", given, wanted)
 
 
-def visible(mask: Array, one_is_visible: bool) -> Array | None:
+def visible(mask: Array, *, one_is_visible: bool) -> Array | None:
     """Return the positions that attention may read, as bool; None for what is not a mask."""
     if mask.dtype.kind == "c" or not bool(np.all(_is_mark(mask))):
         return None
@@ -95,7 +96,12 @@ def _by_diagonal(masks: list[Array]) -> bool | None:
     """Return whether 1 means visible, as the diagonals show; constant masks count only if no other mask decides."""
     votes: dict[bool, set[bool]] = {True: set(), False: set()}
     for mask in masks:
-        if mask.ndim < 2 or mask.shape[-1] != mask.shape[-2] or not mask.size or visible(mask, True) is None:
+        if (
+            mask.ndim < 2
+            or mask.shape[-1] != mask.shape[-2]
+            or not mask.size
+            or visible(mask, one_is_visible=True) is None
+        ):
             continue
         diagonal = np.diagonal(mask, axis1=-2, axis2=-1)
         if _is_additive(mask) or not bool(np.all(diagonal == diagonal.flat[0])):
@@ -110,8 +116,8 @@ def _agreeing(pairs: list[tuple[Array, Array]], reading: Convention) -> int:
     """Return how many cells agree under a reading of both sides."""
     count = 0
     for actual, expected in pairs:
-        given = visible(actual, reading.actual_one_is_visible)
-        wanted = visible(expected, reading.expected_one_is_visible)
+        given = visible(actual, one_is_visible=reading.actual_one_is_visible)
+        wanted = visible(expected, one_is_visible=reading.expected_one_is_visible)
         if given is not None and wanted is not None:
             count += int(np.count_nonzero(given == wanted))
     return count
@@ -141,7 +147,7 @@ def _pairs(actual: Any, expected: Any, depth: int) -> Iterator[tuple[Array, Arra
             yield from _pairs(one, other, depth + 1)
 
 
-def _reading(mask: Array, one_is_visible: bool) -> str:
+def _reading(mask: Array, *, one_is_visible: bool) -> str:
     if _is_additive(mask) or mask.dtype.kind == "b":
         return ""
     return f" (1 was read as {'visible' if one_is_visible else 'masked'} in your answer)"

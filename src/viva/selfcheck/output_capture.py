@@ -51,7 +51,7 @@ def _publisher(shell: Any) -> Any:
         def publish(self, *_args: Any, **_kwargs: Any) -> None:
             """Show nothing."""
 
-        def clear_output(self, wait: bool = False) -> None:
+        def clear_output(self, *_args: Any, **_kwargs: Any) -> None:
             """Clear nothing, because nothing was shown."""
 
     make: Any = Nobody

@@ -6,6 +6,7 @@ and torch are read, and the attributes of objects whose classes the student wrot
 """
 
 import collections
+import contextlib
 import random
 import sys
 import types
@@ -57,10 +58,8 @@ class Kept:
     def put_back(self) -> None:
         """Restore everything that can be restored."""
         for undo in self._undo:
-            try:
+            with contextlib.suppress(Exception):  # a lock on an array, a tensor that was freed: the others still count
                 undo()
-            except Exception:  # a lock on an array, a tensor that was freed: the others still count
-                continue
 
     def _walk(self, value: Any) -> bool:
         """Save an object and what it reaches; return False if that was too much."""

@@ -180,7 +180,7 @@ def _functions(file: str, text: str, tree: ast.Module, values: dict[str, ast.exp
         file,
         name,
         tuple(cases),
-        bool(_literal(values, "all_or_nothing", False)),
+        bool(_literal(values, "all_or_nothing")),
         {"name": name, "source": text},
         {"name": name, "source": _without(text, hidden)},
     )

@@ -100,7 +100,7 @@ class _Reader:
         if kind == "raw" and _CONFIG.match(text):
             self.settings |= _yaml(text)
         elif boundary:
-            self._boundary(boundary[1].lower() == "begin", boundary[2].lower(), text)
+            self._boundary(boundary[2].lower(), text, begins=boundary[1].lower() == "begin")
         elif self._blocks and self._blocks[-1] == "tests":
             if kind != "code":
                 raise TestCellError("stands among tests, and holds no code")
@@ -140,7 +140,7 @@ class _Reader:
     def _ok_format(self) -> bool:
         return _table(self.settings.get("tests")).get("ok_format", True) is not False
 
-    def _boundary(self, begins: bool, kind: str, text: str) -> None:
+    def _boundary(self, kind: str, text: str, *, begins: bool) -> None:
         if not begins:
             if not self._blocks or self._blocks.pop() != kind:
                 raise TestCellError(f"ends a {kind} block that is not the last one begun")

@@ -31,7 +31,11 @@ _FEW: Final = 3
 
 
 def agree_choice(
-    actual: Any, expected: str | bool | Iterable[str], *, partial: bool = False, name: str = "your answer"
+    actual: Any,
+    expected: str | bool | Iterable[str],  # noqa: FBT001  # an answer, not a switch
+    *,
+    partial: bool = False,
+    name: str = "your answer",
 ) -> None:
     """Pass if the student chose exactly the expected options. The message never says which they are.
 
@@ -53,7 +57,7 @@ def agree_choice(
     if chosen == right:
         return
     share = Fraction(len(chosen & right), len(chosen | right)) if partial else None
-    text = f"{_shown(actual, chosen)} is not right.{_advice(chosen, right, partial)}"
+    text = f"{_shown(actual, chosen)} is not right.{_advice(chosen, right, partial=partial)}"
     raise Disagreement(
         Difference(text).sentence(name),
         share=share,
@@ -149,7 +153,7 @@ def _normal(text: str) -> str:
     return latin(plain_signs(text)).strip()
 
 
-def _authors(expected: str | bool | Iterable[str]) -> frozenset[str]:
+def _authors(expected: str | bool | Iterable[str]) -> frozenset[str]:  # noqa: FBT001  # an answer, not a switch
     if isinstance(expected, bool):
         return frozenset({str(expected).lower()})
     parts = [expected] if isinstance(expected, str) else list(expected)
@@ -176,7 +180,7 @@ def _shown(actual: Any, chosen: frozenset[str]) -> str:
     return as_written(", ".join(options)) or "an empty choice"
 
 
-def _advice(chosen: frozenset[str], right: frozenset[str], partial: bool) -> str:
+def _advice(chosen: frozenset[str], right: frozenset[str], *, partial: bool) -> str:
     if not partial:
         return ""
     common = len(chosen & right)

@@ -50,7 +50,7 @@ def parse(text: str, variables: Collection[str], *, tight: bool = False) -> Tree
     Raises:
         Unreadable: not a formula of these variables; the message says where.
     """
-    return _Parser(_tokens(text, variables), tight).whole()
+    return _Parser(_tokens(text, variables), tight=tight).whole()
 
 
 def greek_written_out(text: str) -> str:
@@ -129,7 +129,7 @@ def _allowed(variables: Collection[str]) -> str:
 class _Parser:
     """Recursive descent over the tokens, with one method for each level of precedence."""
 
-    def __init__(self, tokens: list[tuple[str, str]], tight: bool) -> None:
+    def __init__(self, tokens: list[tuple[str, str]], *, tight: bool) -> None:
         self._tokens = tokens
         self._tight = tight
         self._at = 0

@@ -42,13 +42,13 @@ def agree_table(
     right = _authors(expected)
     try:
         table = read_table(actual)
-        given, wanted = _aligned(table, right, flip)
+        given, wanted = _aligned(table, right, flip=flip)
     except Unreadable as why:
         raise refusal(name, actual, WHAT, why, shown=False) from None
     if given.shape != wanted.shape:
         size, asked = _size(given.shape), _size(wanted.shape)
         raise Disagreement(
-            Difference(f"has {size}; expected {asked}.").sentence(name), share=_share(Fraction(0), partial)
+            Difference(f"has {size}; expected {asked}.").sentence(name), share=_share(Fraction(0), partial=partial)
         )
     wrong = given != wanted
     count = int(np.count_nonzero(wrong))
@@ -59,7 +59,7 @@ def agree_table(
         f"{_place('row', row, right.rows or table.rows)}, {_place('column', column, right.columns or table.columns)}"
     )
     text = f"is wrong in {count} of {wrong.size} cells ({percent(count, wrong.size)}), first in {place}."
-    share = _share(Fraction(wrong.size - count, wrong.size), partial)
+    share = _share(Fraction(wrong.size - count, wrong.size), partial=partial)
     raise Disagreement(Difference(text).sentence(name), share=share)
 
 
@@ -93,10 +93,10 @@ def _authors(expected: Any) -> Table:
     return table
 
 
-def _aligned(table: Table, right: Table, flip: bool) -> tuple[Array, Array]:
+def _aligned(table: Table, right: Table, *, flip: bool) -> tuple[Array, Array]:
     """Return both tables as bool arrays in the same order of labels: visible or not if `flip`, else 1 or not."""
     wanted = np.array([[cell == "1" for cell in row] for row in right.cells], dtype=bool).reshape(right.shape)
-    given = _numbers(table, flip)
+    given = _numbers(table, flip=flip)
     given = given[_order(table.rows, right.rows, len(given)), :]
     given = given[:, _order(table.columns, right.columns, given.shape[1])]
     if not flip:
@@ -105,13 +105,13 @@ def _aligned(table: Table, right: Table, flip: bool) -> tuple[Array, Array]:
         return given, wanted
     convention = find_convention(given, wanted)
     seen, sought = (
-        visible(given, convention.actual_one_is_visible),
-        visible(wanted, convention.expected_one_is_visible),
+        visible(given, one_is_visible=convention.actual_one_is_visible),
+        visible(wanted, one_is_visible=convention.expected_one_is_visible),
     )
     return (seen, sought) if seen is not None and sought is not None else (given, wanted)
 
 
-def _numbers(table: Table, flip: bool) -> Array:
+def _numbers(table: Table, *, flip: bool) -> Array:
     """Return cells as 0 and 1 (or 0 and -inf); if the diagonal tells them apart, any two marks are accepted."""
     marks = sorted({cell for row in table.cells for cell in row})
     values: dict[str, float] = {"0": 0.0, "1": 1.0, "-inf": -np.inf if flip else 1.0}
@@ -153,5 +153,5 @@ def _size(shape: tuple[int, ...]) -> str:
     return f"{rows} {'row' if rows == 1 else 'rows'} and {columns} {'column' if columns == 1 else 'columns'}"
 
 
-def _share(share: Fraction, partial: bool) -> Fraction | None:
+def _share(share: Fraction, *, partial: bool) -> Fraction | None:
     return share if partial else None

@@ -76,7 +76,7 @@ def _read_csv(text: str, n: int, classes: Classes) -> Columns:
     cells = [[row[at] for row in rows] for at in range(len(names))]
     if delimiter != ",":
         cells = [[_DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in column] for column in cells]
-    return Columns(list(zip(names, cells, strict=True)), header)
+    return Columns(list(zip(names, cells, strict=True)), named=header)
 
 
 def _rows(text: str, delimiter: str, n: int, classes: Classes) -> Iterator[list[str]]:
@@ -194,8 +194,8 @@ def _columns(value: Any, n: int) -> Columns:
         names = list(rows[0])
         if len(names) > ANY_COLUMNS:
             raise Unusable(f"has rows of {len(names):,} entries: hand in the predictions alone.")
-        return Columns([(name, [row.get(name) for row in rows]) for name in names], True)
-    return Columns([("", rows)], False)
+        return Columns([(name, [row.get(name) for row in rows]) for name in names], named=True)
+    return Columns([("", rows)], named=False)
 
 
 def _from_table(table: dict[str, Any], n: int) -> Columns:
@@ -204,13 +204,13 @@ def _from_table(table: dict[str, Any], n: int) -> Columns:
     nested = [(name, column) for name, column in table.items() if isinstance(column, dict) and len(column) == n]
     is_by_id = len(table) == n and not any(isinstance(cell, dict) for cell in table.values())
     if is_by_id and not (n == 1 and lists):
-        return Columns([("id", list(table)), ("prediction", list(table.values()))], True)
+        return Columns([("id", list(table)), ("prediction", list(table.values()))], named=True)
     if lists:
-        return Columns(lists, True)
+        return Columns(lists, named=True)
     if nested:
         ids = list(nested[0][1])
         columns = [(name, [column.get(id) for id in ids]) for name, column in nested]
-        return Columns([("id", ids), *columns], True)
+        return Columns([("id", ids), *columns], named=True)
     sizes = {len(column) for column in table.values() if isinstance(column, list | dict)}
     raise wrong_count(max(sizes, default=len(table)), n)
 

@@ -164,7 +164,7 @@ def _unseeded(name: str, call: ast.Call, seeded: set[str], defined: set[str]) ->
     shuffles = next((keyword.value for keyword in call.keywords if keyword.arg == "shuffle"), None)
     seeds: tuple[str, int | None, str, str] | None
     if name.rpartition(".")[2] in _FOLDS:
-        draws = "Shuffle" in name or (shuffles is not None and not _is(shuffles, False))
+        draws = "Shuffle" in name or (shuffles is not None and not _is(shuffles, value=False))
         seeds = ("random_state", None, "numpy", "`random_state=42`") if draws else None
     elif name in (".shuffle", ".sample"):
         # A sample without a share of rows is a distribution's.
@@ -173,7 +173,7 @@ def _unseeded(name: str, call: ast.Call, seeded: set[str], defined: set[str]) ->
         seeds = (arguments, position, "numpy", advice) if is_frame else None
     else:
         seeds = next((how for known, how in _DRAWS.items() if _matches(name, known)), None)
-        seeds = None if shuffles is not None and _is(shuffles, False) else seeds
+        seeds = None if shuffles is not None and _is(shuffles, value=False) else seeds
     if seeds is None:
         return ""
     arguments, position, library, advice = seeds
@@ -187,11 +187,11 @@ def _matches(name: str, known: str) -> bool:
 def _given(call: ast.Call, arguments: str, position: int | None) -> bool:
     """Return whether one of the arguments is given and is not None."""
     if position is not None and len(call.args) > position:
-        return not _is(call.args[position], None)
-    return any(k.arg in arguments.split() and not _is(k.value, None) for k in call.keywords)
+        return not _is(call.args[position], value=None)
+    return any(k.arg in arguments.split() and not _is(k.value, value=None) for k in call.keywords)
 
 
-def _is(node: ast.expr, value: object) -> bool:
+def _is(node: ast.expr, *, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 

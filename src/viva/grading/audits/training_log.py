@@ -115,10 +115,10 @@ def _epochs(rows: Sequence[LogRow], stated: Any, name: str) -> Iterator[Finding]
         said = f", and {show(count)} epochs are stated" if count is not None else ""
         text = f"{verb.format(_listed(missing))} missing: {name} has {_listed(sorted(have))}{said}."
         yield Finding("epoch_missing", text)
-    yield from _repeated(numbers, any(row.step is not None for row in rows), name)
+    yield from _repeated(numbers, name, has_steps=any(row.step is not None for row in rows))
 
 
-def _repeated(numbers: Sequence[int], has_steps: bool, name: str) -> Iterator[Finding]:
+def _repeated(numbers: Sequence[int], name: str, *, has_steps: bool) -> Iterator[Finding]:
     """Yield an epoch that comes again after a later one, or occurs several times where the others occur once."""
     for before, after in pairwise(numbers):
         if after < before:

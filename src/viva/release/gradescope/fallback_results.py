@@ -33,7 +33,7 @@ _TOP: Final = ("output_format", "test_output_format", "test_name_format", "visib
 _OF_A_TEST: Final = ("name_format", "output_format", "status", "visibility")
 
 
-def failure(details: str, told: str = STUDENT_SENTENCE) -> bytes:
+def failure(details: str, output: str = STUDENT_SENTENCE) -> bytes:
     """Return the results.json that says that nothing was graded.
 
     Args:
@@ -43,7 +43,7 @@ def failure(details: str, told: str = STUDENT_SENTENCE) -> bytes:
     return _bytes(
         {
             "score": 0,
-            "output": escaping.terminal(told),
+            "output": escaping.terminal(output),
             "output_format": "text",
             "visibility": "visible",
             "stdout_visibility": "hidden",
