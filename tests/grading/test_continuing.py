@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.grading import training
-from viva.grading.events import Listener, listening
+from viva.grading.events import Events, collecting
 from viva.grading.training import checkpoints
 from viva.grading.training.checkpoints import Checkpoints
 
@@ -43,14 +43,14 @@ class Run:
     def __init__(self, folder: Path, *, key: bytes = KEY, test: str = "test_a.py::test_it[]", **made_with: str) -> None:
         self.kept = Checkpoints(folder, key, lambda: made_with, test)
         self.told: list[str] = []
-        self.listener = Listener(self.told.append)
-        self.listener.checkpoints = self.kept
+        self.events = Events(self.told.append)
+        self.events.checkpoints = self.kept
 
     def train(self, toy: Toy, budget: float = 1e9, *, name: str = "toy", seed: int = 1, **own: Any) -> training.Epochs:
         """Train; each epoch takes ten seconds."""
         order = np.random.default_rng(seed)
         how = {"save": toy.save, "load": toy.load, "rng": order, "seed": seed, "clock": ticking(10)} | own
-        with listening(self.listener):
+        with collecting(self.events):
             epochs = training.epochs(EPOCHS, budget_s=budget, name=name, **how)
             for epoch in epochs:
                 toy.step(order.random())
@@ -101,7 +101,7 @@ def test_cut_anywhere_and_continued_it_ends_as_if_uninterrupted(
     epochs = run.train(toy)
     assert_as_if_uninterrupted(toy, epochs, whole)
     assert not run.kept.notes and list(run.kept.trained.values()) == [True]
-    assert {curve.name: len(curve.values) for curve in run.listener.curves} == {"toy, mean": 5, "toy, twice": 5}
+    assert {curve.name: len(curve.values) for curve in run.events.curves} == {"toy, mean": 5, "toy, twice": 5}
 
 
 @pytest.mark.parametrize("cut", range(1, EPOCHS + 1))
@@ -130,7 +130,7 @@ def test_the_rest_is_told_and_the_budget_is_that_of_the_run(tmp_path: Path) -> N
     run = Run(tmp_path)
     assert run.train(Toy(), budget=20).reached == 4
     assert run.told[1].endswith("10 s left") and run.told[2].endswith("0 s left")
-    assert run.listener.notes[0].startswith("Training (toy) was stopped after 4 of 5 epochs, when its 20 s were used")
+    assert run.events.notes[0].startswith("Training (toy) was stopped after 4 of 5 epochs, when its 20 s were used")
     assert list(run.kept.trained.values()) == [False]
 
 
@@ -144,7 +144,7 @@ def test_the_files_are_for_the_examiner_alone(tmp_path: Path) -> None:
 
 def test_without_a_folder_nothing_is_saved(whole: tuple[Toy, training.Epochs]) -> None:
     run, toy = Run(Path("/nowhere")), Toy()
-    run.listener.checkpoints = None
+    run.events.checkpoints = None
     assert_as_if_uninterrupted(toy, run.train(toy, save=lambda: 1 / 0, load=lambda _: 1 / 0), whole)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.grading import training
-from viva.grading.events import Listener, listening
+from viva.grading.events import Events, collecting
 from viva.model.errors import CourseError
 
 RIGHT = tuple(0.90 + 0.001 * k for k in range(20))
@@ -25,12 +25,12 @@ def threshold(value: float = 0.8, direction: str = "at least", **more: Any) -> t
 
 
 class Told:
-    """A listener and the lines of progress that it heard."""
+    """Events, and the lines of progress that they reported."""
 
     def __init__(self, *, hidden: bool = False) -> None:
         self.lines: list[str] = []
-        self.listener = Listener(self.lines.append)
-        self.listener.begin_test("test_it.py::test_it", hidden=hidden)
+        self.events = Events(self.lines.append)
+        self.events.begin_test("test_it.py::test_it", hidden=hidden)
 
 
 def clock(*seconds: float) -> Callable[[], float]:
@@ -158,7 +158,7 @@ def test_three_different_seeds_are_needed(seeds: tuple[int, ...]) -> None:
 
 def test_epochs_report_and_draw() -> None:
     told = Told()
-    with listening(told.listener):
+    with collecting(told.events):
         run = training.epochs(3, budget_s=100, name="pretrained", clock=clock(0, 2, 4, 6))
         for epoch in run:
             epoch.tell(loss=1 / epoch.number, words="no number")
@@ -169,19 +169,19 @@ def test_epochs_report_and_draw() -> None:
         "pretrained, epoch 2 of 3, accuracy 0.7, loss 0.5, 2 s left",
         "pretrained, epoch 3 of 3, accuracy 0.8, loss 0.3333, 0 s left",
     ]
-    [curve] = told.listener.curves
+    [curve] = told.events.curves
     assert (curve.name, curve.values) == ("pretrained, accuracy", (0.6, 0.7, 0.8))
-    assert told.listener.notes == ()
+    assert told.events.notes == ()
 
 
 def test_past_the_budget_what_was_reached_counts() -> None:
     told = Told()
-    with listening(told.listener):
+    with collecting(told.events):
         run = training.epochs(9, budget_s=5, name="scratch", clock=clock(0, 3, 6))
         for epoch in run:
             epoch.record(accuracy=epoch.number / 10)
     assert (run.reached, run.complete, run.last("accuracy")) == (2, False, 0.2)
-    [note] = told.listener.notes
+    [note] = told.events.notes
     assert "(scratch) was stopped after 2 of 9 epochs" in note and "graded on what was reached" in note
     assert told.lines[0].endswith("2 s left")  # not what nine epochs would take
 
@@ -193,29 +193,29 @@ def test_the_first_epoch_is_always_run() -> None:
 
 def test_a_training_that_the_box_ended_is_told_in_the_same_words() -> None:
     told = Told()
-    with listening(told.listener):
+    with collecting(told.events):
         training.stopped(3, 12, 30)
-    [note] = told.listener.notes
+    [note] = told.events.notes
     assert note.startswith("Training was stopped after 3 of 12 epochs, when its 30 s were used up")
 
 
 def test_a_hidden_test_draws_nothing_notes_nothing_and_tells_no_number() -> None:
     told = Told(hidden=True)
-    with listening(told.listener):
+    with collecting(told.events):
         for epoch in training.epochs(2, budget_s=1, name="x", clock=clock(0, 3)):
             epoch.tell(loss=0.123)
             epoch.record(accuracy=0.456)
         training.draw("gap", [0.789])
-    assert (told.listener.curves, told.listener.notes) == ((), ())
+    assert (told.events.curves, told.events.notes) == ((), ())
     assert told.lines == ["x, epoch 1 of 2, 0 s left"]
 
 
 def test_a_curve_drawn_again_takes_the_place_of_the_earlier_one() -> None:
     told = Told()
-    with listening(told.listener):
+    with collecting(told.events):
         training.draw("gap", [0.1], {2: 0.3, 1: 0.2})
         training.draw("gap", [0.1, 0.4], {1: 0.2})
-    [curve] = told.listener.curves
+    [curve] = told.events.curves
     assert (curve.values, curve.thresholds) == ((0.1, 0.4), ((1, 0.2),))
 
 

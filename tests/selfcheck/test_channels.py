@@ -13,7 +13,7 @@ from viva.model import Submission
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.selfcheck import channels
 from viva.selfcheck.kernel_server import Kernel, LiveExaminer
-from viva.selfcheck.live_notebook import Live
+from viva.selfcheck.live_notebook import LiveNotebook
 
 
 @pytest.mark.parametrize("by_loopback", [False, True], ids=["descriptors", "loopback"])

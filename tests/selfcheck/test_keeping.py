@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.selfcheck.snapshot import Kept
+from viva.selfcheck.snapshot import Snapshot
 
 plain = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5)
@@ -73,23 +73,23 @@ def test_everything_is_as_it_was_in_the_same_objects(variables: dict[str, Any]) 
     namespace = {"__name__": "__main__", **variables}
     before = copy.deepcopy(variables)
     identities = {name: id(value) for name, value in variables.items()}
-    kept = Kept(namespace)
+    snapshot = Snapshot(namespace)
     spoil(list(variables.values()), set())
     namespace["new"] = 1
     namespace.pop("a", None)
-    kept.put_back()
+    snapshot.restore()
     assert namespace.keys() == {"__name__", *variables}
     assert {name: id(namespace[name]) for name in variables} == identities
     assert all(same(namespace[name], before[name]) for name in variables)
-    assert kept.too_large == []
+    assert snapshot.too_large == []
 
 
 def test_a_value_that_contains_itself_ends() -> None:
     items: list[Any] = [1]
     items.append(items)
-    kept = Kept({"items": items})
+    snapshot = Snapshot({"items": items})
     items.clear()
-    kept.put_back()
+    snapshot.restore()
     assert items[0] == 1 and items[1] is items
 
 
@@ -121,12 +121,12 @@ model = Model()
 def test_functions_classes_and_objects_of_the_student() -> None:
     space: dict[str, Any] = {"__name__": "__main__"}
     exec(SOURCE, space)
-    kept = Kept(space)
+    snapshot = Snapshot(space)
     for _ in range(2):
         space["remember"](1), space["add"](5), space["calls"](), space["Model"]()
     space["model"].weights.append(2.0)
     space["model"].new = True
-    kept.put_back()
+    snapshot.restore()
     assert space["remember"].__defaults__ == ([],) and space["add"](1) == 1
     assert not hasattr(space["calls"], "n") and space["Model"].made == 1
     assert space["model"].weights == [1.0] and not hasattr(space["model"], "new")
@@ -134,9 +134,9 @@ def test_functions_classes_and_objects_of_the_student() -> None:
 
 def test_generators_go_on_where_they_were() -> None:
     space = {"a": np.random.default_rng(1), "b": random.Random(1), "c": np.random.RandomState(1)}
-    kept = Kept(space)
+    snapshot = Snapshot(space)
     first = [space["a"].random(), space["b"].random(), space["c"].random_sample()]
-    kept.put_back()
+    snapshot.restore()
     assert [space["a"].random(), space["b"].random(), space["c"].random_sample()] == first
 
 
@@ -147,12 +147,12 @@ def test_models_of_torch() -> None:
     nan = torch.tensor([float("nan"), 1.0])
     space = {"model": model, "optimizer": optimizer, "nan": nan}
     before = copy.deepcopy(model.state_dict())
-    kept = Kept(space)
+    snapshot = Snapshot(space)
     model.eval()
     model(torch.ones(1, 2)).sum().backward()
     optimizer.step()
     nan.zero_()
-    kept.put_back()
+    snapshot.restore()
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert model.training and model.weight.grad is None and not optimizer.state
     assert nan[0].isnan() and nan[1] == 1
@@ -160,11 +160,11 @@ def test_models_of_torch() -> None:
 
 def test_what_is_too_large_is_left_alone_and_named() -> None:
     space = {"big": np.zeros(1000), "small": np.zeros(2)}
-    kept = Kept(space, most_bytes=100)
+    snapshot = Snapshot(space, most_bytes=100)
     space["big"] += 1
     space["small"] += 1
-    kept.put_back()
-    assert kept.too_large == ["big"]
+    snapshot.restore()
+    assert snapshot.too_large == ["big"]
     assert space["big"][0] == 1 and space["small"][0] == 0
 
 
@@ -186,8 +186,8 @@ class Hostile:
 def test_nothing_of_the_students_is_called() -> None:
     one = Hostile()
     space: dict[str, Any] = {"__name__": __name__, "one": one, "many": [one, {1: one}, {one}]}
-    kept = Kept(space)
+    snapshot = Snapshot(space)
     space["many"].clear()
     space["one"] = None
-    kept.put_back()
+    snapshot.restore()
     assert space["one"] is one and space["many"][0] is one

@@ -67,10 +67,10 @@ def test_an_exception_names_cell_and_line(shell: Any) -> None:
 def test_mending_a_function_is_seen_by_the_same_warm_examiner(shell: Any) -> None:
     run(shell, KEEPS_CASE)
     assert viva.check("1.1").earned == 0
-    before = live_check._Warm.examiner
+    before = live_check._LastExaminer.examiner
     run(shell, RIGHT)
     assert viva.check("1.1").earned == 4
-    assert live_check._Warm.examiner is before is not None
+    assert live_check._LastExaminer.examiner is before is not None
 
 
 def test_the_variables_stay_as_they_were(shell: Any, folder: Path) -> None:

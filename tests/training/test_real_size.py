@@ -14,7 +14,7 @@ from fixtures.adapting_transformers.data.make_prefixes import in_the_box
 from graders.adapting_transformers import test_on_a_gpu as grader
 from viva.examiner.fixtures.student_names import Names
 from viva.examiner.fixtures.submission_fixture import SubmissionView
-from viva.grading.events import Listener, listening
+from viva.grading.events import Events, collecting
 from viva.submissions import open_submission
 
 ROOT = Path(__file__).parents[2]
@@ -48,12 +48,12 @@ def one(request: pytest.FixtureRequest) -> Iterator[Asked]:
     yield from asked(request.param)
 
 
-def learn(submission: Any, inside: Any, rng: np.random.Generator) -> Listener:
+def learn(submission: Any, inside: Any, rng: np.random.Generator) -> Events:
     """The test of the graders; what it draws."""
-    heard = Listener()
-    with listening(heard):
+    events = Events()
+    with collecting(events):
         grader.check_learning(submission, inside, rng, SMALL, LENGTH, "cpu", rate=1e-3)
-    return heard
+    return events
 
 
 @pytest.mark.training

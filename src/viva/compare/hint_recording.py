@@ -27,7 +27,7 @@ _hint_recording: ContextVar[HintRecording | None] = ContextVar("_hint_recording"
 
 
 @contextmanager
-def listening_to(hint_recording: HintRecording | None) -> Iterator[None]:
+def using_hint_recording(hint_recording: HintRecording | None) -> Iterator[None]:
     """Use a recording for all comparisons; None for the author's hints as they are."""
     before = _hint_recording.set(hint_recording)
     try:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from viva.examiner.catalog import TestFunction, resolve
-from viva.replay.call_log import Replaying
+from viva.replay.call_log import BoxReplay
 
 
-def changed_tests(functions: Sequence[TestFunction], replaying: Replaying) -> list[str]:
+def changed_tests(functions: Sequence[TestFunction], replaying: BoxReplay) -> list[str]:
     """The ids of tests that a call log could not answer, or not wholly, and of those that depend on such a test."""
     cases = {case.partition("[")[0] for case in replaying.changed}
     changed: list[str] = []

@@ -13,7 +13,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 import viva
-from viva.compare.hint_recording import HintRecording, listening_to
+from viva.compare.hint_recording import HintRecording, using_hint_recording
 from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
@@ -111,7 +111,7 @@ class Grader:
         try:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
-            with listening_to(hint_recording):
+            with using_hint_recording(hint_recording):
                 for function in chosen:
                     entry = run.entry(function, following)
                     sinks.on_entry(entry)
@@ -188,14 +188,14 @@ class Grader:
                 *notes_for_student(submission, session.report),
                 *_not_loaded_on(run.on_gpu),
                 *self._foreign(session),
-                *run.listener.notes,
+                *run.events.notes,
             ),
             isolation=isolation,
             signature=signature(self.assignment, self.seeds, ready_message),
             leaderboard=tuple(run.leaders),
             environment=session.environment,
             wall_s=wall_s,
-            curves=run.listener.curves,
+            curves=run.events.curves,
             gpu=run.on_gpu.use if run.on_gpu is not None else None,
         )
 
@@ -303,10 +303,10 @@ class _Run:
             # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.
             item.session._setupstate.teardown_exact(None)
             self._epoch = session.epoch
-        self.listener.begin_test(function.test_id, hidden=function.hidden)
-        if self.listener.checkpoints is not None:
-            self.listener.checkpoints.case_id = case_id
-        with listening(self.listener):
+        self.events.begin_test(function.test_id, hidden=function.hidden)
+        if self.events.checkpoints is not None:
+            self.events.checkpoints.case_id = case_id
+        with collecting(self.events):
             error = run_item(fresh(item), following)
         try:
             self._take_gradescopes(item.obj, case_id)

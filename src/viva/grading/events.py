@@ -19,7 +19,7 @@ MOST_CURVES = 50
 
 
 @final
-class Listener:
+class Events:
     """Collects the events of the tests of one submission."""
 
     def __init__(
@@ -63,19 +63,19 @@ class Listener:
         return tuple(self._notes)
 
 
-_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_EVENTS: ContextVar[Events | None] = ContextVar("events", default=None)
 
 
-def listener() -> Listener:
+def current_events() -> Events:
     """Return the events of the submission that is being graded; outside grading (plain pytest), dropped ones."""
-    return _LISTENER.get() or Listener()
+    return _EVENTS.get() or Events()
 
 
 @contextmanager
-def listening(to: Listener) -> Iterator[None]:
+def collecting(events: Events) -> Iterator[None]:
     """Collect the events of whatever runs inside the block."""
-    token = _LISTENER.set(to)
+    token = _EVENTS.set(events)
     try:
         yield
     finally:
-        _LISTENER.reset(token)
+        _EVENTS.reset(token)

@@ -19,7 +19,7 @@ WIRE: Final = b"W"
 _MODULE: Final = "viva.selfcheck.live_examiner"
 
 
-class Launched:
+class LaunchedExaminer:
     """An examiner's process and our ends: `control` for requests and scores, `wire` for its questions to the kernel."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", control: socket.socket, wire: socket.socket) -> None:
@@ -28,7 +28,7 @@ class Launched:
 
 def launch(
     environment: Mapping[str, str], folder: Path, log: IO[bytes], *, by_loopback: bool | None = None
-) -> Launched:
+) -> LaunchedExaminer:
     """Start an examiner that is connected to us.
 
     Args:
@@ -54,7 +54,7 @@ def connect(arguments: list[str]) -> tuple[socket.socket, socket.socket]:
     return ends[0], ends[1]
 
 
-def _by_descriptors(environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> Launched:
+def _by_descriptors(environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> LaunchedExaminer:
     control, wire = socket.socketpair(), socket.socketpair()
     theirs = [control[1].fileno(), wire[1].fileno()]
     try:
@@ -75,10 +75,10 @@ def _by_descriptors(environment: Mapping[str, str], folder: Path, log: IO[bytes]
     finally:
         control[1].close()
         wire[1].close()
-    return Launched(process, control[0], wire[0])
+    return LaunchedExaminer(process, control[0], wire[0])
 
 
-def _by_loopback(environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> Launched:
+def _by_loopback(environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> LaunchedExaminer:
     with loopback.Listener() as listener:
         process = subprocess.Popen(  # noqa: S603  # this interpreter and a module of ours, without a shell
             [sys.executable, "-I", "-m", _MODULE, "tcp", str(listener.port)],
@@ -100,4 +100,4 @@ def _by_loopback(environment: Mapping[str, str], folder: Path, log: IO[bytes]) -
             if isinstance(error, ConnectionError):
                 raise ConnectionError("the examiner did not connect") from error
             raise
-    return Launched(process, ends[CONTROL], ends[WIRE])
+    return LaunchedExaminer(process, ends[CONTROL], ends[WIRE])

@@ -21,9 +21,9 @@ Undo = Callable[[], object]
 
 
 @contextlib.contextmanager
-def kept_as_they_were() -> Iterator[None]:
+def restored_afterwards() -> Iterator[None]:
     """Make the process look like a fresh one within the block, and restore it afterwards whatever happened."""
-    undos = [remember() for remember in _THINGS]
+    undos = [save() for save in _PARTS]
     try:
         np.seterr(divide="warn", over="warn", under="ignore", invalid="warn")
         warnings.simplefilter("ignore")  # nobody would see them
@@ -185,6 +185,6 @@ def _signals() -> Undo:
     return undo
 
 
-_THINGS: Final = (
+_PARTS: Final = (
     _folder, _imports, _environment, _interpreter, _builtins, _decimal, _warnings, _numpy, _torch, _numbers, _signals,
 )  # fmt: skip

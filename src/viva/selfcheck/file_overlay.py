@@ -21,7 +21,7 @@ _MOST_LISTED: Final = 500
 _DEEPEST: Final = 2
 
 
-class Overlay:
+class FileOverlay:
     """The folder in which the student's functions are called."""
 
     def __init__(self, folder: Path) -> None:

@@ -24,8 +24,8 @@ from viva.model import Tier
 from viva.pipeline.process.examiner_process import ExaminerProcess, environment
 from viva.pipeline.process.settings import BoxOptions
 from viva.selfcheck.channels import launch
-from viva.selfcheck.file_overlay import Overlay
-from viva.selfcheck.live_notebook import Live
+from viva.selfcheck.file_overlay import FileOverlay
+from viva.selfcheck.live_notebook import LiveNotebook
 
 SPACE: Final = "notebook"
 """How the kernel's names are called where a test asks for a file: it never does by this name."""
@@ -41,15 +41,15 @@ _BROKEN: Final = {
 class Kernel:
     """This process, asked as a box is asked."""
 
-    def __init__(self, live: Live) -> None:
+    def __init__(self, live: LiveNotebook) -> None:
         """Make the names of the notebook callable; files that tests put go into a temporary folder."""
         alarm.without_signals(threading.current_thread() is not threading.main_thread())
         for filename, name in live.cells().items():
             sources.remember_code(filename, name)
-        self.overlay = Overlay(live.folder)
+        self.file_overlay = FileOverlay(live.folder)
         names = namespaces.Spaces()
         names.add(SPACE, live.namespace)
-        self._worker = worker.Worker(names, {"put": self.overlay.put, "files": self.overlay.listed})
+        self._worker = worker.Worker(names, {"put": self.file_overlay.put, "files": self.file_overlay.listed})
         self._builtins: dict[str, Any] = {}
         self.called: set[str] = set()
         """The student's names that were called since somebody emptied it."""

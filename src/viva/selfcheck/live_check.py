@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from viva.model import Entry, Score
 from viva.model.errors import UsageError
-from viva.selfcheck.environment import kept_as_they_were
+from viva.selfcheck.environment import restored_afterwards
 
 if TYPE_CHECKING:
     from viva.config import Assignment, Course
     from viva.model.grade_request import GradeOptions
     from viva.selfcheck.check_report import Report
     from viva.selfcheck.kernel_server import LiveExaminer
-    from viva.selfcheck.live_notebook import Live
+    from viva.selfcheck.live_notebook import LiveNotebook
 
 NOT_KEPT: Final = "Too large to be protected against changes while it was checked: {names}."
 FORBIDDEN: Final = (
@@ -32,7 +32,7 @@ class CheckRefused(UsageError):
         return [f"viva: {self}"]
 
 
-class _Warm:
+class _LastExaminer:
     """The examiner of the last check, kept for the next one."""
 
     key: tuple[Any, ...] = ()
@@ -68,7 +68,7 @@ def check(
     from viva.model.grade_request import GradeOptions
     from viva.selfcheck import live_notebook
 
-    if _Warm.examiner is not None and _Warm.examiner.kernel is not None:
+    if _LastExaminer.examiner is not None and _LastExaminer.examiner.kernel is not None:
         raise CheckRefused("A check is running already: a function that is asked cannot ask in its turn.")
     live = live_notebook.find()
     options = GradeOptions(only=tuple(map(str, questions)) or None, visible_only=True, training=training)
@@ -109,10 +109,10 @@ def _examiner(course: "Course", assignment: "Assignment") -> "LiveExaminer":
 
     secret = course.secret_or_public(os.environ)
     key = (course.root, assignment.name, secret, os.getpid(), _newest(assignment))
-    if _Warm.examiner is None or _Warm.key != key:
+    if _LastExaminer.examiner is None or _LastExaminer.key != key:
         forget()
-        _Warm.examiner, _Warm.key = LiveExaminer(course, assignment, secret), key
-    return _Warm.examiner
+        _LastExaminer.examiner, _LastExaminer.key = LiveExaminer(course, assignment, secret), key
+    return _LastExaminer.examiner
 
 
 def _newest(assignment: "Assignment") -> int:
@@ -127,7 +127,7 @@ def _newest(assignment: "Assignment") -> int:
 
 def forget() -> None:
     """End the examiner that is kept; the next check starts another one."""
-    examiner, _Warm.examiner, _Warm.key = _Warm.examiner, None, ()
+    examiner, _LastExaminer.examiner, _LastExaminer.key = _LastExaminer.examiner, None, ()
     if examiner is not None:
         examiner.close(kill=True)
 
@@ -137,20 +137,20 @@ def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, options: "Grad
     from viva.model.grade_request import GradeRequest
     from viva.selfcheck.definition_places import with_places
     from viva.selfcheck.kernel_server import Interruption, Kernel
-    from viva.selfcheck.output_capture import nothing_shown
-    from viva.selfcheck.snapshot import Kept
+    from viva.selfcheck.output_capture import output_discarded
+    from viva.selfcheck.snapshot import Snapshot
 
     cells = live.cells()
-    kept = Kept(live.namespace, *map(vars, live.modules()))
+    snapshot = Snapshot(live.namespace, *map(vars, live.modules()))
     placed: dict[str, Entry] = {}
     examiner.interruption = Interruption()
     with contextlib.ExitStack() as after:
-        after.callback(kept.put_back)
+        after.callback(snapshot.restore)
         kernel = examiner.kernel = Kernel(live)
         after.callback(setattr, examiner, "kernel", None)
-        after.callback(kernel.overlay.close)  # once the working directory is another one again
-        after.enter_context(nothing_shown(live.shell))
-        after.enter_context(kept_as_they_were())  # left first: what tidies up must find the builtins as they were
+        after.callback(kernel.file_overlay.close)  # once the working directory is another one again
+        after.enter_context(output_discarded(live.shell))
+        after.enter_context(restored_afterwards())  # left first: what tidies up must find the builtins as they were
         kernel.begin()
         after.enter_context(examiner.interruption.noticed())
 
@@ -162,7 +162,7 @@ def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, options: "Grad
     from dataclasses import replace
 
     entries = tuple(placed.get(entry.test_id, entry) for entry in graded.score.entries)
-    return replace(graded.score, entries=entries), kept.too_large
+    return replace(graded.score, entries=entries), snapshot.too_large
 
 
 def _report(

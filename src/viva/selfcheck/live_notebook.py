@@ -27,7 +27,7 @@ _CELL: Final = re.compile(r"<ipython-input-(\d{1,9})-[0-9a-f]{1,64}>")
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveNotebook:
     """A live notebook, or a plain Python prompt."""
 
     namespace: dict[str, Any]
@@ -96,12 +96,12 @@ class Live:
         return [path for path in wanted if not path.name.startswith(".") and not path.is_symlink() and path.is_file()]
 
 
-def find(environ: Mapping[str, str] = os.environ) -> Live:
+def find(environ: Mapping[str, str] = os.environ) -> LiveNotebook:
     """Return the notebook, or the prompt, in which this is called."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     namespace = shell.user_ns if shell is not None else vars(sys.modules["__main__"])
-    return Live(namespace, shell, Path.cwd(), _file(namespace, environ))
+    return LiveNotebook(namespace, shell, Path.cwd(), _file(namespace, environ))
 
 
 def _file(namespace: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 
-class _Nowhere(io.RawIOBase):
+class _NullStream(io.RawIOBase):
     """A stream that discards everything."""
 
     def writable(self) -> bool:
@@ -18,11 +18,11 @@ class _Nowhere(io.RawIOBase):
 
 
 def _stream() -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BufferedWriter(_Nowhere()), encoding="utf-8", errors="backslashreplace")
+    return io.TextIOWrapper(io.BufferedWriter(_NullStream()), encoding="utf-8", errors="backslashreplace")
 
 
 @contextlib.contextmanager
-def nothing_shown(shell: Any) -> Iterator[None]:
+def output_discarded(shell: Any) -> Iterator[None]:
     """Discard standard output and error, `display` and figures within the block.
 
     Args:
@@ -45,7 +45,7 @@ def nothing_shown(shell: Any) -> Iterator[None]:
 def _publisher(shell: Any) -> Any:
     from IPython.core.displaypub import DisplayPublisher
 
-    class Nobody(DisplayPublisher):
+    class SilentPublisher(DisplayPublisher):
         """Publishes nothing."""
 
         def publish(self, *_args: Any, **_kwargs: Any) -> None:
@@ -54,7 +54,7 @@ def _publisher(shell: Any) -> Any:
         def clear_output(self, *_args: Any, **_kwargs: Any) -> None:
             """Clear nothing, because nothing was shown."""
 
-    make: Any = Nobody
+    make: Any = SilentPublisher
     return make(shell=shell)
 
 

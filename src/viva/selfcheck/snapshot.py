@@ -27,7 +27,7 @@ _PLAIN: Final = frozenset(
 _OF_THE_SHELL: Final = frozenset({"In", "Out", "exit", "quit", "get_ipython", "open"})
 
 
-class Kept:
+class Snapshot:
     """The bindings of a namespace, and the contents of what they refer to."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Kept:
             if type(name) is str and not name.startswith("_") and name not in _OF_THE_SHELL and not self._walk(value):
                 self.too_large.append(name)
 
-    def put_back(self) -> None:
+    def restore(self) -> None:
         """Restore everything that can be restored."""
         for undo in self._undo:
             with contextlib.suppress(Exception):  # a lock on an array, a tensor that was freed: the others still count

@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from viva.grading.events import listener
+from viva.grading.events import current_events
 from viva.grading.training.resuming import Continuing
 from viva.grading.training.training_curves import draw, finite
 
@@ -94,7 +94,7 @@ class Epochs:
             self._measured[name] = list(values)
             self._draw(name)
         where = f"goes on after epoch {held.epochs} of {self._n}, which an earlier run has reached"
-        listener().progress(", ".join(part for part in (self._name, where) if part))
+        current_events().progress(", ".join(part for part in (self._name, where) if part))
 
     @property
     def complete(self) -> bool:
@@ -129,9 +129,9 @@ class Epochs:
         epoch_s = used_s / (self.reached - self._held)
         left_s = min(epoch_s * (self._n - self.reached), max(self._budget_s - used_s, 0.0))
         numbers = {name: values[-1] for name, values in self._measured.items()} | self._told
-        shown = [] if listener().hidden else [f"{name} {value:.4g}" for name, value in numbers.items()]
+        shown = [] if current_events().hidden else [f"{name} {value:.4g}" for name, value in numbers.items()]
         parts = [self._name, f"epoch {self.reached} of {self._n}", *shown, f"{left_s:.0f} s left"]
-        listener().progress(", ".join(part for part in parts if part))
+        current_events().progress(", ".join(part for part in parts if part))
 
 
 def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
@@ -182,7 +182,7 @@ def stopped(reached: int, n: int, budget_s: float, name: str = "") -> None:
 
     Use it in tests whose box runs all epochs in one call and measures the time there.
     """
-    listener().note(
+    current_events().note(
         f"Training{f' ({name})' if name else ''} was stopped after {reached} of {n} epochs, when its {budget_s:g} s "
         "were used up; it is graded on what was reached."
     )

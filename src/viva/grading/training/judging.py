@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from viva.grading.events import listener
+from viva.grading.events import current_events
 from viva.grading.training.thresholds import Threshold
 
 SEEDS: Final = (1, 2, 3)
@@ -33,7 +33,7 @@ def judge(run: Callable[[int], Any], threshold: Threshold, seeds: Sequence[int] 
     first = _number(run(seeds[0]), threshold)
     if threshold.met_by(first):
         return first
-    listener().progress(f"{threshold.name} is {_shown(first)}: run again with two more seeds")
+    current_events().progress(f"{threshold.name} is {_shown(first)}: run again with two more seeds")
     values = [first, *(_number(run(seed), threshold) for seed in seeds[1:])]
     median = statistics.median(values)
     if threshold.met_by(median):

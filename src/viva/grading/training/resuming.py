@@ -6,7 +6,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from viva.grading.events import listener
+from viva.grading.events import current_events
 from viva.grading.training.checkpoints import Checkpoint, Held
 
 KEEP_EVERY_S: Final = 2.0
@@ -33,7 +33,7 @@ class Continuing:
             StudentRaised: the box cannot be restored to its earlier state.
             BoxError: the box ended.
         """
-        checkpoints = listener().checkpoints
+        checkpoints = current_events().checkpoints
         self._place = checkpoints.of(name, self.seed) if checkpoints is not None else None
         held = self._place.read() if self._place is not None else None
         if self._place is None or held is None or not 0 < held.epochs <= n:

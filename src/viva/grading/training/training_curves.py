@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from viva.grading.events import listener
+from viva.grading.events import current_events
 
 
 def draw(name: str, values: Sequence[Any], thresholds: Mapping[int, float] | None = None) -> None:
@@ -20,7 +20,7 @@ def draw(name: str, values: Sequence[Any], thresholds: Mapping[int, float] | Non
         ValueError: a value is not a finite number.
     """
     marks = tuple((int(epoch), finite(value, name)) for epoch, value in sorted((thresholds or {}).items()))
-    listener().draw(name, tuple(finite(value, name) for value in values), marks)
+    current_events().draw(name, tuple(finite(value, name) for value in values), marks)
 
 
 def finite(value: Any, name: str) -> float:

@@ -19,7 +19,7 @@ from viva.model.grade_request import Graded, GradeRequest
 from viva.model.plain import entry_to_plain
 from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
-from viva.replay.call_log import CallLog, Recording, Replaying
+from viva.replay.call_log import BoxRecorder, BoxReplay, CallLog
 from viva.replay.key_recording import KeyRecording, ReplayedKey
 
 

@@ -4,8 +4,8 @@ An appeal can read it, and where a later version of the tests asks the same ques
 without running the student's code again.
 """
 
-from viva.replay.call_log.box_recorder import Recording
-from viva.replay.call_log.box_replay import NoBoxes, Replaying
+from viva.replay.call_log.box_recorder import BoxRecorder
+from viva.replay.call_log.box_replay import BoxReplay, NoBoxes
 from viva.replay.call_log.call_log import DIGEST, CallLog, Exchange
 
-__all__ = ["DIGEST", "CallLog", "Exchange", "NoBoxes", "Recording", "Replaying"]
+__all__ = ["DIGEST", "BoxRecorder", "BoxReplay", "CallLog", "Exchange", "NoBoxes"]

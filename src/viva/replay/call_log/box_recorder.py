@@ -9,7 +9,7 @@ from viva.model.errors import BoxError
 from viva.replay.call_log.call_log import LOADING, MOST_BYTES, CallLog, Exchange, ending_of, question_of
 
 
-class Recording:
+class BoxRecorder:
     """A source of boxes that records their requests and replies."""
 
     def __init__(self) -> None:
@@ -19,19 +19,19 @@ class Recording:
         self._source: BoxSource | None = None
         self._left = MOST_BYTES
 
-    def over(self, source: BoxSource) -> BoxSource:
+    def wrap(self, source: BoxSource) -> BoxSource:
         """Return this source, which takes its boxes from the given one."""
         self._source = source
         return self
 
     def take(self) -> AnyBox:
         """Return a ready box; see BoxSource."""
-        assert self._source is not None  # `over` comes first
+        assert self._source is not None  # `wrap` comes first
         box = self._source.take()
         if self.call_log.ready_message is None:
             self.call_log.ready_message = box.ready_message
         self.call_log.loads.append([])
-        return _Recorded(box, self)
+        return _RecordedBox(box, self)
 
     def write(self, exchange: Exchange) -> None:
         """Add an exchange to the call log."""
@@ -44,11 +44,11 @@ class Recording:
         where.append(exchange)
 
 
-class _Recorded:
+class _RecordedBox:
     """One recorded box."""
 
-    def __init__(self, box: AnyBox, recording: Recording) -> None:
-        self._box, self._recording = box, recording
+    def __init__(self, box: AnyBox, recorder: BoxRecorder) -> None:
+        self._box, self._recorder = box, recorder
         self.kill, self.close = box.kill, box.close
 
     @property
@@ -62,13 +62,13 @@ class _Recorded:
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
         question = question_of(op, fields)
         if "seed" in fields:
-            self._recording.call_log.seeds[self._recording.place()] = fields["seed"]
+            self._recorder.call_log.seeds[self._recorder.place()] = fields["seed"]
         try:
             reply = self._box.ask(op, timeout_s=timeout_s, **fields)
         except BoxError as error:
-            self._recording.write(Exchange(question, ending=ending_of(error), why=str(error)))
+            self._recorder.write(Exchange(question, ending=ending_of(error), why=str(error)))
             raise
-        self._recording.write(Exchange(question, _message(reply)))
+        self._recorder.write(Exchange(question, _message(reply)))
         return reply
 
 

@@ -29,7 +29,7 @@ class QuestionsChanged(BaseException):
     """The call log has no answer to this question; no test may catch this as an ordinary exception."""
 
 
-class Replaying:
+class BoxReplay:
     """A source of boxes without a program: they repeat the recorded answers."""
 
     def __init__(self, call_log: CallLog) -> None:
@@ -44,7 +44,7 @@ class Replaying:
         self.other_load = False
         """Whether boxes are loaded in another way: then nothing in the call log is of use."""
 
-    def over(self, source: BoxSource) -> BoxSource:
+    def wrap(self, source: BoxSource) -> BoxSource:
         """Return this source; it never takes a box of the given one."""
         return self
 
@@ -54,7 +54,7 @@ class Replaying:
 
         self._taken += 1
         self._next[LOADING] = 0
-        return _Replayed(self, self._call_log.ready_message or ReadyMessage("none"))
+        return _ReplayedBox(self, self._call_log.ready_message or ReadyMessage("none"))
 
     def answer(self, op: str, fields: dict[str, Any]) -> Any:
         """Return the recorded answer, or raise the recorded error.
@@ -91,8 +91,8 @@ class Replaying:
     def _names(self) -> dict[bytes, Exchange]:
         """Return the recorded look-ups of names in all tests: which test asks first depends on the others."""
         if self._found is None:
-            all_of_them = (exchange for kept in self._call_log.cases.values() for exchange in kept)
-            self._found = {e.question: e for e in all_of_them if is_about_names(e.question)}
+            exchanges = (exchange for kept in self._call_log.cases.values() for exchange in kept)
+            self._found = {e.question: e for e in exchanges if is_about_names(e.question)}
         return self._found
 
     def _pass_over_names(self, place: str) -> None:
@@ -109,11 +109,11 @@ class Replaying:
         return kept[at] if at < len(kept) else None
 
 
-class _Replayed:
+class _ReplayedBox:
     """One replayed box."""
 
-    def __init__(self, replaying: Replaying, ready_message: "ReadyMessage") -> None:
-        self._replaying = replaying
+    def __init__(self, replay: BoxReplay, ready_message: "ReadyMessage") -> None:
+        self._replay = replay
         self.ready_message = ready_message
         self.alive = True
 
@@ -121,7 +121,7 @@ class _Replayed:
         if not self.alive:
             raise BoxDied("the box is closed")
         try:
-            return self._replaying.answer(op, fields)
+            return self._replay.answer(op, fields)
         except BoxError:
             self.alive = False
             raise

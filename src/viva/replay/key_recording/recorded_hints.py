@@ -9,7 +9,7 @@ from viva.replay.key_recording.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed
 
 
-class _Counting:
+class _ComparisonCounter:
     """Numbers the comparisons of each case."""
 
     def __init__(self, record: Record) -> None:
@@ -23,7 +23,7 @@ class _Counting:
         return f"{self._case_id} {self._count}"
 
 
-class HintWriter(_Counting):
+class HintWriter(_ComparisonCounter):
     """Computes every hint, also those of right answers, and records its value."""
 
     def __init__(self, key_recording: KeyRecording) -> None:
@@ -56,7 +56,7 @@ class HintWriter(_Counting):
         return hints
 
 
-class HintReader(_Counting):
+class HintReader(_ComparisonCounter):
     """Hints from a record; those in the tests were removed."""
 
     def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -21,14 +21,14 @@ class RecordingKey(Key):
         found = super().__getitem__(name)
         if isinstance(found, KeyFunction):
             self._key_recording.functions.add(name)
-            return _Function(found._function, name, self._key_recording)
+            return _RecordingFunction(found._function, name, self._key_recording)
         if isinstance(found, Mapping):
-            return _Table(found, name, self._key_recording)
-        _note(self._key_recording, name, (), {}, Answer(found))
+            return _RecordingTable(found, name, self._key_recording)
+        _record_answer(self._key_recording, name, (), {}, Answer(found))
         return found
 
 
-class _Function(KeyFunction):
+class _RecordingFunction(KeyFunction):
     def __init__(self, function: Any, name: str, key_recording: KeyRecording) -> None:
         super().__init__(function, name)
         self._key_recording = key_recording
@@ -38,9 +38,11 @@ class _Function(KeyFunction):
         try:
             value = super().__call__(*args, **kwargs)
         except Exception as error:
-            _note(self._key_recording, self.__name__, *asked, Answer(raised=(type(error).__name__, str(error))))
+            _record_answer(
+                self._key_recording, self.__name__, *asked, Answer(raised=(type(error).__name__, str(error)))
+            )
             raise
-        _note(self._key_recording, self.__name__, *asked, Answer(value))
+        _record_answer(self._key_recording, self.__name__, *asked, Answer(value))
         return value
 
     keep = __call__
@@ -50,18 +52,18 @@ class _Function(KeyFunction):
         did = super().call(*args, **kwargs)
         raised = None if did.raised is None else (did.raised.type_name, did.raised.message)
         after = (did.args_after, dict(did.kwargs_after))
-        _note(self._key_recording, f"call {self.__name__}", *asked, Answer(did.value, after, raised))
+        _record_answer(self._key_recording, f"call {self.__name__}", *asked, Answer(did.value, after, raised))
         return did
 
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
         if isinstance(found, KeyFunction):
-            return _Function(found._function, found.__name__, self._key_recording)
-        _note(self._key_recording, f"{self.__name__}.{name}", (), {}, Answer(found))
+            return _RecordingFunction(found._function, found.__name__, self._key_recording)
+        _record_answer(self._key_recording, f"{self.__name__}.{name}", (), {}, Answer(found))
         return found
 
 
-class _Table(Mapping[Any, Any]):
+class _RecordingTable(Mapping[Any, Any]):
     """A constant of the key for look-ups, such as `answers`: records only what was looked up."""
 
     def __init__(self, table: Mapping[Any, Any], name: str, key_recording: KeyRecording) -> None:
@@ -70,26 +72,26 @@ class _Table(Mapping[Any, Any]):
     def __getitem__(self, item: Any) -> Any:
         found = self._table[item]
         self._key_recording.looked_up.add(self._key_recording.case_id)
-        _note(self._key_recording, f"{self._name}[]", (item,), {}, Answer(found))
+        _record_answer(self._key_recording, f"{self._name}[]", (item,), {}, Answer(found))
         return found
 
     def __contains__(self, item: Any) -> bool:
         there = item in self._table
-        _note(self._key_recording, f"{self._name} has", (item,), {}, Answer(there))
+        _record_answer(self._key_recording, f"{self._name} has", (item,), {}, Answer(there))
         return there
 
     def __iter__(self) -> Iterator[Any]:
-        self._whole()
+        self._record_all()
         return iter(self._table)
 
     def __len__(self) -> int:
-        self._whole()
+        self._record_all()
         return len(self._table)
 
-    def _whole(self) -> None:
+    def _record_all(self) -> None:
         """Record the whole table, because the test asked for all of it."""
         self._key_recording.looked_up.add(self._key_recording.case_id)
-        _note(self._key_recording, f"{self._name}[all]", (), {}, Answer(list(self._table)))
+        _record_answer(self._key_recording, f"{self._name}[all]", (), {}, Answer(list(self._table)))
 
 
 class RecordingSeeds(Seeds):
@@ -104,21 +106,21 @@ class RecordingSeeds(Seeds):
 
     def test(self, test_id: str) -> int:
         """Return and record the seed of a test."""
-        return self._noted("test", test_id, super().test(test_id))
+        return self._recorded("test", test_id, super().test(test_id))
 
     def box(self, test_id: str) -> int:
         """Return and record the seed of a box; this comes first in each case."""
         key_recording: KeyRecording = object.__getattribute__(self, "_key_recording")
         key_recording.case_id = test_id
-        return self._noted("box", test_id, super().box(test_id))
+        return self._recorded("box", test_id, super().box(test_id))
 
-    def _noted(self, purpose: str, test_id: str, seed: int) -> int:
+    def _recorded(self, purpose: str, test_id: str, seed: int) -> int:
         key_recording: KeyRecording = object.__getattribute__(self, "_key_recording")
         key_recording.seeds[f"{purpose} {test_id}"] = seed
         return seed
 
 
-def _note(
+def _record_answer(
     key_recording: KeyRecording, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer
 ) -> None:
     try:

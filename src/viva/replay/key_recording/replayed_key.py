@@ -17,12 +17,12 @@ class ReplayedKey:
     """The interface of `Key`, without a key."""
 
     def __init__(self, record: Record) -> None:
-        self._key_recording = _Pages(record)
+        self._answers = _RecordedAnswers(record)
 
     @property
     def record(self) -> Record:
         """Return everything that it knows."""
-        return self._key_recording.record
+        return self._answers.record
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -30,16 +30,16 @@ class ReplayedKey:
         return self[name]
 
     def __getitem__(self, name: str) -> Any:
-        if name in self._key_recording.record.functions:
-            return ReplayedFunction(name, self._key_recording)
-        known = self._key_recording.look_up(name, (), {})
-        return ReplayedTable(name, self._key_recording) if known is None else copy.deepcopy(known.value)
+        if name in self._answers.record.functions:
+            return ReplayedFunction(name, self._answers)
+        known = self._answers.look_up(name, (), {})
+        return ReplayedTable(name, self._answers) if known is None else copy.deepcopy(known.value)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._key_recording.record.functions
+        return name in self._answers.record.functions
 
 
-class _Pages:
+class _RecordedAnswers:
     """Looks questions up in a record."""
 
     def __init__(self, record: Record) -> None:
@@ -62,9 +62,9 @@ class _Pages:
 class ReplayedFunction:
     """A function of the key, from the record, with the same three ways to call it."""
 
-    def __init__(self, name: str, key_recording: _Pages) -> None:
+    def __init__(self, name: str, answers: _RecordedAnswers) -> None:
         self.__name__ = name
-        self._key_recording = key_recording
+        self._answers = answers
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the value that the key gave.
@@ -72,7 +72,7 @@ class ReplayedFunction:
         Raises:
             NotRecorded: the key was not asked this.
         """
-        answer = self._key_recording.asked(self.__name__, args, kwargs)
+        answer = self._answers.asked(self.__name__, args, kwargs)
         if answer.raised is not None:
             kind = getattr(builtins, answer.raised[0], Exception)
             raise kind(answer.raised[1])
@@ -82,7 +82,7 @@ class ReplayedFunction:
 
     def call(self, *args: Any, **kwargs: Any) -> Call:
         """Return everything the call did."""
-        answer = copy.deepcopy(self._key_recording.asked(f"call {self.__name__}", args, kwargs))
+        answer = copy.deepcopy(self._answers.asked(f"call {self.__name__}", args, kwargs))
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
         args_after, kwargs_after = answer.after or (args, kwargs)
         return Call(answer.value, args_after, kwargs_after, "", raised, 0.0)
@@ -91,27 +91,27 @@ class ReplayedFunction:
         if name.startswith("__"):
             raise AttributeError(name)
         chain = f"{self.__name__}.{name}"
-        known = self._key_recording.look_up(chain, (), {})
-        return ReplayedFunction(chain, self._key_recording) if known is None else copy.deepcopy(known.value)
+        known = self._answers.look_up(chain, (), {})
+        return ReplayedFunction(chain, self._answers) if known is None else copy.deepcopy(known.value)
 
 
 class ReplayedTable(Mapping[Any, Any]):
     """A table of the key that knows only what was looked up."""
 
-    def __init__(self, name: str, key_recording: _Pages) -> None:
-        self._name, self._key_recording = name, key_recording
+    def __init__(self, name: str, answers: _RecordedAnswers) -> None:
+        self._name, self._answers = name, answers
 
     def __getitem__(self, item: Any) -> Any:
-        return copy.deepcopy(self._key_recording.asked(f"{self._name}[]", (item,), {}).value)
+        return copy.deepcopy(self._answers.asked(f"{self._name}[]", (item,), {}).value)
 
     def __contains__(self, item: Any) -> bool:
-        return bool(self._key_recording.asked(f"{self._name} has", (item,), {}).value)
+        return bool(self._answers.asked(f"{self._name} has", (item,), {}).value)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._key_recording.asked(f"{self._name}[all]", (), {}).value)
+        return iter(self._answers.asked(f"{self._name}[all]", (), {}).value)
 
     def __len__(self) -> int:
-        return len(self._key_recording.asked(f"{self._name}[all]", (), {}).value)
+        return len(self._answers.asked(f"{self._name}[all]", (), {}).value)
 
 
 class RecordedSeeds:
