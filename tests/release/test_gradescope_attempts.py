@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.release.gradescope import fallback_results
-from viva.release.gradescope.rate_limit import NOT_GRADED, Refused, refused, spoken
-from viva.release.gradescope.submission_metadata import Metadata, Previous
+from viva.release.gradescope.rate_limit import NOT_GRADED, Refused, refused, span_in_words
+from viva.release.gradescope.submission_metadata import Metadata, PreviousSubmission
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = 3600.0
@@ -66,22 +66,25 @@ def test_no_limit_and_no_time_refuse_nobody() -> None:
 def test_what_the_autograder_failed_does_not_count() -> None:
     assert refused(history(3, 2, errors=[0, 1]), 1, 24 * HOUR) is None
     assert refused(history(3, 2, errors=[1]), 1, 24 * HOUR) is not None
-    ours = json.loads(fallback_results.failure("we failed"))
+    ours = json.loads(fallback_results.failure_results("we failed"))
     assert refused(history(3, results=ours), 1, 24 * HOUR) is None
 
 
 def test_a_failure_in_between_does_not_take_the_marks() -> None:
-    rows = [Previous(NOW - timedelta(hours=3), 4.0), Previous(NOW - timedelta(hours=2), 0.0, is_error=True)]
+    rows = [
+        PreviousSubmission(NOW - timedelta(hours=3), 4.0),
+        PreviousSubmission(NOW - timedelta(hours=2), 0.0, is_error=True),
+    ]
     refusal = refused(Metadata(NOW, tuple(rows)), 1, 24 * HOUR)
     assert isinstance(refusal, Refused) and refusal.last is rows[0]
-    assert checked(fallback_results.again(refusal.last, refusal.note))["score"] == 4.0
+    assert checked(fallback_results.repeated_results(refusal.last, refusal.note))["score"] == 4.0
 
 
 def test_the_note_says_when_the_next_is_graded() -> None:
     refusal = refused(history(20, 3), 2, 24 * HOUR)
     assert isinstance(refusal, Refused)
     assert "2 submissions are graded in 1 day" in refusal.note and "2026-03-01 16:00:00 UTC" in refusal.note
-    assert [spoken(s) for s in (60, 90, 3600, 36 * 3600, 7 * 86_400)] == [
+    assert [span_in_words(s) for s in (60, 90, 3600, 36 * 3600, 7 * 86_400)] == [
         *("1 minute", "90 seconds", "1 hour", "36 hours", "7 days")
     ]
 
@@ -92,7 +95,7 @@ def test_never_more_in_a_window_than_allowed_and_none_refused_without_cause(hour
     times = sorted(NOW + timedelta(hours=hour) for hour in hours)
     graded: list[datetime] = []
     for index, at in enumerate(times):
-        before = tuple(Previous(earlier) for earlier in times[:index] if earlier < at)
+        before = tuple(PreviousSubmission(earlier) for earlier in times[:index] if earlier < at)
         recent = [earlier for earlier in graded if earlier < at and at - earlier < timedelta(hours=24)]
         is_refused = refused(Metadata(at, before), attempts, 24 * HOUR) is not None
         if len(set(times)) == len(times):  # submissions of one instant cannot know of each other
@@ -130,9 +133,9 @@ ANYTHING = st.recursive(
 @given(ANYTHING)
 def test_results_of_any_content_come_back_valid(given_back: Any) -> None:
     metadata = Metadata.of(given_back)
-    assert all(isinstance(previous, Previous) for previous in metadata.previous)
+    assert all(isinstance(previous, PreviousSubmission) for previous in metadata.previous)
     results = given_back if isinstance(given_back, dict) else None
-    again = fallback_results.again(Previous(NOW, 2.5, results=results), f"{NOT_GRADED} because.")
+    again = fallback_results.repeated_results(PreviousSubmission(NOW, 2.5, results=results), f"{NOT_GRADED} because.")
     assert checked(again)["output"].startswith(NOT_GRADED)
 
 
@@ -144,7 +147,9 @@ def test_the_last_results_are_kept_with_one_note() -> None:
         "leaderboard": [{"name": "t", "value": float("nan")}, {"name": "t", "value": 2, "order": "asc"}],
         "extra_data": {"deep": [1.5]},
     }
-    kept = checked(fallback_results.again(Previous(NOW, 1.0, results=last), f"{NOT_GRADED} a newer note."))
+    kept = checked(
+        fallback_results.repeated_results(PreviousSubmission(NOW, 1.0, results=last), f"{NOT_GRADED} a newer note.")
+    )
     assert kept["output"] == f"{NOT_GRADED} a newer note.\nA line."
     assert kept["score"] == 3.5 and kept["extra_data"] == {"deep": [1.5]}
     assert kept["tests"] == [{"name": "a", "score": 3.5, "max_score": 4.0, "visibility": "hidden"}]

@@ -7,7 +7,7 @@ from gradescope_files import write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.release.gradescope.container_memory import LEAST_MIB, MARGIN_MIB, plan
+from viva.release.gradescope.container_memory import LEAST_MIB, MARGIN_MIB, plan_memory
 from viva.sandbox.host.limits.host_memory import container_mib
 
 UNLIMITED = str((1 << 63) - 4096)
@@ -64,13 +64,13 @@ def test_the_least_limit_counts(tmp_path: Path, files: dict[str, str], limit: in
     ],
 )
 def test_what_the_box_gets(limit: int | None, wanted: int, rest: int, box: int, given: int) -> None:
-    shared = plan(limit, wanted, rest, box)
+    shared = plan_memory(limit, wanted, rest, box)
     assert shared.memory_mib == given and shared.fits is (given > 0)
 
 
 @given(*[st.integers(1, 10_000)] * 4)
 def test_never_more_than_there_is_nor_less_than_is_needed(limit: int, wanted: int, rest: int, box: int) -> None:
-    shared = plan(limit, wanted, rest, box)
+    shared = plan_memory(limit, wanted, rest, box)
     assert shared.memory_mib <= wanted
     if shared.fits:
         assert rest + MARGIN_MIB + shared.memory_mib <= limit

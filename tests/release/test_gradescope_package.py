@@ -11,7 +11,7 @@ from gradescope_files import RIGHT, SECRET, TESTS, write, write_course
 
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
-from viva.release.gradescope.package import Autograder, derived, right_submission, zipped
+from viva.release.gradescope.package import Autograder, derived_secret, right_submission, zipped
 from viva.release.gradescope.requirements import pinned, vendored
 from viva.release.gradescope.wheel import wheel
 from viva.sandbox.host.levels.detect_levels import detect_tiers
@@ -52,8 +52,8 @@ def test_the_secret_of_the_course_is_nowhere(tmp_path: Path) -> None:
     files, _ = autograder(tmp_path).files()
     for shown in (SECRET, SECRET.hex().encode()):
         assert not any(shown in data for data in files.values())
-    assert files["course/secret"] == derived(SECRET, "sums") != derived(SECRET, "other")
-    assert files["course/secret"] != derived(SECRET + b"!", "sums")
+    assert files["course/secret"] == derived_secret(SECRET, "sums") != derived_secret(SECRET, "other")
+    assert files["course/secret"] != derived_secret(SECRET + b"!", "sums")
 
 
 def test_modes_and_bytes_of_the_zip(tmp_path: Path) -> None:

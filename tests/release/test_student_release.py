@@ -20,13 +20,13 @@ from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.release.leak_search import decoded
-from viva.release.student_release import ANSWERS, HIDDEN, Release, Told
+from viva.release.student_release import ANSWERS, HIDDEN, Release, ReleaseSummary
 from viva.submissions import open_submission
 
 pytestmark = pytest.mark.long
 
 
-def released(course: Course, folder: Path) -> Told:
+def released(course: Course, folder: Path) -> ReleaseSummary:
     return Release(course, course.assignment("sums"), Tier.T0, SECRET).to(folder)
 
 

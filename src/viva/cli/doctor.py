@@ -51,7 +51,7 @@ def _gradescope(course_dir: Path | None, names: tuple[str, ...]) -> int:
     for assignment in [course.assignment(name) for name in names or course.assignments]:
         console.print(f"[bold]{assignment.name}[/bold]: grading a right submission …")
         made = Autograder(course, assignment, course.secret_or_public(os.environ))
-        measured = made.tried(made.files()[0])
+        measured = made.try_out(made.files()[0])
         if measured is None:
             raise UsageError("This host offers no isolation T1 or better to try it in; `viva doctor` says why.")
         console.print(table(assignment, measured))

@@ -16,7 +16,7 @@ from viva.verify.expected_verdicts import Known
 
 
 @dataclass(slots=True)
-class Recording:
+class KeyAnswers:
     """What was recorded, and which tests cannot be answered from a record."""
 
     record: Record
@@ -24,9 +24,9 @@ class Recording:
     """By test: why it cannot be released."""
 
 
-def record(
+def record_key_answers(
     course: Course, assignment: Assignment, tests: Sequence[str], tier: Tier, secret: bytes, known: Sequence[Known]
-) -> Recording:
+) -> KeyAnswers:
     """Run the tests with two right submissions and the starter, and record the key's answers.
 
     Args:
@@ -50,11 +50,16 @@ def record(
         key_recording, _ = asked(course, assignment, tier, secret, starter, options)
         books.append(key_recording)
         for case_id, questions in key_recording.asked.items():
-            if not questions <= books[0].asked.get(case_id, set()):
+            if not questions <= recordings[0].asked.get(case_id, set()):
                 unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
-    made = books[0]
-    hints = _same_hints(made, *books[1:])
-    return Recording(Record(made.answers, made.functions, made.seeds, made.seed_id, hints), unfit)
+    first_recording = recordings[0]
+    hints = _same_hints(first_recording, *recordings[1:])
+    return KeyAnswers(
+        Record(
+            first_recording.answers, first_recording.functions, first_recording.seeds, first_recording.seed_id, hints
+        ),
+        unfit,
+    )
 
 
 _ABOUT_THE_STUDENT = "it asks the key about something that the student returned"

@@ -13,13 +13,13 @@ from typing import Final
 from viva.replay.key_recording import RECORD, KeyRecording
 from viva.replay.key_recording.key_recording import record_from
 
-_TELLING_TEXT: Final = 20
+_LEAST_TEXT: Final = 20
 """Shorter texts stand in public files by chance."""
-_TELLING_NUMBER: Final = 10_000
+_LEAST_NUMBER: Final = 10_000
 """Smaller numbers, and round ones, stand in public files by chance as well."""
-_TELLING_LINE: Final = 40
+_LEAST_LINE: Final = 40
 """Characters of a line of the reference that cannot be anywhere else by chance."""
-_SAYS_LITTLE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
+_COMMON_LINE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
 """Imports, comments, names of types."""
 
 
@@ -38,7 +38,7 @@ class Secrets:
         for file in files:
             for line in file.read_text("utf-8").splitlines():
                 text = line.strip()
-                if len(text) >= _TELLING_LINE and not _SAYS_LITTLE.match(text) and text not in public:
+                if len(text) >= _LEAST_LINE and not _COMMON_LINE.match(text) and text not in public:
                     self.texts[text] = f"a line of {file.name}"
 
     def add_constants(self, sources: Mapping[str, str], released: Iterable[str], public: str) -> None:
@@ -98,8 +98,8 @@ def _constants(source: str) -> set[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant):
             value = node.value
-            if isinstance(value, str) and len(value) >= _TELLING_TEXT:
+            if isinstance(value, str) and len(value) >= _LEAST_TEXT:
                 found.add(value)
-            elif isinstance(value, int | float) and abs(value) >= _TELLING_NUMBER and value % 1000:
+            elif isinstance(value, int | float) and abs(value) >= _LEAST_NUMBER and value % 1000:
                 found.add(repr(value))
     return found

@@ -25,7 +25,7 @@ the tests.
 _FOR_NOTEBOOKS: Final = ("IPython", "matplotlib_inline")
 
 
-def files_beside(assignment: Assignment, starter: dict[str, bytes], viva_from: str = "") -> dict[str, bytes]:
+def released_files(assignment: Assignment, starter: dict[str, bytes], viva_from: str = "") -> dict[str, bytes]:
     """Return the files by their path in the folder.
 
     Args:

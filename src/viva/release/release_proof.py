@@ -26,7 +26,7 @@ def complaints(
     """Return how the released course differs from the course; empty if it does not.
 
     A test that cannot be decided there, because it asks the key about what a wrong submission returned, is not a
-    difference: it says so to the student. For a right submission it is one.
+    difference: it says so to the student. For a right submission it is example.
 
     Args:
         course: the course of the assignment.
@@ -38,18 +38,20 @@ def complaints(
         known: submissions with their expected verdicts.
 
     Raises:
-        VivaError: one of the two courses cannot grade at all.
+        VivaError: example of the two courses cannot grade at all.
     """
     options = GradeOptions(only=tuple(tests), visible_only=True, training=False)
     theirs = load_course(released)
     live = _graded(course, assignment, tier, secret, options, known)
     there = _graded(theirs, theirs.assignment(assignment.name), tier, b"a student has no secret", options, known)
     found = []
-    for one in known:
-        pairs = zip(live[one.name].score.entries, there[one.name].score.entries, strict=True)
-        found += [f"{one.name}: {text}" for mine, other in pairs if (text := _difference(mine, other, one))]
-        if one.verdict == "starter":
-            found += [f"the starter does not run from top to bottom: {text}" for text in _loading(there[one.name])]
+    for example in known:
+        pairs = zip(in_course[example.name].score.entries, in_release[example.name].score.entries, strict=True)
+        found += [f"{example.name}: {text}" for mine, other in pairs if (text := _difference(mine, other, example))]
+        if example.verdict == "starter":
+            found += [
+                f"the starter does not run from top to bottom: {text}" for text in _loading(in_release[example.name])
+            ]
     return found
 
 
@@ -79,6 +81,6 @@ def _difference(mine: Entry, other: Entry, known: Known) -> str:
     undecided = any(NOT_RECORDED in case.message or NOT_RECORDED in case.staff_message for case in other.cases)
     if same or (undecided and known.verdict != "accepted"):
         return ""
-    told = next((c.staff_message or c.message for c in other.cases if c.status is other.status), "")
-    what = f"{other.status} ({told[:200]})" if told else str(other.status)
+    reason = next((c.staff_message or c.message for c in other.cases if c.status is other.status), "")
+    what = f"{other.status} ({reason[:200]})" if reason else str(other.status)
     return f"{mine.test_id} is {mine.status} in the course and {what} in what is released"

@@ -20,7 +20,7 @@ _ONLY_FOR_GRADERS: Final = ("points", "min_tier", "python", "release")
 
 
 @dataclass(slots=True)
-class Released:
+class ReleasedFolder:
     """Files by their path in the folder."""
 
     files: dict[str, bytes] = field(default_factory=dict)

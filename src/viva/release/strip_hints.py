@@ -8,7 +8,7 @@ _HINTS: Final = "hints"
 
 def without_hints(tree: ast.Module) -> ast.Module:
     """Return the tree without `hints=…`, and without local variables that only hints used."""
-    stripper = _Stripper(_takers(tree))
+    stripper = _Stripper(_functions_with_hints(tree))
     tree = stripper.visit(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -20,29 +20,29 @@ def without_hints(tree: ast.Module) -> ast.Module:
 class _Stripper(ast.NodeTransformer):
     """Removes hints from comparisons, and from calls of the author's functions that pass them on."""
 
-    def __init__(self, places: dict[str, int]) -> None:
-        self._places = places
+    def __init__(self, positions: dict[str, int]) -> None:
+        self._positions = positions
         self.names: set[str] = {_HINTS}
         """Names that stood in hints."""
 
     def visit_Call(self, node: ast.Call) -> ast.Call:  # the library's name
         self.generic_visit(node)
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called in self._places or not called.startswith("agree"):
-            place = self._places.get(called)
+        if called in self._positions or not called.startswith("agree"):
+            position = self._positions.get(called)
             for index, arg in enumerate(node.args):
-                if index == place or _is_hints(arg):
-                    self._note(arg)
+                if index == position or _is_hints(arg):
+                    self._note_names(arg)
                     node.args[index] = ast.Dict(keys=[], values=[])
         for keyword in [k for k in node.keywords if k.arg == _HINTS]:
-            self._note(keyword.value)
-            if called.startswith("agree") and called not in self._places:
+            self._note_names(keyword.value)
+            if called.startswith("agree") and called not in self._positions:
                 node.keywords.remove(keyword)
             else:
                 keyword.value = ast.Dict(keys=[], values=[])
         return node
 
-    def _note(self, value: ast.expr) -> None:
+    def _note_names(self, value: ast.expr) -> None:
         self.names |= {inner.id for inner in ast.walk(value) if isinstance(inner, ast.Name)}
 
 
@@ -66,13 +66,13 @@ class _Remover(ast.NodeTransformer):
         return node
 
 
-def _takers(tree: ast.Module) -> dict[str, int]:
+def _functions_with_hints(tree: ast.Module) -> dict[str, int]:
     """Return the functions of the file that take hints, and at which position."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    return {node.name: place for node in functions if (place := _place(node)) is not None}
+    return {node.name: position for node in functions if (position := _hints_position(node)) is not None}
 
 
-def _place(node: ast.FunctionDef) -> int | None:
+def _hints_position(node: ast.FunctionDef) -> int | None:
     """Return the position of `hints` among a function's positional arguments; None if it takes none."""
     names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
     return names.index(_HINTS) if _HINTS in names else None

@@ -14,10 +14,10 @@ from viva.model import Entry, File, Submission, Tier
 from viva.model.errors import CourseError
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
-from viva.release.key_answers import asked, record, right_submissions, test_of
+from viva.release.key_answers import record_key_answers, record_submission, right_submissions, test_of
 from viva.release.leak_search import Secrets
-from viva.release.release_files import files_beside, starter_files
-from viva.release.released_folder import Released, course_files
+from viva.release.release_files import released_files, starter_files
+from viva.release.released_folder import ReleasedFolder, course_files
 from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
 from viva.verify.expected_verdicts import Known, known_submissions
@@ -37,7 +37,7 @@ WHY: Final = {
 
 
 @dataclass(slots=True)
-class Told:
+class ReleaseSummary:
     """What the author reads when the release is done."""
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -56,12 +56,12 @@ class Release:
     tier: Tier
     secret: bytes
     say: Callable[[str], None] = lambda _: None
-    """Told what is being done, a line at a time."""
+    """Called with what is being done, a line at a time."""
     viva_from: str = ""
     """Where students install viva from, as pip understands it; empty for this version from the package index."""
     known: list[Known] = field(default_factory=list)
 
-    def to(self, folder: Path) -> Told:
+    def to(self, folder: Path) -> ReleaseSummary:
         """Make the folder.
 
         Raises:
@@ -69,7 +69,7 @@ class Release:
                 something that only graders may know would be in the folder; nothing is written.
             UsageError: the folder holds something.
         """
-        Released().check(folder)
+        ReleasedFolder().check(folder)
         if self.assignment.suite is not None:
             raise CourseError(
                 f"{self.assignment.name}: the tests of a suite ({self.assignment.suite}) need no key, so that there is "
@@ -89,40 +89,40 @@ class Release:
         recorded = record(self.course, self.assignment, tests, self.tier, self.secret, self.known)
         if recorded.unfit:
             raise CourseError(self._unfit(recorded.unfit))
-        recorded.record.left_out = {why: str(points) for why, points in told.left_out.items()}
-        within = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
-        told.files = {f"{RELEASED}/{path}": data for path, data in within.items()}
-        told.files |= files_beside(self.assignment, starter, self.viva_from)
+        recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}
+        course_folder = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
+        summary.files = {f"{RELEASED}/{path}": data for path, data in course_folder.items()}
+        summary.files |= released_files(self.assignment, starter, self.viva_from)
         self.say("Proving what is released …")
-        self._search(told.files, everything, recorded.record, set(tests))
-        self._prove(within, tests)
-        Released(told.files).write(folder)
-        return told
+        self._search(summary.files, everything, recorded.record, set(tests))
+        self._prove(course_folder, tests)
+        ReleasedFolder(summary.files).write(folder)
+        return summary
 
     def _verify(self) -> None:
         for _, findings in verify(self.course, [self.assignment], self.tier, self.secret, with_mutants=False):
             if wrong := [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]:
                 raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
 
-    def _chosen(self, everything: KeyRecording, entries: Sequence[Entry]) -> Told:
+    def _chosen(self, everything: KeyRecording, entries: Sequence[Entry]) -> ReleaseSummary:
         """Return which tests are released, and why the others are not."""
-        settings, told = self.assignment.release, Told()
+        settings, summary = self.assignment.release, ReleaseSummary()
         by_hand = {test_of(case) for case in everything.looked_up} if not settings.answers else set()
         for entry in entries:
             names = {entry.test_id, entry.test_id.partition("::")[2], entry.number}
             if entry.visibility != "visible":
-                told.left_out[HIDDEN] += entry.points
+                summary.left_out[HIDDEN] += entry.points
             elif not names.isdisjoint(settings.withhold):
-                told.left_out[WITHHELD] += entry.points
+                summary.left_out[WITHHELD] += entry.points
             elif entry.needs:
-                told.left_out[TRAINING] += entry.points
+                summary.left_out[TRAINING] += entry.points
             elif entry.test_id in by_hand:
-                told.left_out[ANSWERS] += entry.points
+                summary.left_out[ANSWERS] += entry.points
             else:
-                told.tests.append(entry)
-        if not told.tests:
+                summary.tests.append(entry)
+        if not summary.tests:
             raise CourseError(f"{self.assignment.name}: there is no test that could be released; make some visible.")
-        return told
+        return summary
 
     def _unfit(self, unfit: dict[str, str]) -> str:
         tests = ", ".join(test.partition("::")[2] for test in unfit)
@@ -132,9 +132,9 @@ class Release:
             + f"\nMake them hidden, or write into assignment.yaml\n  release: {{withhold: [{tests}]}}"
         )
 
-    def _prove(self, within: dict[str, bytes], tests: list[str]) -> None:
+    def _prove(self, course_folder: dict[str, bytes], tests: list[str]) -> None:
         with tempfile.TemporaryDirectory(prefix="viva-release-") as name:
-            Released(within).write_into(Path(name))
+            ReleasedFolder(course_folder).write_into(Path(name))
             wrong = release_proof.complaints(
                 self.course, self.assignment, Path(name), tests, self.tier, self.secret, self.known
             )

@@ -13,7 +13,7 @@ LEAST_MIB: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MemoryPlan:
     """The memory that the box gets."""
 
     memory_mib: int
@@ -29,7 +29,7 @@ class Plan:
         return self.memory_mib > 0
 
 
-def plan(limit_mib: int | None, wanted_mib: int, rest_mib: int, box_mib: int) -> Plan:
+def plan_memory(limit_mib: int | None, wanted_mib: int, rest_mib: int, box_mib: int) -> MemoryPlan:
     """Divide the container's memory.
 
     Args:
@@ -41,6 +41,6 @@ def plan(limit_mib: int | None, wanted_mib: int, rest_mib: int, box_mib: int) ->
     least = max(LEAST_MIB, box_mib)
     needed = rest_mib + MARGIN_MIB + least
     if limit_mib is None:
-        return Plan(wanted_mib, None, needed)
+        return MemoryPlan(wanted_mib, None, needed)
     left = limit_mib - rest_mib - MARGIN_MIB
-    return Plan(min(wanted_mib, left) if left >= least else 0, limit_mib, needed)
+    return MemoryPlan(min(wanted_mib, left) if left >= least else 0, limit_mib, needed)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from viva.formats import escaping
-from viva.release.gradescope.submission_metadata import Previous, finite
+from viva.release.gradescope.submission_metadata import PreviousSubmission, finite
 
 FAILED: Final = "viva_failed"
 """Key of `extra_data` in results of ours that say that grading failed."""
@@ -15,11 +15,11 @@ STUDENT_SENTENCE: Final = (
     "your instructor can read what happened and run the autograder again."
 )
 _MOST_TESTS: Final = 5000
-_TEXT: Final = 200_000
-_DEEPEST: Final = 40
+_MOST_CHARACTERS: Final = 200_000
+_MOST_LEVELS: Final = 40
 _FORMATS: Final = ("text", "html", "simple_format", "md", "ansi")
 _VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
-_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+_ALLOWED: Final[Mapping[str, tuple[str, ...]]] = {
     "output_format": _FORMATS,
     "test_output_format": _FORMATS,
     "test_name_format": _FORMATS,
@@ -29,11 +29,11 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "status": ("passed", "failed"),
     "order": ("asc", "desc"),
 }
-_TOP: Final = ("output_format", "test_output_format", "test_name_format", "visibility", "stdout_visibility")
-_OF_A_TEST: Final = ("name_format", "output_format", "status", "visibility")
+_TOP_FIELDS: Final = ("output_format", "test_output_format", "test_name_format", "visibility", "stdout_visibility")
+_TEST_FIELDS: Final = ("name_format", "output_format", "status", "visibility")
 
 
-def failure(details: str, output: str = STUDENT_SENTENCE) -> bytes:
+def failure_results(details: str, output: str = STUDENT_SENTENCE) -> bytes:
     """Return the results.json that says that nothing was graded.
 
     Args:
@@ -53,14 +53,14 @@ def failure(details: str, output: str = STUDENT_SENTENCE) -> bytes:
     )
 
 
-def again(last: Previous, note: str) -> bytes:
+def repeated_results(last: PreviousSubmission, note: str) -> bytes:
     """Return the results of the last submission, with a note above them.
 
     The platform returns what was once written, perhaps with its own changes. Documented fields are kept where they
     have the documented type; the rest is left out.
     """
     given = last.results or {}
-    kept = _words(given, _TOP)
+    kept = _allowed_values(given, _TOP_FIELDS)
     before = given.get("output")
     lines = _text(before).split("\n") if isinstance(before, str) and before else []
     kept["output"] = "\n".join([note, *(line for line in lines if not line.startswith(note.split(":")[0]))])
@@ -80,7 +80,7 @@ def again(last: Previous, note: str) -> bytes:
 
 
 def _test(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = _words(row, _OF_A_TEST) | _extra(row)
+    kept = _allowed_values(row, _TEST_FIELDS) | _extra(row)
     kept |= {key: number for key in ("score", "max_score") if (number := finite(row.get(key))) is not None}
     kept |= {key: _text(row[key]) for key in ("name", "number", "output") if isinstance(row.get(key), str)}
     if isinstance(row.get("tags"), list):
@@ -96,11 +96,11 @@ def _leader(row: Any) -> dict[str, Any] | None:
         value = _text(value)
     elif finite(value) is None:
         return None
-    return {"name": _text(row["name"]), "value": value, **_words(row, ("order",))}
+    return {"name": _text(row["name"]), "value": value, **_allowed_values(row, ("order",))}
 
 
-def _words(given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {key: given[key] for key in keys if isinstance(given.get(key), str) and given[key] in _WORDS[key]}
+def _allowed_values(given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: given[key] for key in keys if isinstance(given.get(key), str) and given[key] in _ALLOWED[key]}
 
 
 def _extra(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,16 +113,16 @@ def _is_json(value: Any) -> bool:
     pending = [(value, 0)]
     while pending:
         item, depth = pending.pop()
-        if depth > _DEEPEST or (isinstance(item, float) and not math.isfinite(item)):
+        if depth > _MOST_LEVELS or (isinstance(item, float) and not math.isfinite(item)):
             return False
         below = item.values() if isinstance(item, dict) else item if isinstance(item, list) else []
-        pending += [(each, depth + 1) for each in below]
+        pending += [(inner, depth + 1) for inner in below]
     return True
 
 
 def _text(value: str) -> str:
     """Return the text without surrogates, which cannot be written as UTF-8."""
-    return value[:_TEXT].encode("utf-8", "replace").decode()
+    return value[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 def _bytes(results: dict[str, Any]) -> bytes:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from viva.config import Assignment
-from viva.release.gradescope.container_memory import MARGIN_MIB, Plan, plan
+from viva.release.gradescope.container_memory import MARGIN_MIB, MemoryPlan, plan_memory
 from viva.release.gradescope.harness import MARGIN_S
-from viva.release.gradescope.measure import Measured
+from viva.release.gradescope.measure import Measurement
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,7 +22,7 @@ class Fit:
 
     cpus: float
     memory_mib: int
-    shared: Plan
+    shared: MemoryPlan
     seconds: float
     """How long a right submission takes, about."""
     limit_s: float
@@ -38,15 +38,15 @@ class Fit:
         return f"{self.cpus:g} CPU, {self.memory_mib / 1024:g} GB"
 
 
-def fits(assignment: Assignment, measured: Measured) -> Iterator[Fit]:
+def fits(assignment: Assignment, measured: Measurement) -> Iterator[Fit]:
     """Yield every size, the smallest first."""
     limit_s = assignment.release.gradescope.timeout - MARGIN_S
     for cpus, memory_mib in SIZES:
-        shared = plan(memory_mib, assignment.limits.memory_mib, measured.rest_mib, measured.box_mib)
+        shared = plan_memory(memory_mib, assignment.limits.memory_mib, measured.rest_mib, measured.box_mib)
         yield Fit(cpus, memory_mib, shared, measured.seconds_on(cpus), limit_s)
 
 
-def sentence(assignment: Assignment, measured: Measured) -> str:
+def sentence(assignment: Assignment, measured: Measurement) -> str:
     """Return what was measured and the smallest size in which it fits, in two lines."""
     first = next((fit for fit in fits(assignment, measured) if fit.fits), None)
     took = (
@@ -61,7 +61,7 @@ def sentence(assignment: Assignment, measured: Measured) -> str:
     return f"{took}\nThe smallest container in which that fits: {first.name}{room} (a margin of {MARGIN_MIB} MiB kept)."
 
 
-def table(assignment: Assignment, measured: Measured) -> "Table":
+def table(assignment: Assignment, measured: Measurement) -> "Table":
     """Return every size as a table for a terminal."""
     from rich.table import Table
 

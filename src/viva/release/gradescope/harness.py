@@ -23,9 +23,9 @@ from viva.formats import escaping
 from viva.model import Score, Submission, Tier
 from viva.model.errors import CourseError, GraderError, UsageError
 from viva.release.gradescope import fallback_results
-from viva.release.gradescope.container_memory import Plan, plan
-from viva.release.gradescope.live_results import Writer
-from viva.release.gradescope.platform_paths import Packed, Places
+from viva.release.gradescope.container_memory import MemoryPlan, plan_memory
+from viva.release.gradescope.live_results import LiveResults
+from viva.release.gradescope.platform_paths import PackedSettings, PlatformPaths
 from viva.release.gradescope.rate_limit import refused
 from viva.release.gradescope.submission_metadata import Metadata
 from viva.sandbox.host.limits.host_memory import container_mib
@@ -48,18 +48,18 @@ class TimeIsUp(BaseException):
 class Run:
     """One run of the autograder."""
 
-    places: Places
+    paths: PlatformPaths
     tier: Tier | None = None
     """Instead of the best there is; never T0."""
     deadline_s: float | None = None
     """Instead of the platform's time less a margin."""
     started: float = dataclasses.field(default_factory=time.monotonic)
-    writer: Writer = dataclasses.field(init=False)
+    writer: LiveResults = dataclasses.field(init=False)
     used: str = "none"
     """The tier in which is graded."""
 
     def __post_init__(self) -> None:
-        self.writer = Writer(self.places.results, "after_published")
+        self.writer = LiveResults(self.paths.results, "after_published")
 
     def run(self) -> None:
         """Grade, and leave a valid results.json whatever happens."""
@@ -73,12 +73,12 @@ class Run:
             self._fail(details)
 
     def _graded(self) -> None:
-        for sentence in self.places.close():
+        for sentence in self.paths.close():
             print(f"viva: warning: {sentence}")
         self._write_first()
-        packed = Packed.read(self.places)
+        packed = PackedSettings.read(self.paths)
         with self._deadline(packed):
-            metadata = Metadata.read(self.places.metadata)
+            metadata = Metadata.read(self.paths.metadata)
             self._grade(packed, metadata)
 
     def _write_first(self) -> None:
@@ -86,10 +86,10 @@ class Run:
         from viva.formats.atomic_write import write_atomically
 
         write_atomically(
-            self.places.results, fallback_results.failure("The autograder did not come to its end."), mode=0o600
+            self.paths.results, fallback_results.failure_results("The autograder did not come to its end."), mode=0o600
         )
 
-    def _grade(self, packed: Packed, metadata: Metadata) -> None:
+    def _grade(self, packed: PackedSettings, metadata: Metadata) -> None:
         from viva.config import load_course
         from viva.model.grade_request import GradeOptions
         from viva.pipeline.jobs import Job, Observer
@@ -97,25 +97,27 @@ class Run:
         from viva.pipeline.process.settings import BoxOptions
         from viva.submissions import open_submission
 
-        course = load_course(self.places.course)
+        course = load_course(self.paths.course)
         assignment = course.assignment(packed.assignment)
         settings = assignment.release.gradescope
         if refusal := refused(metadata, settings.attempts, settings.per):
             print(f"viva: {refusal.note}")
-            self.writer.last(fallback_results.again(refusal.last, refusal.note))
+            self.writer.last(fallback_results.repeated_results(refusal.last, refusal.note))
             return
-        self.writer = Writer(self.places.results, settings.hidden)
+        self.writer = LiveResults(self.paths.results, settings.hidden)
         tier = self._tier(assignment.min_tier if assignment.min_tier is not None else course.min_tier)
         self.used = str(tier)
-        shared = plan(container_mib(self.places.root), assignment.limits.memory_mib, packed.rest_mib, packed.box_mib)
+        shared = plan_memory(
+            container_mib(self.paths.root), assignment.limits.memory_mib, packed.rest_mib, packed.box_mib
+        )
         notes = self._notes(shared, assignment.limits.memory_mib)
         limits = dataclasses.replace(assignment.limits, memory_mib=shared.memory_mib)
         assignment = dataclasses.replace(assignment, limits=limits)
-        submission = open_submission(self.places.submission, "submission", withheld=course.withheld)
+        submission = open_submission(self.paths.submission, "submission", withheld=course.withheld)
         submission = dataclasses.replace(submission, notes=(*submission.notes, *notes))
         self.writer.score = lambda entries: _score(submission, assignment.name, assignment.version, entries)
         job = Job(
-            self.places.submission, "submission", assignment, submission,
+            self.paths.submission, "submission", assignment, submission,
             may_hold_notebook=submission.may_hold_notebook,
         )  # fmt: skip
         observer = Observer(
@@ -158,7 +160,7 @@ class Run:
             raise GraderError(f"Nothing was graded: this container offers no isolation {least} or better ({why}).")
         return max(offered)
 
-    def _notes(self, shared: Plan, wanted_mib: int) -> tuple[str, ...]:
+    def _notes(self, shared: MemoryPlan, wanted_mib: int) -> tuple[str, ...]:
         """Return what a student should know of the container's memory.
 
         Raises:
@@ -173,7 +175,7 @@ class Run:
         return (note,)
 
     @contextlib.contextmanager
-    def _deadline(self, packed: Packed) -> Iterator[None]:
+    def _deadline(self, packed: PackedSettings) -> Iterator[None]:
         """Raise TimeIsUp in this thread when our time is up, or when we are asked to end."""
         limit_s = self.deadline_s or max(packed.timeout_s - MARGIN_S, packed.timeout_s / 2)
 
@@ -202,7 +204,7 @@ class Run:
     def _fail(self, details: str) -> None:
         try:
             if not self.writer.closed:
-                self.writer.last(fallback_results.failure(details))
+                self.writer.last(fallback_results.failure_results(details))
         except Exception:
             print(f"viva: results.json could not be written:\n{traceback.format_exc()}", flush=True)
 
@@ -216,17 +218,17 @@ def _end() -> None:
     os._exit(0)
 
 
-def check(places: Places) -> int:
+def check(paths: PlatformPaths) -> int:
     """Test, when the image is built, whether everything is there; return the exit status."""
     from viva.config import load_course
     from viva.pipeline.process.examiner_process import ExaminerProcess
     from viva.pipeline.process.settings import BoxOptions
 
-    packed = Packed.read(places)
-    course = load_course(places.course)
+    packed = PackedSettings.read(paths)
+    course = load_course(paths.course)
     assignment = course.assignment(packed.assignment)
     try:
-        tier = Run(places)._tier(assignment.min_tier)
+        tier = Run(paths)._tier(assignment.min_tier)
     except GraderError as error:
         print(f"viva: warning: {error} It may be otherwise where submissions are graded.")
         return 0
@@ -253,10 +255,10 @@ def main() -> int:
     given = parser.parse_args()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # what students wrote may not be text in any encoding
-    places = Places(given.root.absolute())
+    paths = PlatformPaths(given.root.absolute())
     if given.check:
-        return check(places)
-    Run(places, Tier[given.tier] if given.tier else None, given.deadline).run()
+        return check(paths)
+    Run(paths, Tier[given.tier] if given.tier else None, given.deadline).run()
     return 0
 
 

@@ -13,7 +13,7 @@ EVERY_S: Final = 0.5
 """How often the file is written while tests run; the first and the last state always are."""
 
 
-class Writer:
+class LiveResults:
     """Writes results.json; the grading thread and the main thread both call it."""
 
     def __init__(self, path: Path, hidden_as: str) -> None:

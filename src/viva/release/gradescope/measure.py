@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from viva.model import Submission
-from viva.release.gradescope.platform_paths import Places
+from viva.release.gradescope.platform_paths import PlatformPaths
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.limits.uids import FIRST_UID
 
 _EVERY_S: Final = 0.1
 _MIB: Final = 1 << 20
-_MOST_S: Final = 3600.0
+_LIMIT_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """What one run of the harness used."""
 
     results: Mapping[str, Any]
-    said: str
+    output: str
     """What it printed, for instructors."""
     wall_s: float
     cpu_s: float
@@ -45,7 +45,7 @@ class Measured:
         return max(self.wall_s, self.cpu_s / cpus)
 
 
-def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> Measured:
+def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> Measurement:
     """Lay everything out below an empty folder as the platform does, and run the harness.
 
     Args:
@@ -53,12 +53,12 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
         submission: the submission to grade.
         root: an empty folder.
     """
-    places = Places(root)
+    paths = PlatformPaths(root)
     for name, data in files.items():
-        _write(places.source / name, data)
+        _write(paths.source / name, data)
     for file in submission.files:
-        _write(places.submission / file.path, file.data)
-    places.results.parent.mkdir(parents=True)
+        _write(paths.submission / file.path, file.data)
+    paths.results.parent.mkdir(parents=True)
     before, started = _cpu_s(), time.monotonic()
     harness = subprocess.Popen(  # noqa: S603  # this interpreter and a module of ours, without a shell
         [
@@ -69,7 +69,7 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
             "--root",
             str(root),
             "--deadline",
-            str(_MOST_S),
+            str(_LIMIT_S),
         ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -77,25 +77,25 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
         text=True,
         errors="replace",
     )
-    scale = _Scale(harness.pid)
+    sampler = _MemorySampler(harness.pid)
     try:
-        said, _ = harness.communicate()
+        output, _ = harness.communicate()
     finally:
         harness.kill()
         harness.wait()
-        scale.stop()
-    return Measured(
-        results=json.loads(places.results.read_bytes()),
-        said=said,
+        sampler.stop()
+    return Measurement(
+        results=json.loads(paths.results.read_bytes()),
+        output=output,
         wall_s=time.monotonic() - started,
         cpu_s=_cpu_s() - before,
-        peak_mib=_up(scale.peak),
-        rest_mib=_up(scale.rest),
-        box_mib=_up(scale.box),
+        peak_mib=_mib(sampler.peak),
+        rest_mib=_mib(sampler.rest),
+        box_mib=_mib(sampler.box),
     )
 
 
-class _Scale(threading.Thread):
+class _MemorySampler(threading.Thread):
     """Samples the memory of a process and all its descendants."""
 
     def __init__(self, pid: int) -> None:
@@ -132,7 +132,7 @@ def _cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _up(size: int) -> int:
+def _mib(size: int) -> int:
     return -(-size // _MIB)
 
 

@@ -19,17 +19,17 @@ from viva.model.errors import CourseError, UsageError
 from viva.release.gradescope import packed_course as packing
 from viva.release.gradescope import requirements
 from viva.release.gradescope.fallback_results import FAILED
-from viva.release.gradescope.measure import Measured, measure
-from viva.release.gradescope.platform_paths import SETTINGS, Packed
+from viva.release.gradescope.measure import Measurement, measure
+from viva.release.gradescope.platform_paths import SETTINGS, PackedSettings
 from viva.release.gradescope.wheel import wheel
 from viva.verify.expected_verdicts import Known, known_submissions
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _PROGRAMS: Final = ("setup.sh", "run_autograder")
 _UV: Final = "0.13.9"
-_GUESSED: Final = (400, 200)
+_DEFAULT_MIB: Final = (400, 200)
 """MiB of examiner and box where nothing could be measured; with torch:"""
-_GUESSED_WITH_TORCH: Final = (900, 300)
+_DEFAULT_MIB_WITH_TORCH: Final = (900, 300)
 LAST_S: Final = 15
 """How long before the platform's end even a harness that hangs is ended."""
 
@@ -47,7 +47,7 @@ class Autograder:
     say: Callable[[str], None] = lambda _: None
     warnings: list[str] = field(default_factory=list)
 
-    def to(self, target: Path) -> Measured | None:
+    def to(self, target: Path) -> Measurement | None:
         """Make the zip and write it completely or not at all.
 
         Returns:
@@ -61,7 +61,7 @@ class Autograder:
             raise UsageError(f"{target} is a folder; say the name of the zip in it.")
         files, packed = self.files()
         self.say("Grading a right submission with it …")
-        measured = self.tried(files)
+        measured = self.try_out(files)
         if measured is None:
             self.warnings.append("not tried: this host offers no isolation T1 or better; `viva doctor` says why.")
         else:
@@ -70,38 +70,38 @@ class Autograder:
         write_atomically(target, zipped(files), mode=0o600)
         return measured
 
-    def files(self) -> tuple[dict[str, bytes], Packed]:
+    def files(self) -> tuple[dict[str, bytes], PackedSettings]:
         """Return what the zip holds, by path, and its settings."""
         assignment = self.assignment
         own = packing.packed_course(self.course, assignment)
-        self.warnings += packing.strangers(self.course, assignment, own.values())
+        self.warnings += packing.other_assignments_mentioned(self.course, assignment, own.values())
         sources = [path for name, path in own.items() if name.endswith(".py") and name.startswith(_GRADING)]
         pins = requirements.pinned(assignment, sources)
         with_torch = "torch" in pins
-        rest_mib, box_mib = _GUESSED_WITH_TORCH if with_torch else _GUESSED
+        rest_mib, box_mib = _DEFAULT_MIB_WITH_TORCH if with_torch else _DEFAULT_MIB
         timeout_s = assignment.release.gradescope.timeout
-        packed = Packed(assignment.name, timeout_s, rest_mib, box_mib)
+        packed = PackedSettings(assignment.name, timeout_s, rest_mib, box_mib)
         name, data = wheel()
         files = {f"course/{path}": source.read_bytes() for path, source in own.items()}
         files |= {
             "course/grader.yaml": packing.settings(self.course, assignment),
-            "course/secret": derived(self.secret, assignment.name),
+            "course/secret": derived_secret(self.secret, assignment.name),
             "requirements.txt": requirements.text_of(pins).encode(),
             SETTINGS: packed.to_bytes(),
             name: data,
         }
-        told = {
+        values = {
             "PYTHON": f"{sys.version_info.major}.{sys.version_info.minor}",
             "UV": _UV,
             "LAST_S": str(round(timeout_s - LAST_S)),
         }
-        files |= {path.name: _filled(path, told) for path in sorted(_TEMPLATES.iterdir())}
+        files |= {path.name: _filled(path, values) for path in sorted(_TEMPLATES.iterdir())}
         if self.wheels is not None:
             vendored = requirements.vendored(self.wheels, pins)
             files |= {f"wheels/{path.name}": path.read_bytes() for path in vendored}
         return files, packed
 
-    def tried(self, files: Mapping[str, bytes]) -> Measured | None:
+    def try_out(self, files: Mapping[str, bytes]) -> Measurement | None:
         """Grade a right submission with the zip's own harness; return None where this host has no isolation for it.
 
         Raises:
@@ -124,7 +124,7 @@ class Autograder:
         self._warn_of_time(measured)
         return measured
 
-    def _warn_of_time(self, measured: Measured) -> None:
+    def _warn_of_time(self, measured: Measurement) -> None:
         settings, limits = self.assignment.release.gradescope, self.assignment.limits
         if measured.wall_s > settings.timeout / 2:
             self.warnings.append(
@@ -141,7 +141,7 @@ class Autograder:
 _GRADING: Final = ("graders/", "reference/")
 
 
-def derived(secret: bytes, assignment: str) -> bytes:
+def derived_secret(secret: bytes, assignment: str) -> bytes:
     """Return the zip's secret, which draws this assignment's hidden inputs and reveals nothing of the course's."""
     return hmac.new(secret, f"viva gradescope {assignment}".encode(), hashlib.sha256).hexdigest().encode() + b"\n"
 
@@ -170,23 +170,23 @@ def _nothing(assignment: Assignment) -> Known:
     raise CourseError(f"{assignment.name}: there is no right submission to try; put one into accepted/<name>/.")
 
 
-def _complaint(measured: Measured) -> str:
+def _complaint(measured: Measurement) -> str:
     """Return what is wrong with the results of a right submission; empty if nothing is."""
     data: dict[str, Any] = measured.results["extra_data"]
     if FAILED in data:
         return f"nothing was graded. {data[FAILED].strip().splitlines()[-1]}"
     statuses = {test["extra_data"]["test_id"]: test["extra_data"]["status"] for test in measured.results["tests"]}
-    wrong = [f"{test} is {status}" for test, status in statuses.items() if status not in _RIGHT]
+    wrong = [f"{test} is {status}" for test, status in statuses.items() if status not in _GRADED_AS_EXPECTED]
     if wrong:
         return f"{', '.join(wrong[:5])}{' …' if len(wrong) > 5 else ''}; a file that the graders read may be missing."
     return "" if data["complete"] else "it was not graded to the end."
 
 
-_RIGHT: Final = ("passed", "deferred", "needs_review")
+_GRADED_AS_EXPECTED: Final = ("passed", "deferred", "needs_review")
 
 
-def _filled(path: Path, told: Mapping[str, str]) -> bytes:
+def _filled(path: Path, values: Mapping[str, str]) -> bytes:
     text = path.read_text("utf-8")
-    for name, value in told.items():
+    for name, value in values.items():
         text = text.replace(f"@{name}@", value)
     return text.encode()

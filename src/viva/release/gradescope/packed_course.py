@@ -41,7 +41,7 @@ def settings(course: Course, assignment: Assignment) -> bytes:
     return yaml.safe_dump(written, sort_keys=False, allow_unicode=True).encode()
 
 
-def strangers(course: Course, assignment: Assignment, files: Iterable[Path]) -> list[str]:
+def other_assignments_mentioned(course: Course, assignment: Assignment, files: Iterable[Path]) -> list[str]:
     """Return sentences about graders that mention another assignment, of which nothing is packed."""
     others = [name for name in course.assignments if name != assignment.name]
     packed = {path.relative_to(course.root).parts[1] for path in files if len(path.relative_to(course.root).parts) > 2}

@@ -13,7 +13,7 @@ SETTINGS: Final = "gradescope.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PlatformPaths:
     """The paths of one run."""
 
     root: Path = Path("/")
@@ -68,7 +68,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedSettings:
     """The settings that the zip carries about itself."""
 
     assignment: str
@@ -79,13 +79,13 @@ class Packed:
     """Memory that a right submission took beside that."""
 
     @classmethod
-    def read(cls, places: Places) -> Self:
+    def read(cls, paths: PlatformPaths) -> Self:
         """Read the settings of the unpacked zip.
 
         Raises:
             GraderError: the file is missing or is not what was packed.
         """
-        path = places.source / SETTINGS
+        path = paths.source / SETTINGS
         try:
             given: dict[str, Any] = json.loads(path.read_bytes())
             return cls(

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from viva.release.gradescope.fallback_results import FAILED
-from viva.release.gradescope.submission_metadata import Metadata, Previous
+from viva.release.gradescope.submission_metadata import Metadata, PreviousSubmission
 
 _UNITS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
@@ -21,7 +21,7 @@ class Refused:
 
     note: str
     """For the student, in a line."""
-    last: Previous
+    last: PreviousSubmission
     """The one before it whose results are kept."""
 
 
@@ -48,7 +48,7 @@ def refused(metadata: Metadata, attempts: int | None, per_s: float) -> Refused |
     times = "1 submission is" if attempts == 1 else f"{attempts} submissions are"
     free = (used[-attempts] + per).astimezone(now.tzinfo or UTC)
     note = (
-        f"{NOT_GRADED} {times} graded in {spoken(per_s)}, and you have had that many. "
+        f"{NOT_GRADED} {times} graded in {span_in_words(per_s)}, and you have had that many. "
         f"The next one is graded from {free:%Y-%m-%d %H:%M:%S %Z} on. Below are your last results."
     )
     successes = [previous for previous in before if not _failed(previous)]
@@ -58,7 +58,7 @@ def refused(metadata: Metadata, attempts: int | None, per_s: float) -> Refused |
 NOT_GRADED: Final = "This submission was not graded:"
 
 
-def spoken(span_s: float) -> str:
+def span_in_words(span_s: float) -> str:
     """Return the span in the largest unit that fits exactly: `24 hours`, `1 day`."""
     size, unit = next((size, unit) for size, unit in _UNITS if span_s % size == 0 or size == 1)
     count = round(span_s / size)
@@ -69,7 +69,7 @@ def _since(times: list[datetime], now: datetime, per: timedelta) -> list[datetim
     return [at for at in times if now - at < per]
 
 
-def _failed(previous: Previous) -> bool:
+def _failed(previous: PreviousSubmission) -> bool:
     """Return whether the platform failed, or reported a success whose results say that we failed."""
     data: Any = (previous.results or {}).get("extra_data")
     return previous.is_error or (isinstance(data, Mapping) and FAILED in data)

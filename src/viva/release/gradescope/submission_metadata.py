@@ -17,7 +17,7 @@ MOST_PREVIOUS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Previous:
+class PreviousSubmission:
     """One earlier submission of the same student or group."""
 
     at: datetime
@@ -33,7 +33,7 @@ class Metadata:
     """The fields that could be read."""
 
     created_at: datetime | None = None
-    previous: tuple[Previous, ...] = ()
+    previous: tuple[PreviousSubmission, ...] = ()
     """From the earliest to the latest; those whose time is not known are not among them."""
 
     @classmethod
@@ -57,11 +57,11 @@ class Metadata:
         return cls(_moment(table.get("created_at")), tuple(sorted(found, key=lambda previous: previous.at)))
 
 
-def _previous(row: Any) -> Previous | None:
+def _previous(row: Any) -> PreviousSubmission | None:
     if not isinstance(row, dict) or (at := _moment(row.get("submission_time"))) is None:
         return None
     results = row.get("results")
-    return Previous(
+    return PreviousSubmission(
         at=at,
         score=finite(row.get("score")),
         is_error=row.get("autograder_error") is True,

@@ -49,13 +49,13 @@ class _Stripper:
                 raise Unbalanced(f"line {number}: BEGIN {what} stands inside {self.opened[0]} of line {self.opened[1]}")
             self.opened, self.found = (what, number), True
             if what == "SOLUTION" and not marker["silent"]:
-                self._stand_in(indent)
+                self._add_placeholder(indent)
         else:
             if self.opened is None or self.opened[0] != what:
                 raise Unbalanced(f"line {number}: END {what} has no BEGIN before it")
             self.opened = None
             if what == "PROMPT":
-                self._prompted()
+                self._replace_placeholder()
 
     def _outside(self, line: str) -> None:
         whole = _LINE.match(line)
@@ -68,11 +68,11 @@ class _Stripper:
         assigned = _ASSIGNED.match(line)
         self.lines.append(f"{assigned['left']} ..." if assigned else f"{whole['indent']}...")
 
-    def _stand_in(self, indent: str) -> None:
+    def _add_placeholder(self, indent: str) -> None:
         """Add what a student sees instead; at the top of a cell it runs, so that the cells after it run too."""
         self.lines += [f"{indent}{TODO}", f"{indent}{_IN_A_FUNCTION if indent else '...'}"]
 
-    def _prompted(self) -> None:
+    def _replace_placeholder(self) -> None:
         """Replace our placeholder with the author's prompt."""
         if len(self.lines) >= 2 and self.lines[-2].strip() == TODO:
             del self.lines[-2:]
