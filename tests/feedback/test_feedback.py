@@ -49,7 +49,7 @@ def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> N
 def test_messages_are_sentences_and_hidden_ones_tell_nothing(assignment: str) -> None:
     course = load_course(ROOT)
     one = course.assignment(assignment)
-    wrong = [known for known in known_submissions(course, one) if known.verdict == "wrong"]
+    wrong = [known for known in example_submissions(course, one) if known.verdict == "wrong"]
     jobs = [Job(Path(known.name), known.name, one, known.submission) for known in wrong]
     hidden, visible = set(), {}
     for job, graded in LocalPool(course, b"a secret", BoxOptions(best_tier()), GradeOptions(training=False)).run(jobs):

@@ -12,7 +12,7 @@ from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.levels.detect_levels import detect_tiers
-from viva.verify.expected_verdicts import known_submissions
+from viva.verify.expected_verdicts import example_submissions
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv" / "transformers4" / "bin" / "python"
@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 def test_accepted_submissions_lose_nothing_with_transformers_4(root: Path) -> None:
     course = load_course(root)
     assignment = course.assignment(NAME)
-    accepted = [known for known in known_submissions(course, assignment) if known.verdict == "accepted"]
+    accepted = [known for known in example_submissions(course, assignment) if known.verdict == "accepted"]
     assert len(accepted) >= 4
     tier = next(report.tier for report in detect_tiers() if report.available)
     jobs = [Job(Path(known.name), known.name, assignment, known.submission) for known in accepted]

@@ -14,10 +14,10 @@ from viva.config import load_course
 from viva.grading import artifacts
 from viva.model import Submission
 from viva.model.errors import MissingName
-from viva.verify.expected_verdicts import known_submissions
+from viva.verify.expected_verdicts import example_submissions
 
 COURSE = load_course(Path(__file__).parents[2])
-KNOWN = {k.name: k.submission for k in known_submissions(COURSE, COURSE.assignment("transfer_learning"))}
+KNOWN = {k.name: k.submission for k in example_submissions(COURSE, COURSE.assignment("transfer_learning"))}
 
 
 class Files:

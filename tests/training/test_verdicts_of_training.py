@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from viva.model import Case, Entry, Score, Status, Submission
-from viva.verify.expected_verdicts import Known
+from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.verdict_check import complaints, waits
 
 
@@ -20,9 +20,9 @@ def score(trained: Status) -> Score:
     return Score("a", "0", "b", 1, (*entries, entry("test_it_learns", trained, 5, "training")))
 
 
-def known(*failing: str, training: int | None = None) -> Known:
+def known(*failing: str, training: int | None = None) -> ExampleSubmission:
     points = None if training is None else Fraction(training)
-    return Known("wrong/a", "wrong", Submission("a", (), "0"), Fraction(2), points, failing)
+    return ExampleSubmission("wrong/a", "wrong", Submission("a", (), "0"), Fraction(2), points, failing)
 
 
 @pytest.mark.parametrize("trained", [Status.FAILED, Status.PASSED, Status.TIMEOUT, Status.DEFERRED])

@@ -12,7 +12,7 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.replay.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import packed
-from viva.verify.expected_verdicts import Known
+from viva.verify.expected_verdicts import ExampleSubmission
 
 
 @dataclass(slots=True)
@@ -25,7 +25,12 @@ class KeyAnswers:
 
 
 def record_key_answers(
-    course: Course, assignment: Assignment, tests: Sequence[str], tier: Tier, secret: bytes, known: Sequence[Known]
+    course: Course,
+    assignment: Assignment,
+    tests: Sequence[str],
+    tier: Tier,
+    secret: bytes,
+    examples: Sequence[ExampleSubmission],
 ) -> KeyAnswers:
     """Run the tests with two right submissions and the starter, and record the key's answers.
 
@@ -35,7 +40,7 @@ def record_key_answers(
         tests: the ids of the tests to be released.
         tier: the isolation level.
         secret: the secret of the course.
-        known: submissions with their expected verdicts.
+        examples: submissions with their expected verdicts.
 
     Raises:
         CourseError: there are no two right submissions to compare, or one of them is not right.
@@ -65,14 +70,14 @@ def record_key_answers(
 _ABOUT_THE_STUDENT = "it asks the key about something that the student returned"
 
 
-def right_submissions(assignment: Assignment, known: Sequence[Known]) -> list[Known]:
+def right_submissions(assignment: Assignment, examples: Sequence[ExampleSubmission]) -> list[ExampleSubmission]:
     """Return two or more right submissions; the key itself comes last.
 
     Raises:
         CourseError: there are fewer than two.
     """
-    right = [k for k in known if k.verdict == "accepted" and k.name != "key"]
-    right += [k for k in known if k.name == "key"]
+    right = [k for k in examples if k.verdict == "accepted" and k.name != "key"]
+    right += [k for k in examples if k.name == "key"]
     if len(right) < 2:
         raise CourseError(
             f"{assignment.name}: a release compares two right submissions, and fixtures/{assignment.name}/submissions/"
@@ -95,10 +100,10 @@ def asked(
     with ExaminerProcess(course, assignment, secret, BoxOptions(tier, ready=1)) as examiner:
         graded = examiner.grade(GradeRequest(known.submission, options))
     if not graded.key_recording:
-        raise GraderError(f"{assignment.name}: grading {known.name} was interrupted, so that nothing was recorded.")
+        raise GraderError(f"{assignment.name}: grading {example.name} was interrupted, so that nothing was recorded.")
     for entry in graded.score.entries:
-        if known.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
-            what = f"{entry.test_id} gives {known.name}, which is right, {entry.earned} of {entry.points} points"
+        if example.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
+            what = f"{entry.test_id} gives {example.name}, which is right, {entry.earned} of {entry.points} points"
             raise CourseError(f"{assignment.name}: {what}; `viva verify` says more.")
     return KeyRecording.from_plain(graded.key_recording), graded.score.entries
 

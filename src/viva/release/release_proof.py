@@ -11,7 +11,7 @@ from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
 from viva.replay.key_recording import NOT_RECORDED
-from viva.verify.expected_verdicts import Known
+from viva.verify.expected_verdicts import ExampleSubmission
 
 
 def complaints(
@@ -21,7 +21,7 @@ def complaints(
     tests: Sequence[str],
     tier: Tier,
     secret: bytes,
-    known: Sequence[Known],
+    examples: Sequence[ExampleSubmission],
 ) -> list[str]:
     """Return how the released course differs from the course; empty if it does not.
 
@@ -35,7 +35,7 @@ def complaints(
         tests: the ids of the released tests.
         tier: the isolation level.
         secret: the secret of the course.
-        known: submissions with their expected verdicts.
+        examples: submissions with their expected verdicts.
 
     Raises:
         VivaError: example of the two courses cannot grade at all.
@@ -45,7 +45,7 @@ def complaints(
     live = _graded(course, assignment, tier, secret, options, known)
     there = _graded(theirs, theirs.assignment(assignment.name), tier, b"a student has no secret", options, known)
     found = []
-    for example in known:
+    for example in examples:
         pairs = zip(in_course[example.name].score.entries, in_release[example.name].score.entries, strict=True)
         found += [f"{example.name}: {text}" for mine, other in pairs if (text := _difference(mine, other, example))]
         if example.verdict == "starter":
@@ -62,7 +62,7 @@ def _loading(graded: Graded) -> list[str]:
 def _graded(
     course: Course, assignment: Assignment, tier: Tier, secret: bytes, options: GradeOptions, known: Sequence[Known]
 ) -> dict[str, Graded]:
-    jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in known]
+    jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in examples]
     graded = {}
     for job, result in LocalPool(course, secret, BoxOptions(tier), options).run(jobs):
         if isinstance(result, Exception):
@@ -71,7 +71,7 @@ def _graded(
     return graded
 
 
-def _difference(mine: Entry, other: Entry, known: Known) -> str:
+def _difference(mine: Entry, other: Entry, example: ExampleSubmission) -> str:
     same = (mine.test_id, mine.status, mine.earned, mine.points) == (
         other.test_id,
         other.status,
@@ -79,7 +79,7 @@ def _difference(mine: Entry, other: Entry, known: Known) -> str:
         other.points,
     )
     undecided = any(NOT_RECORDED in case.message or NOT_RECORDED in case.staff_message for case in other.cases)
-    if same or (undecided and known.verdict != "accepted"):
+    if same or (undecided and example.verdict != "accepted"):
         return ""
     reason = next((c.staff_message or c.message for c in other.cases if c.status is other.status), "")
     what = f"{other.status} ({reason[:200]})" if reason else str(other.status)

@@ -20,7 +20,7 @@ from viva.release.release_files import released_files, starter_files
 from viva.release.released_folder import ReleasedFolder, course_files
 from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
-from viva.verify.expected_verdicts import Known, known_submissions
+from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.verify_course import verify
 
 _SHOWN: Final = 8
@@ -59,7 +59,7 @@ class Release:
     """Called with what is being done, a line at a time."""
     viva_from: str = ""
     """Where students install viva from, as pip understands it; empty for this version from the package index."""
-    known: list[Known] = field(default_factory=list)
+    examples: list[ExampleSubmission] = field(default_factory=list)
 
     def to(self, folder: Path) -> ReleaseSummary:
         """Make the folder.
@@ -76,8 +76,8 @@ class Release:
                 "nothing to record; hand out the visible ones as they are."
             )
         starter = starter_files(self.assignment)
-        known = known_submissions(self.course, self.assignment)
-        self.known = [*(k for k in known if k.name != "starter"), _as_known(starter)]
+        examples = example_submissions(self.course, self.assignment)
+        self.examples = [*(k for k in examples if k.name != "starter"), _as_example(starter)]
         self.say("Verifying the assignment …")
         self._verify()
         self.say("Recording what the tests ask the key …")
@@ -136,7 +136,7 @@ class Release:
         with tempfile.TemporaryDirectory(prefix="viva-release-") as name:
             ReleasedFolder(course_folder).write_into(Path(name))
             wrong = release_proof.complaints(
-                self.course, self.assignment, Path(name), tests, self.tier, self.secret, self.known
+                self.course, self.assignment, Path(name), tests, self.tier, self.secret, self.examples
             )
         if wrong:
             advice = "\n`release: {withhold: [test_…]}` in assignment.yaml keeps a test that needs the key."
@@ -152,7 +152,7 @@ class Release:
             for path, data in files.items()
             if not path.endswith(RECORD) and not path.startswith(own)
         )
-        secrets = Secrets(dict.fromkeys(_written(self.secret), "the secret of the course"))
+        secrets = Secrets(dict.fromkeys(_spellings(self.secret), "the secret of the course"))
         secrets.add_code([graders / "key.py", *(self.course.root / "reference").rglob("*.py")], shown)
         sources = {path.name: path.read_text("utf-8") for path in graders.glob("test_*.py")}
         shown += "\n".join(name for hints in recorded.hints.values() for name in hints)
@@ -170,13 +170,13 @@ class Release:
             raise CourseError(f"{self.assignment.name}: {what}.\n{_list(found)}")
 
 
-def _as_known(starter: dict[str, bytes]) -> Known:
+def _as_example(starter: dict[str, bytes]) -> ExampleSubmission:
     """Return the starter that students get as a submission; it need not be a folder of the course."""
     files = tuple(File(path, data) for path, data in sorted(starter.items()))
-    return Known("starter", "starter", Submission("starter", files, digest(files)))
+    return ExampleSubmission("starter", "starter", Submission("starter", files, digest(files)))
 
 
-def _written(secret: bytes) -> set[str]:
+def _spellings(secret: bytes) -> set[str]:
     """Return how a secret may be written."""
     return {secret.hex(), secret.decode("latin-1")}
 

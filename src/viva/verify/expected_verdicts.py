@@ -24,7 +24,7 @@ EXPECTED: Final[Table] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ExampleSubmission:
     """One submission with an expected verdict."""
 
     name: str
@@ -41,7 +41,7 @@ class Known:
     """Words that the student must read in some visible test."""
 
 
-def known_submissions(course: Course, assignment: Assignment) -> list[Known]:
+def example_submissions(course: Course, assignment: Assignment) -> list[ExampleSubmission]:
     """Return key, starter and fixtures of an assignment, in a stable order.
 
     Raises:
@@ -53,13 +53,13 @@ def known_submissions(course: Course, assignment: Assignment) -> list[Known]:
     for verdict in VERDICTS:
         found = sorted((folder / verdict).iterdir()) if (folder / verdict).is_dir() else []
         paths |= {f"{verdict}/{path.name}": path for path in found}
-    stated = _stated(folder / "expected.yaml", list(paths))
+    expected = _expectations(folder / "expected.yaml", list(paths))
     has_key = assignment.suite is None or (assignment.graders / "key.py").is_file()
-    known = [Known("key", "accepted", key_submission(course, assignment))] if has_key else []
-    known += [_known(name, path, stated.get(name, {})) for name, path in paths.items()]
-    if not known:
+    examples = [ExampleSubmission("key", "accepted", key_submission(course, assignment))] if has_key else []
+    examples += [_example(name, path, expected.get(name, {})) for name, path in paths.items()]
+    if not examples:
         raise CourseError(f"{folder}: nothing here has a known verdict; put a right submission into accepted/<name>/.")
-    return known
+    return examples
 
 
 def key_submission(course: Course, assignment: Assignment) -> Submission:
@@ -78,26 +78,26 @@ def key_submission(course: Course, assignment: Assignment) -> Submission:
     files = [File(assignment.submission.module or "solution.py", key.read_bytes())]
     for path in sorted((course.root / "reference").rglob("*.py")):
         files.append(File(path.relative_to(course.root).as_posix(), path.read_bytes()))
-    beside = assignment.graders / "handed_in"
-    for path in sorted(p for p in beside.rglob("*") if p.is_file()):
-        files.append(File(path.relative_to(beside).as_posix(), path.read_bytes()))
+    submitted = assignment.graders / "handed_in"
+    for path in sorted(p for p in submitted.rglob("*") if p.is_file()):
+        files.append(File(path.relative_to(submitted).as_posix(), path.read_bytes()))
     digest = hashlib.sha256(b"".join(f.path.encode() + f.data for f in files)).hexdigest()
     return Submission("key", tuple(files), digest)
 
 
-def _known(name: str, path: Path, stated: dict[str, Any]) -> Known:
-    return Known(
+def _example(name: str, path: Path, expected: dict[str, Any]) -> ExampleSubmission:
+    return ExampleSubmission(
         name=name,
         verdict=name.split("/")[0],
         submission=open_submission(path, name),
-        score=stated.get("score"),
-        training=stated.get("training"),
-        failing=stated.get("failing"),
-        message=stated.get("message") or "",
+        score=expected.get("score"),
+        training=expected.get("training"),
+        failing=expected.get("failing"),
+        message=expected.get("message") or "",
     )
 
 
-def _stated(path: Path, names: list[str]) -> dict[str, dict[str, Any]]:
+def _expectations(path: Path, names: list[str]) -> dict[str, dict[str, Any]]:
     """Return what expected.yaml says, by the name of the submission; empty if there is no such file."""
     if not path.is_file():
         return {}

@@ -16,32 +16,35 @@ def rubric_complaints(rubric: Rubric, scores: Sequence[Score]) -> tuple[str, ...
     """
     if not rubric.questions:
         return ()
-    marked = {e.rubric: e for score in scores for e in score.entries if e.status is Status.NEEDS_REVIEW}
+    graded_by_hand = {e.rubric: e for score in scores for e in score.entries if e.status is Status.NEEDS_REVIEW}
     numbers = [q.number for q in rubric.questions]
-    lost = [
-        f"{marked[number].test_id} is marked with the rubric's question {number}, and rubric.yaml has none"
+    without_question = [
+        f"{graded_by_hand[number].test_id} is marked with the rubric's question {number}, and rubric.yaml has none"
         f"{suggest(number, numbers).rstrip('.')}"
-        for number in sorted(set(marked) - set(numbers))
+        for number in sorted(set(graded_by_hand) - set(numbers))
     ]
     entries = [e for score in scores for e in score.entries]
-    return (*lost, *(c for q in rubric.questions for c in _complaints(q, marked.get(q.number), entries)))
+    return (
+        *without_question,
+        *(c for q in rubric.questions for c in _complaints(q, graded_by_hand.get(q.number), entries)),
+    )
 
 
-def _complaints(question: Question, marked: Entry | None, entries: Sequence[Entry]) -> list[str]:
+def _complaints(question: Question, entry: Entry | None, entries: Sequence[Entry]) -> list[str]:
     found = []
     here = f"question {question.number} of rubric.yaml"
-    if marked is None:
+    if entry is None:
         if not any(e.status is Status.DEFERRED and e.number == question.number for e in entries):
             found.append(f"{here} is asked by no test that was run: expected a test that ends with needs_review")
-    elif marked.points != question.points:
-        found.append(f"{here} has {question.points} points, and {marked.test_id} is worth {marked.points}")
+    elif entry.points != question.points:
+        found.append(f"{here} has {question.points} points, and {entry.test_id} is worth {entry.points}")
     tests = {name for e in entries if e.status is not Status.NEEDS_REVIEW for name in names_of(e)}
     for name in question.evidence:
         if name not in tests:
-            found.append(f"{here} names `{name}` as evidence, and no test is called so{_meant(name, tests)}")
+            found.append(f"{here} names `{name}` as evidence, and no test is called so{_suggestion(name, tests)}")
     return found
 
 
-def _meant(name: str, tests: set[str]) -> str:
-    said = suggest(name, sorted(tests))
-    return said if said.startswith("; did you") else ""
+def _suggestion(name: str, tests: set[str]) -> str:
+    suggestion = suggest(name, sorted(tests))
+    return suggestion if suggestion.startswith("; did you") else ""

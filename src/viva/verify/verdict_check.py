@@ -4,30 +4,30 @@ from fractions import Fraction
 
 from viva.config import Assignment
 from viva.model import Entry, Score, Status
-from viva.verify.expected_verdicts import Known
+from viva.verify.expected_verdicts import ExampleSubmission
 
 
 def points_complaint(assignment: Assignment, total: Fraction) -> str:
     """Return what is wrong if the tests do not add up to what assignment.yaml says; empty if they do."""
     if assignment.points is None or total == assignment.points:
         return ""
-    said = f"assignment.yaml says {_points(assignment.points)}"
-    return f"the tests add up to {_points(total)} points, but {said}: change one of them"
+    stated = f"assignment.yaml says {_points(assignment.points)}"
+    return f"the tests add up to {_points(total)} points, but {stated}: change one of them"
 
 
-def complaints(known: Known, score: Score) -> list[str]:
+def complaints(example: ExampleSubmission, score: Score) -> list[str]:
     """Return what is wrong with the score, one sentence each; empty if it is right as far as the tests ran."""
-    found = [*_ours(score), *_stated(known, score)]
-    return found or ([] if waits(known, score) else _of_folder(known, score))
+    found = [*_grader_errors(score), *_differences(example, score)]
+    return found or ([] if waits(example, score) else _by_folder(example, score))
 
 
-def waits(known: Known, score: Score) -> bool:
+def waits(example: ExampleSubmission, score: Score) -> bool:
     """Return whether a test that must fail was left out of this run, so that the verdict is not decided yet."""
-    left_out = {_short(e) for e in score.entries if e.status is Status.DEFERRED}
-    return not left_out.isdisjoint(known.failing or ())
+    left_out = {_test_name(e) for e in score.entries if e.status is Status.DEFERRED}
+    return not left_out.isdisjoint(example.failing or ())
 
 
-def _ours(score: Score) -> list[str]:
+def _grader_errors(score: Score) -> list[str]:
     return [
         f"{e.test_id} is a grader error: {(e.staff_message or e.message).strip().splitlines()[-1]}"
         for e in score.entries
@@ -35,47 +35,53 @@ def _ours(score: Score) -> list[str]:
     ]
 
 
-def _stated(known: Known, score: Score) -> list[str]:
+def _differences(example: ExampleSubmission, score: Score) -> list[str]:
     found = []
     everywhere = sum((e.earned for e in score.entries if not e.status.is_open and not e.needs), Fraction(0))
-    if known.score is not None and everywhere != known.score:
-        found.append(f"got {_points(everywhere)} points, expected {_points(known.score)} ({_lost(score)})")
+    if example.score is not None and everywhere != example.score:
+        found.append(f"got {_points(everywhere)} points, expected {_points(example.score)} ({_lost_tests(score)})")
     trained = [e for e in score.entries if e.needs == ("training",)]
-    if known.training is not None and not any(e.status.is_open for e in trained):
+    if example.training is not None and not any(e.status.is_open for e in trained):
         won = sum((e.earned for e in trained), Fraction(0))
-        if won != known.training:
-            found.append(f"training got {_points(won)} points, expected {_points(known.training)} ({_lost(score)})")
-    if known.failing is not None:
-        wanted = set(known.failing)
-        compared = [e for e in score.entries if not e.needs or _speaks_of_training(wanted, score)]
-        left_out = {_short(e) for e in score.entries if e.status is Status.DEFERRED}
-        lost = {_short(e) for e in compared if not e.status.is_open and e.status is not Status.PASSED}
-        if unknown := wanted - {_short(e) for e in score.entries}:
+        if won != example.training:
+            found.append(
+                f"training got {_points(won)} points, expected {_points(example.training)} ({_lost_tests(score)})"
+            )
+    if example.failing is not None:
+        wanted = set(example.failing)
+        compared = [e for e in score.entries if not e.needs or _covers_training(wanted, score)]
+        left_out = {_test_name(e) for e in score.entries if e.status is Status.DEFERRED}
+        lost = {_test_name(e) for e in compared if not e.status.is_open and e.status is not Status.PASSED}
+        if unknown := wanted - {_test_name(e) for e in score.entries}:
             return [f"expected.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
         if lost - wanted:
             found.append(f"should pass but did not: {', '.join(sorted(lost - wanted))}")
         if passed := wanted - lost - left_out:
             found.append(f"should not pass but did: {', '.join(sorted(passed))}")
-    if known.message and not waits(known, score) and not any(known.message in text for text in _read_by_student(score)):
-        found.append(f"no visible message says {known.message!r}")
+    if (
+        example.message
+        and not waits(example, score)
+        and not any(example.message in text for text in _read_by_student(score))
+    ):
+        found.append(f"no visible message says {example.message!r}")
     return found
 
 
-def _speaks_of_training(failing: set[str], score: Score) -> bool:
+def _covers_training(failing: set[str], score: Score) -> bool:
     """Return whether the list of failing tests covers those that some runs omit: it names one, or is empty.
 
     A list written before there were such tests stays valid; `training` says what such a submission gets there.
     """
-    return not failing or any(_short(e) in failing for e in score.entries if e.needs)
+    return not failing or any(_test_name(e) in failing for e in score.entries if e.needs)
 
 
-def _of_folder(known: Known, score: Score) -> list[str]:
+def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
     """Return what is wrong according to the folder's name, whatever else is stated."""
     decided = score.points - score.still_open
     statuses = {e.status for e in score.entries}
-    match known.verdict:
+    match example.verdict:
         case "accepted" if score.earned != decided:
-            return [f"a right answer lost points: {_lost(score)}"]
+            return [f"a right answer lost points: {_lost_tests(score)}"]
         case "partial" if not 0 < score.earned < decided:
             return [f"got {_points(score.earned)} of {_points(decided)} points, expected some but not all"]
         case "wrong" if score.earned >= decided:
@@ -84,7 +90,7 @@ def _of_folder(known: Known, score: Score) -> list[str]:
             return ["no test ended in an error"]
         case "timeout" if Status.TIMEOUT not in statuses and not score.notes:
             return ["no test ended in a timeout"]
-        case "starter" if known.score is None and score.earned > 0:
+        case "starter" if example.score is None and score.earned > 0:
             return [
                 f"the starter gets {_points(score.earned)} points; state its score in expected.yaml if that is meant"
             ]
@@ -102,16 +108,16 @@ def _read_by_student(score: Score) -> list[str]:
     return [*score.notes, *(e.message for e in score.entries if e.visibility == "visible")]
 
 
-def _lost(score: Score) -> str:
+def _lost_tests(score: Score) -> str:
     lost = [
-        f"{_short(e)} {e.status}{': ' + text if (text := _why(e)) else ''}"
+        f"{_test_name(e)} {e.status}{': ' + text if (text := _reason(e)) else ''}"
         for e in score.entries
         if not e.status.is_open and e.status is not Status.PASSED
     ]
     return "; ".join(lost[:4]) + (f"; and {len(lost) - 4} more" if len(lost) > 4 else "") if lost else "nothing lost"
 
 
-def _short(entry: Entry) -> str:
+def _test_name(entry: Entry) -> str:
     return entry.test_id.split("::", 1)[-1]
 
 
@@ -119,7 +125,7 @@ def _points(points: Fraction) -> str:
     return f"{float(points):g}" if points.denominator in (1, 2, 4, 5, 10, 20) else str(points)
 
 
-def _why(entry: Entry) -> str:
+def _reason(entry: Entry) -> str:
     """Return one line of what the staff reads; of a traceback, the exception."""
     first, *others = (entry.staff_message or entry.message).strip().splitlines() or [""]
     if first.startswith("Traceback"):

@@ -69,14 +69,14 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         per known submission, and one for each of ten mutants.
 
     Raises:
-        CourseError: a rubric is wrong in itself; or what `known_submissions` raises.
+        CourseError: a rubric is wrong in itself; or what `example_submissions` raises.
     """
-    known = {a.name: known_submissions(course, a) for a in assignments}
+    examples = {a.name: example_submissions(course, a) for a in assignments}
     rubrics = {a.name: a.rubric() for a in assignments}
     jobs = [
         Job(Path(k.name), k.name, a, k.submission)
         for a in assignments
-        for k in sorted(known[a.name], key=lambda k: k.verdict != "timeout")
+        for k in sorted(examples[a.name], key=lambda k: k.verdict != "timeout")
     ]
     mutants = {a.name: ten(a, known[a.name]) if with_mutants else [] for a in assignments}
     options = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False)
@@ -93,20 +93,20 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         if isinstance(result, Exception):
             raise result
         graded[job.assignment.name][job.name] = result
-        while left and len(graded[name := left[0].name]) == len(known[name]) + len(mutants[name]):
+        while left and len(graded[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
             done = left.pop(0)
-            found = _findings(done, rubrics[name], known[name], graded[name])
+            found = _findings(done, rubrics[name], examples[name], graded[name])
             yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
 
 
 def _findings(
-    assignment: Assignment, rubric: Rubric, known: Sequence[Known], graded: dict[str, Graded]
+    assignment: Assignment, rubric: Rubric, examples: Sequence[ExampleSubmission], graded: dict[str, Graded]
 ) -> list[Finding]:
-    complaint = points_complaint(assignment, graded[known[0].name].score.points)
+    complaint = points_complaint(assignment, graded[examples[0].name].score.points)
     found = [Finding("points", (complaint,) if complaint else ())]
     if rubric.questions:
-        found.append(Finding("rubric", rubric_complaints(rubric, [graded[k.name].score for k in known])))
-    return [*found, *(_finding(k, graded[k.name]) for k in known)]
+        found.append(Finding("rubric", rubric_complaints(rubric, [graded[k.name].score for k in examples])))
+    return [*found, *(_finding(k, graded[k.name]) for k in examples)]
 
 
 def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
@@ -115,6 +115,6 @@ def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
     return Finding(mutant.name, (complaint,) if complaint else (), graded.score, is_mutant=True)
 
 
-def _finding(known: Known, graded: Graded) -> Finding:
+def _finding(example: ExampleSubmission, graded: Graded) -> Finding:
     score = graded.score
-    return Finding(known.name, tuple(complaints(known, score)), score, waits=waits(known, score))
+    return Finding(example.name, tuple(complaints(example, score)), score, waits=waits(example, score))

@@ -3,9 +3,9 @@
 import textwrap
 
 from viva.model import File, Submission
-from viva.verify.mutants.make_mutants import Maker
+from viva.verify.mutants.make_mutants import MutantMaker
 from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.reachable_code import Reach
+from viva.verify.mutants.reachable_code import ReachableCode
 from viva.verify.mutants.submission_code import pieces_of
 
 
@@ -17,7 +17,7 @@ def submission(**files: str) -> Submission:
 
 def mutants(handed: Submission, *roots: str, with_library: bool = False) -> list[Mutant]:
     """Every mutant of what the roots reach."""
-    maker = Maker("accepted/plain", Reach(pieces_of(handed)), roots, ["solution.py"], set())
+    maker = MutantMaker("accepted/plain", ReachableCode(pieces_of(handed)), roots, ["solution.py"], set())
     return list(maker.mutants(with_library=with_library))
 
 

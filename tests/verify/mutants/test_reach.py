@@ -5,13 +5,13 @@ import json
 from broken import mutants, submission
 
 from viva.model import File, Submission
-from viva.verify.mutants.make_mutants import Maker
-from viva.verify.mutants.reachable_code import Reach
+from viva.verify.mutants.make_mutants import MutantMaker
+from viva.verify.mutants.reachable_code import ReachableCode
 from viva.verify.mutants.submission_code import pieces_of, with_text
 
 
 def reached(handed: Submission, *roots: str) -> set[str]:
-    reach = Reach(pieces_of(handed))
+    reach = ReachableCode(pieces_of(handed))
     return {unit.name for root in roots for unit in reach.from_name(root, ["solution.py"])}
 
 
@@ -40,7 +40,11 @@ def test_helpers_are_followed_and_hints_are_not() -> None:
         tables="def row():\n    return 1\n",
     )
     assert reached(handed, "attention") == {"attention", "SIZE", "softmax", "_exp", "row"}
-    files = {u.piece.path for u in Reach(pieces_of(handed)).from_name("attention", ["solution.py"]) if u.name == "row"}
+    files = {
+        u.piece.path
+        for u in ReachableCode(pieces_of(handed)).from_name("attention", ["solution.py"])
+        if u.name == "row"
+    }
     assert files == {"tables.py"}
     assert reached(handed, "unused") == {"unused"}
     assert reached(handed, "nothing") == set()
@@ -81,7 +85,7 @@ def test_packages_relative_imports_and_what_has_to_go_along() -> None:
         "",
     )
     assert reached(handed, "f") == {"g", "h"}
-    needed = Reach(pieces_of(handed)).imported_from(["solution.py"])
+    needed = ReachableCode(pieces_of(handed)).imported_from(["solution.py"])
     assert needed == {"solution.py", "pkg/__init__.py", "pkg/inner.py", "pkg/helper.py", "other.py"}
 
 
@@ -108,7 +112,7 @@ def test_what_two_submissions_have_in_common_is_broken_once() -> None:
     seen: set[str] = set()
     counts = []
     for handed in (one, same, other):
-        maker = Maker("accepted/x", Reach(pieces_of(handed)), ["f"], ["solution.py"], seen)
+        maker = MutantMaker("accepted/x", ReachableCode(pieces_of(handed)), ["f"], ["solution.py"], seen)
         counts.append(len(list(maker.mutants(with_library=False))))
     assert counts[0] > 3 and counts[1] <= 1 and counts[2] >= counts[0]
 

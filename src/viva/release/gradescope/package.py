@@ -22,7 +22,7 @@ from viva.release.gradescope.fallback_results import FAILED
 from viva.release.gradescope.measure import Measurement, measure
 from viva.release.gradescope.platform_paths import SETTINGS, PackedSettings
 from viva.release.gradescope.wheel import wheel
-from viva.verify.expected_verdicts import Known, known_submissions
+from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _PROGRAMS: Final = ("setup.sh", "run_autograder")
@@ -111,15 +111,15 @@ class Autograder:
 
         if all(report.tier is Tier.T0 for report in detect_tiers() if report.available):
             return None
-        known = right_submission(self.course, self.assignment)
+        example = right_submission(self.course, self.assignment)
         folder = Path(tempfile.mkdtemp(prefix="viva-gradescope-"))
         try:
             used = {name: data for name, data in files.items() if not name.startswith("wheels/")}
-            measured = measure(used, known.submission, folder)
+            measured = measure(used, example.submission, folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         if wrong := _complaint(measured):
-            text = f"{self.assignment.name}: {known.name}, graded as on Gradescope: {wrong}"
+            text = f"{self.assignment.name}: {example.name}, graded as on Gradescope: {wrong}"
             raise CourseError("\n".join([text, *self.warnings]))
         self._warn_of_time(measured)
         return measured
@@ -146,10 +146,12 @@ def derived_secret(secret: bytes, assignment: str) -> bytes:
     return hmac.new(secret, f"viva gradescope {assignment}".encode(), hashlib.sha256).hexdigest().encode() + b"\n"
 
 
-def right_submission(course: Course, assignment: Assignment) -> Known:
+def right_submission(course: Course, assignment: Assignment) -> ExampleSubmission:
     """Return the first accepted example submission, or else the key."""
-    accepted = [known for known in known_submissions(course, assignment) if known.verdict == "accepted"]
-    return next((known for known in accepted if known.name != "key"), accepted[0]) if accepted else _nothing(assignment)
+    accepted = [example for example in example_submissions(course, assignment) if example.verdict == "accepted"]
+    if not accepted:
+        raise CourseError(f"{assignment.name}: there is no right submission to try; put one into accepted/<name>/.")
+    return next((example for example in accepted if example.name != "key"), accepted[0])
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
@@ -164,10 +166,6 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
             entry.compress_type = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
     return packed.getvalue()
-
-
-def _nothing(assignment: Assignment) -> Known:
-    raise CourseError(f"{assignment.name}: there is no right submission to try; put one into accepted/<name>/.")
 
 
 def _complaint(measured: Measurement) -> str:

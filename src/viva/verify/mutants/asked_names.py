@@ -23,8 +23,8 @@ def roots_of(assignment: Assignment) -> list[str]:
             names |= set(_defined(piece))
     handout = assignment.folder / "handout.md"
     if handout.is_file():
-        for one, other in _SHOWN.findall(handout.read_text("utf-8")):
-            names.add(one or other)
+        for called, defined in _SHOWN.findall(handout.read_text("utf-8")):
+            names.add(called or defined)
     if not names:
         names = _of_key(assignment)
     return sorted(names - {ANSWERS})

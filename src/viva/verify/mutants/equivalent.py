@@ -34,7 +34,7 @@ ROW: Final[Table] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EquivalentRow:
     """One line of a right answer, and the lines that may replace it."""
 
     file: str
@@ -53,10 +53,10 @@ class Row:
         return tuple(line for line in self.becomes if _same(mutant.becomes, line))
 
 
-class Equivalents:
+class EquivalentMutants:
     """The rows of one assignment, and which of them matched a survivor."""
 
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
+    def __init__(self, rows: Iterable[EquivalentRow] = ()) -> None:
         self._rows = list(rows)
         self._used: set[tuple[int, str]] = set()
 
@@ -78,7 +78,7 @@ class Equivalents:
         ]
 
 
-def read_equivalents(assignment: Assignment) -> Equivalents:
+def read_equivalents(assignment: Assignment) -> EquivalentMutants:
     """Read what the assignment lists; nothing if it has no list.
 
     Raises:
@@ -86,21 +86,23 @@ def read_equivalents(assignment: Assignment) -> Equivalents:
     """
     path: Path = assignment.folder / FILE
     if not path.is_file():
-        return Equivalents()
+        return EquivalentMutants()
     document = read_document(path)
     written = document.document.value
     if written is None:
-        return Equivalents()
+        return EquivalentMutants()
     if not isinstance(written, list):
         raise document.error((), "expected a list of rows {file, function, was, becomes, reason}.")
     rows = [document.table(ROW, (number,)) for number in range(len(written))]
-    return Equivalents(Row(**row, place=f"{path.name}, row {number}") for number, row in enumerate(rows, 1))
+    return EquivalentMutants(
+        EquivalentRow(**row, place=f"{path.name}, row {number}") for number, row in enumerate(rows, 1)
+    )
 
 
 def _same(source: str, row: str) -> bool:
-    return row == ANYTHING or _plain(source) == _plain(row)
+    return row == ANYTHING or _without_white_space(source) == _without_white_space(row)
 
 
-def _plain(source: str) -> str:
+def _without_white_space(source: str) -> str:
     """Return source lines without the white space that a formatter may change."""
     return "".join(source.split())

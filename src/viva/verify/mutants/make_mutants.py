@@ -13,7 +13,7 @@ from typing import Final
 from viva.verify.mutants import array_mistakes, formula_mistakes, general_mistakes, state_mistakes
 from viva.verify.mutants.asked_names import ANSWERS
 from viva.verify.mutants.mutant import Mutant, lines_of
-from viva.verify.mutants.reachable_code import Reach, Unit
+from viva.verify.mutants.reachable_code import ReachableCode, Unit
 from viva.verify.mutants.source_edits import Change, Code, Operator, called, last_name, narrowed, whole
 
 OPERATORS: Final[tuple[Operator, ...]] = (
@@ -24,14 +24,16 @@ OPERATORS: Final[tuple[Operator, ...]] = (
 """The field's own mistakes; where two make the same change, the first gives its name."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 TINY: Final = 1e-3
-_NOTHING: Final = dis.opmap["NOP"]
-_TALK: Final = frozenset({"print", "warn", "cast", "TypeVar", "NewType", "format", "isinstance", "hasattr"})
+_NO_OPERATION: Final = dis.opmap["NOP"]
+_OUTPUT_CALLS: Final = frozenset({"print", "warn", "cast", "TypeVar", "NewType", "format", "isinstance", "hasattr"})
 
 
-class Maker:
+class MutantMaker:
     """Makes mutants of one submission; several share `seen`, so that what two have in common is tested once."""
 
-    def __init__(self, base: str, reach: Reach, roots: Sequence[str], main: Sequence[str], seen: set[str]) -> None:
+    def __init__(
+        self, base: str, reach: ReachableCode, roots: Sequence[str], main: Sequence[str], seen: set[str]
+    ) -> None:
         self._base = base
         self._reach = reach
         self._seen = seen
@@ -56,7 +58,7 @@ class Maker:
         start = code.place(first, 0)
         end = code.span(unit.node)[1]
         reached_by = tuple(r for r, units in self._closures.items() if any(u.node is unit.node for u in units))
-        around = [self._surroundings(root, unit) for root in reached_by]
+        around = [self._other_code(root, unit) for root in reached_by]
         before = code.source[start:end]
         known = {_compiled(before)}
         for name, change in _changes(code, start, end, with_library=with_library):
@@ -74,7 +76,7 @@ class Maker:
             was, becomes = lines_of(code.source, change)
             yield Mutant(self._base, unit, name, change, was, becomes, reached_by)
 
-    def _surroundings(self, root: str, unit: Unit) -> str:
+    def _other_code(self, root: str, unit: Unit) -> str:
         """Return a hash of the other code that runs when a root is called.
 
         Two mutants that agree in it too need to be tested only once.
@@ -86,12 +88,12 @@ class Maker:
 def _changes(code: Code, start: int, end: int, *, with_library: bool) -> Iterator[tuple[str, Change]]:
     """Yield operators and changes, except in places that are not changed."""
     nodes = list(_walked(code.node))
-    closed, guards = _closed(code), _guards(code)
+    untouched, guards = _untouched_spans(code), _guards(code)
     own = ((o.name, change) for o in OPERATORS for node in nodes for change in o.find(node, code))
     of_library = general_mistakes.changes(code, start, end) if with_library else ()
     for name, change in itertools.chain(own, of_library):
         small = narrowed(code.source, change)
-        if any(a <= small.start and small.end <= b for a, b in closed):
+        if any(a <= small.start and small.end <= b for a, b in untouched):
             continue
         if name == "guard_dropped" or not any(a <= small.start < b for a, b in guards):
             yield name, change
@@ -105,10 +107,10 @@ def _walked(node: ast.AST) -> Iterator[ast.AST]:
             yield from _walked(child)
 
 
-def _closed(code: Code) -> list[tuple[int, int]]:
+def _untouched_spans(code: Code) -> list[tuple[int, int]]:
     """Return what is not changed: docstrings, annotations, decorators, imports, error messages, printed text."""
     nodes: list[ast.AST] = []
-    closed: list[tuple[int, int]] = []
+    untouched: list[tuple[int, int]] = []
     for node in ast.walk(code.node):
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             nodes += node.decorator_list
@@ -116,9 +118,9 @@ def _closed(code: Code) -> list[tuple[int, int]]:
                 nodes.append(node.body[0])
         if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-            nodes += [node] if name in _TALK else []
+            nodes += [node] if name in _OUTPUT_CALLS else []
         if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
-            closed += _signature(node, code)
+            untouched += _signature(node, code)
         annotations = (getattr(node, "annotation", None), getattr(node, "returns", None))
         nodes += [part for part in annotations if isinstance(part, ast.AST)]
         if isinstance(node, (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Assert)):
@@ -126,13 +128,13 @@ def _closed(code: Code) -> list[tuple[int, int]]:
         if isinstance(node, ast.keyword) and node.arg in ("strict", "dtype", "device"):
             nodes.append(node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)) and _is_tiny(node.right):
-            closed.append((code.span(node.left)[1], code.span(node)[1]))
+            untouched.append((code.span(node.left)[1], code.span(node)[1]))
         if isinstance(node, ast.Subscript) and called(code.parents.get(node, node)) == "len":
             nodes.append(node.slice)  # every row is as long as the others
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and whole(node.operand) is not None:
             start = code.span(node)[0]
-            closed.append((start, start + 1))  # -1 and 1 are the same axis of a matrix
-    return closed + [code.span(node) for node in nodes]
+            untouched.append((start, start + 1))  # -1 and 1 are the same axis of a matrix
+    return untouched + [code.span(node) for node in nodes]
 
 
 def _signature(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: Code) -> list[tuple[int, int]]:
@@ -199,5 +201,5 @@ def _meaning(code: CodeType) -> tuple[object, ...]:
     constants = tuple(_meaning(c) if isinstance(c, CodeType) else (type(c).__name__, repr(c)) for c in code.co_consts)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount, code.co_flags)
     pairs = zip(code.co_code[::2], code.co_code[1::2], strict=True)
-    steps = bytes(byte for pair in pairs if pair[0] != _NOTHING for byte in pair)  # where a docstring was
+    steps = bytes(byte for pair in pairs if pair[0] != _NO_OPERATION for byte in pair)  # where a docstring was
     return (steps, constants, *names, code.co_kwonlyargcount, code.co_exceptiontable)

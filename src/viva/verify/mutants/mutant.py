@@ -40,8 +40,8 @@ class Mutant:
     @property
     def digest(self) -> str:
         """Return a hash that is the same in every run, which makes a choice of mutants repeatable."""
-        said = (self.file, self.unit.name, self.operator, self.was, self.becomes, str(self.change.start))
-        return hashlib.sha256("\0".join(said).encode()).hexdigest()
+        parts = (self.file, self.unit.name, self.operator, self.was, self.becomes, str(self.change.start))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     @property
     def where(self) -> str:

@@ -42,8 +42,8 @@ def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict])
 def share(verdicts: Sequence[Verdict]) -> float:
     """Return the share of the mutants, equivalents excluded, that lost points; 1 if there are none."""
     counts = Counter(v.kind for v in verdicts)
-    told = counts["killed"] + counts["survived"]
-    return counts["killed"] / told if told else 1.0
+    decided = counts["killed"] + counts["survived"]
+    return counts["killed"] / decided if decided else 1.0
 
 
 def made_with(course: Course, assignment: Assignment) -> dict[str, str]:

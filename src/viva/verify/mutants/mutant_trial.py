@@ -16,23 +16,23 @@ from viva.verify.expected_verdicts import Known, known_submissions
 from viva.verify.mutants import general_mistakes
 from viva.verify.mutants.asked_names import asked, main_files, roots_of
 from viva.verify.mutants.equivalent import read_equivalents
-from viva.verify.mutants.make_mutants import Maker
+from viva.verify.mutants.make_mutants import MutantMaker
 from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.reachable_code import Reach
+from viva.verify.mutants.reachable_code import ReachableCode
 from viva.verify.mutants.submission_code import Piece, pieces_of
 
 SLOW: Final = 5
 """How many times longer than the right answer's slowest test a mutant may take before it counts as one that hangs."""
 LEAST_S: Final = 2.0
-_HEAVY: Final = ("torch", "scipy", "pandas")
+_SLOW_IMPORTS: Final = ("torch", "scipy", "pandas")
 """Modules that take so long to import that it is done once for all mutants."""
 
 
 @dataclass(frozen=True, slots=True)
-class Right:
+class RightAnswer:
     """An accepted submission as it was graded: what its mutants are compared with."""
 
-    known: Known
+    example: ExampleSubmission
     score: Score
     asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By test, the student's names that it asks about."""
@@ -60,32 +60,32 @@ class Verdict:
     """False if it ran into the limit for mutants."""
 
 
-Told = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 """Called with how many mutants are decided, and how many there are."""
 
 
-def accepted(known: Sequence[Known], assignment: Assignment) -> list[Known]:
+def accepted(examples: Sequence[ExampleSubmission], assignment: Assignment) -> list[ExampleSubmission]:
     """Return the key and the fixtures that lose no points; of the references, only those that the key imports."""
-    found = [k for k in known if k.verdict == "accepted" and k.score is None]
-    return [_lean(k, assignment) if k.name == "key" else k for k in found]
+    found = [k for k in examples if k.verdict == "accepted" and k.score is None]
+    return [_without_unused_references(k, assignment) if k.name == "key" else k for k in found]
 
 
-def _lean(key: Known, assignment: Assignment) -> Known:
+def _without_unused_references(key: ExampleSubmission, assignment: Assignment) -> ExampleSubmission:
     pieces = pieces_of(key.submission)
-    needed = Reach(pieces).imported_from(main_files(assignment, pieces))
+    needed = ReachableCode(pieces).imported_from(main_files(assignment, pieces))
     files = tuple(f for f in key.submission.files if f.path in needed)
     return replace(key, submission=replace(key.submission, files=files))
 
 
-def mutants_of(assignment: Assignment, right: Sequence[Right]) -> list[Mutant]:
+def mutants_of(assignment: Assignment, right: Sequence[RightAnswer]) -> list[Mutant]:
     """Return every mutant of every right answer; what two answers have in common is broken once."""
     roots = roots_of(assignment)
     seen: set[str] = set()
     found: list[Mutant] = []
     for base in right:
-        pieces = pieces_of(base.known.submission)
+        pieces = pieces_of(base.example.submission)
         names = sorted({*roots, *(n for names in base.asked.values() for n in names)})
-        maker = Maker(base.known.name, Reach(pieces), names, main_files(assignment, pieces), seen)
+        maker = MutantMaker(base.example.name, ReachableCode(pieces), names, main_files(assignment, pieces), seen)
         found += maker.mutants(with_library=general_mistakes.installed())
     return found
 
@@ -96,7 +96,7 @@ def try_all(
     tier: Tier,
     secret: bytes,
     workers: int = 0,
-    told: Told = lambda done, all_: None,
+    report_progress: ReportProgress = lambda done, all_: None,
 ) -> tuple[list[Verdict], list[str]]:
     """Grade every mutant of an assignment.
 
@@ -114,7 +114,7 @@ def try_all(
     verdicts: list[Verdict] = []
     left = mutants_of(assignment, list(right.values()))
     total = len(left)
-    for ask in (Right.touching, lambda base, _: base.won):
+    for ask in (RightAnswer.touching, lambda base, _: base.won):
         survivors: list[Mutant] = []
         jobs = {m.name: _job(assignment, right[m.base], m, ask(right[m.base], m)) for m in left}
         by_name = {m.name: m for m in left}
@@ -122,11 +122,11 @@ def try_all(
             if isinstance(graded, Exception):
                 raise graded
             verdict = judge(by_name[job.name], graded.score)
-            if verdict.kind == "survived" and ask is Right.touching and not verdict.by:
+            if verdict.kind == "survived" and ask is RightAnswer.touching and not verdict.by:
                 survivors.append(verdict.mutant)
             else:
                 verdicts.append(verdict)
-            told(len(verdicts), total)
+            report_progress(len(verdicts), total)
         left = sorted(survivors, key=lambda m: m.name)
     verdicts = [
         replace(v, kind="equivalent") if v.kind == "survived" and not v.by and v.mutant in equivalents else v
@@ -155,22 +155,22 @@ def _right_answers(pool: LocalPool, assignment: Assignment, known: Sequence[Know
         if isinstance(result, Exception):
             raise result
         graded[job.name] = result
-    for k in known:
-        yield Right(k, graded[k.name].score, asked(graded[k.name].questions))
+    for k in examples:
+        yield RightAnswer(k, graded[k.name].score, asked(graded[k.name].questions))
 
 
-def _job(assignment: Assignment, base: Right, mutant: Mutant, tests: list[str]) -> Job:
+def _job(assignment: Assignment, base: RightAnswer, mutant: Mutant, tests: list[str]) -> Job:
     slowest = max((case.wall_s for entry in base.score.entries for case in entry.cases), default=0.0)
     call_s = max(LEAST_S, SLOW * slowest)
     options = GradeOptions(only=tuple(tests or base.won), until_loss=True, call_s=call_s, training=False)
     return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.known.submission), options)
 
 
-def heavy(pieces: Sequence[Piece]) -> tuple[str, ...]:
+def slow_imports(pieces: Sequence[Piece]) -> tuple[str, ...]:
     """Return the slow-to-import modules that some of the code imports, if they are installed."""
     return tuple(
         name
-        for name in _HEAVY
+        for name in _SLOW_IMPORTS
         if any(f"import {name}" in p.text or f"from {name}" in p.text for p in pieces)
         and importlib.util.find_spec(name)
     )

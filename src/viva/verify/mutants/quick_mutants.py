@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Final
 
 from viva.config import Assignment
-from viva.verify.expected_verdicts import Known
+from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.mutants.asked_names import main_files, roots_of
 from viva.verify.mutants.equivalent import read_equivalents
-from viva.verify.mutants.make_mutants import Maker
+from viva.verify.mutants.make_mutants import MutantMaker
 from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.mutant_trial import accepted, heavy
-from viva.verify.mutants.reachable_code import Reach, Unit
+from viva.verify.mutants.mutant_trial import accepted, slow_imports
+from viva.verify.mutants.reachable_code import ReachableCode, Unit
 from viva.verify.mutants.submission_code import pieces_of
 
 COUNT: Final = 10
@@ -20,16 +20,16 @@ LIMIT_S: Final = 2.0
 """How long a call may take: a mutant that never ends costs no more."""
 
 
-def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Known]]:
+def ten(assignment: Assignment, examples: Sequence[ExampleSubmission]) -> list[tuple[Mutant, ExampleSubmission]]:
     """Return at most ten mutants of accepted submissions, each with the submission that it was made of.
 
     Only the field's own mistakes are made, none that the assignment lists as equivalent, and none in a submission
     whose libraries would have to be imported for every single one.
     """
-    places = [(base, _Shuffled(maker, unit)) for base, maker, unit in _places(assignment, known)]
+    places = [(base, _Shuffled(maker, unit)) for base, maker, unit in _places(assignment, examples)]
     places.sort(key=lambda place: hashlib.sha256(f"{place[0].name} {place[1].name}".encode()).digest())
     equivalents = read_equivalents(assignment)
-    chosen: list[tuple[Mutant, Known]] = []
+    chosen: list[tuple[Mutant, ExampleSubmission]] = []
     operators: set[str] = set()
     before = -1
     while before < len(chosen) < COUNT:
@@ -49,7 +49,7 @@ def ten(assignment: Assignment, known: Sequence[Known]) -> list[tuple[Mutant, Kn
 class _Shuffled:
     """The mutants of one unit in a fixed random order, made on demand."""
 
-    def __init__(self, maker: Maker, unit: Unit) -> None:
+    def __init__(self, maker: MutantMaker, unit: Unit) -> None:
         self._maker, self._unit = maker, unit
         self.name = unit.name
 
@@ -59,11 +59,15 @@ class _Shuffled:
         return sorted(found, key=lambda mutant: mutant.digest)
 
 
-def _places(assignment: Assignment, known: Sequence[Known]) -> Iterator[tuple[Known, Maker, Unit]]:
+def _places(
+    assignment: Assignment, examples: Sequence[ExampleSubmission]
+) -> Iterator[tuple[ExampleSubmission, MutantMaker, Unit]]:
     roots = roots_of(assignment)
-    for base in accepted(known, assignment):
+    for base in accepted(examples, assignment):
         pieces = pieces_of(base.submission)
-        maker = Maker(base.name, Reach(pieces), roots, main_files(assignment, pieces), set())
+        maker = MutantMaker(base.name, ReachableCode(pieces), roots, main_files(assignment, pieces), set())
         files = {unit.piece.path for unit in maker.units}
-        if set(heavy([p for p in pieces if p.path in files])) <= {name.rstrip("?") for name in assignment.preload}:
+        if set(slow_imports([p for p in pieces if p.path in files])) <= {
+            name.rstrip("?") for name in assignment.preload
+        }:
             yield from ((base, maker, unit) for unit in maker.units)

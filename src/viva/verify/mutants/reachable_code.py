@@ -34,7 +34,7 @@ class Unit:
         return ast.dump(_without_texts(self.node))
 
 
-class Reach:
+class ReachableCode:
     """The units of a submission, and which of them a name of the student's reaches."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:

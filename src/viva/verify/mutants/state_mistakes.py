@@ -152,8 +152,8 @@ def _is_array(name: str, code: Code) -> bool:
         if isinstance(function, _FUNCTIONS):
             for argument in function.args.args:
                 if argument.arg == name:
-                    said = ast.unparse(argument.annotation) if argument.annotation else ""
-                    return bool(_ARRAY.search(said) if said else _ARRAY_NAMES.fullmatch(name))
+                    annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+                    return bool(_ARRAY.search(annotation) if annotation else _ARRAY_NAMES.fullmatch(name))
     return False
 
 
