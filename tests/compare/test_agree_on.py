@@ -408,11 +408,11 @@ class TestFingerprints:
 
     def test_a_strategy_with_state_is_drawn_anew(self):
         generator = np.random.default_rng(0)
-        before = kept._kept.cache_info().currsize
+        before = kept._cached_examples.cache_info().currsize
         agree_on(
             lambda n: n, lambda n: n, st.integers(0, 3).map(lambda n: n + 0 * int(generator.integers(2))), examples=5
         )
-        assert kept._kept.cache_info().currsize == before
+        assert kept._cached_examples.cache_info().currsize == before
 
 
 @settings(suppress_health_check=list(HealthCheck))

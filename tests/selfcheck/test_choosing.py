@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from viva.config.course import Handed
-from viva.selfcheck.packing.choosing import Asked, Chosen, choose, defined, holds_secret, imports
+from viva.selfcheck.packing.choosing import ChosenFiles, ExpectedFiles, choose, defined, holds_secret, imports
 from viva.selfcheck.packing.pack_listing import listing
 
-TOTAL = Asked(Handed(), names=frozenset({"total"}))
+TOTAL = ExpectedFiles(Handed(), names=frozenset({"total"}))
 
 
 def write(folder: Path, **files: str) -> None:
@@ -19,7 +19,7 @@ def write(folder: Path, **files: str) -> None:
         path.write_text(text, "utf-8")
 
 
-def chosen(folder: Path, only: str = "", asked: Asked = TOTAL) -> Chosen:
+def chosen(folder: Path, only: str = "", asked: ExpectedFiles = TOTAL) -> ChosenFiles:
     return choose(listing(folder), asked, lambda path: (folder / path).read_bytes(), only)
 
 
@@ -133,9 +133,9 @@ def test_a_module_that_nothing_imports_is_taken_where_it_may_be_asked_for(tmp_pa
     write(
         tmp_path, **{"solution.py": "", "more.py": "def total(): ...\n", "starter.py": "", "tries.py": "def x(): ...\n"}
     )
-    asked = Asked(Handed(), frozenset({"starter.py"}), frozenset({"total"}))
+    asked = ExpectedFiles(Handed(), frozenset({"starter.py"}), frozenset({"total"}))
     assert chosen(tmp_path, asked=asked).paths == ["more.py", "solution.py", "starter.py"]
-    assert chosen(tmp_path, asked=Asked(Handed())).paths == ["more.py", "solution.py", "starter.py", "tries.py"]
+    assert chosen(tmp_path, asked=ExpectedFiles(Handed())).paths == ["more.py", "solution.py", "starter.py", "tries.py"]
 
 
 def test_names_that_a_program_defines() -> None:

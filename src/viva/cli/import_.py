@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from viva.adapters.importing.new_course import Imported
+    from viva.adapters.importing.new_course import ImportedAssignment
 
 
 @click.command("import")
@@ -40,7 +40,7 @@ def command(tool: str, path: Path, to: Path) -> int:
     return 0
 
 
-def _reader(tool: str) -> "Callable[[Path], list[Imported]]":
+def _reader(tool: str) -> "Callable[[Path], list[ImportedAssignment]]":
     if tool == "nbgrader":
         from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 

@@ -15,7 +15,7 @@ from viva.model.errors import UsageError
 if TYPE_CHECKING:
     from viva.config import Assignment, Course
     from viva.model import Score
-    from viva.selfcheck.packing.choosing import Chosen
+    from viva.selfcheck.packing.choosing import ChosenFiles
 
 MOST_MIB: Final = 64
 """Of a whole submission, as intake has it."""
@@ -62,14 +62,14 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     return 2 if score.has_grader_error else 0
 
 
-def _gather(path: Path, assignment: "Assignment | None") -> "tuple[Chosen, tuple[File, ...]]":
+def _gather(path: Path, assignment: "Assignment | None") -> "tuple[ChosenFiles, tuple[File, ...]]":
     """The files of the folder that are handed in; without an assignment, those that any might ask for.
 
     Raises:
         UsageError: there is nothing to hand in, or a file cannot be read.
     """
     from viva.config.course import Handed
-    from viva.selfcheck.packing.choosing import Asked, asked_by, choose
+    from viva.selfcheck.packing.choosing import ExpectedFiles, choose, expected_files
     from viva.selfcheck.packing.pack_archive import Folder
     from viva.selfcheck.packing.pack_listing import listing
     from viva.submissions.content_checks import problem
@@ -80,7 +80,9 @@ def _gather(path: Path, assignment: "Assignment | None") -> "tuple[Chosen, tuple
         raise UsageError(no_such_path(path))
     folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
     reader = Folder(folder, MOST_MIB << 20)
-    chosen = choose(listing(folder), asked_by(assignment) if assignment else Asked(Handed()), reader.read, only)
+    chosen = choose(
+        listing(folder), expected_files(assignment) if assignment else ExpectedFiles(Handed()), reader.read, only
+    )
     if not chosen.mains:
         raise UsageError(f"{path}: there is no notebook and no Python file to hand in.")
     files = tuple(File(safe(name), reader.read(name)) for name in chosen.paths)
@@ -112,7 +114,7 @@ def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -
         return examiner.grade(GradeRequest(submission, options)).score
 
 
-def _tell(chosen: "Chosen", files: tuple[File, ...], findings: list[str]) -> None:
+def _tell(chosen: "ChosenFiles", files: tuple[File, ...], findings: list[str]) -> None:
     from viva.formats.escaping import line, terminal
 
     click.echo("Packed:")

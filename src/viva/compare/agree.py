@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from viva.compare.common_mistakes import looks_like
+from viva.compare.common_mistakes import common_mistake
 from viva.compare.containers import compare
 from viva.compare.context import Context
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_answer
-from viva.compare.hints import known_mistakes, told
+from viva.compare.hints import matching_hints, mistakes_sentence
 from viva.compare.masks import find_convention
 from viva.compare.normalize import plain
 from viva.compare.show import show
@@ -59,7 +59,7 @@ def agree(
     found = difference(actual, expected, context)
     if found is None:
         return
-    named, notes = known_mistakes(hints, lambda value: difference(actual, value, context) is None)
+    named, notes = matching_hints(hints, lambda value: difference(actual, value, context) is None)
     raise disagreement(found, name, named, notes)
 
 
@@ -78,9 +78,9 @@ def disagreement(found: Difference, name: str, named: list[str], notes: list[str
     """Return the exception with its message, which names a common mistake or a visible similarity of the values."""
     message = found.sentence(name)
     if named:
-        message += told(named)
+        message += mistakes_sentence(named)
     else:
-        message = " ".join(filter(None, [message, found.advice, looks_like(found.actual, found.expected)]))
+        message = " ".join(filter(None, [message, found.advice, common_mistake(found.actual, found.expected)]))
     error = Disagreement(
         message,
         hint=named[0] if named else None,

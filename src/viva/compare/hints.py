@@ -5,17 +5,17 @@ from typing import Any, Final
 
 from viva.model.errors import BoxError, GraderError
 
-TOLD: Final = 3
+MOST_NAMED: Final = 3
 """An answer may equal several mistakes; so many are named."""
 
 
-def told(named: list[str]) -> str:
+def mistakes_sentence(named: list[str]) -> str:
     """Return the sentence that names common mistakes, of which there is at least one."""
-    words = ", or ".join(named[:TOLD])
+    words = ", or ".join(named[:MOST_NAMED])
     return f" It equals a known mistake: {words}{'' if words.endswith(('.', '?', '!')) else '.'}"
 
 
-def known_mistakes(hints: Mapping[str, Any] | None, agrees: Callable[[Any], bool]) -> tuple[list[str], list[str]]:
+def matching_hints(hints: Mapping[str, Any] | None, agrees: Callable[[Any], bool]) -> tuple[list[str], list[str]]:
     """Return the names of the mistakes that the answer equals, and notes to the author about hints that failed.
 
     Args:

@@ -18,13 +18,13 @@ def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Diffe
         return of_another_kind(actual, expected)
     if actual == expected or (context.spaces and _words(actual, expected) == expected.split()):
         return None
-    text = f"is {show(actual)}; expected {show(expected)}.{_almost(actual, expected)}"
+    text = f"is {show(actual)}; expected {show(expected)}.{_near_miss(actual, expected)}"
     if max(len(actual), len(expected)) > _SHORT:
         at = _first_difference(actual, expected)
         start = max(0, at - _AROUND)
         seen, wanted = actual[start : at + _AROUND], expected[start : at + _AROUND]
         text = f"differs from the expected text at character {at}: {seen!r}, expected {wanted!r}."
-        text += _almost(actual, expected)
+        text += _near_miss(actual, expected)
     return Difference(text, "", actual, expected)
 
 
@@ -33,7 +33,7 @@ def _words(actual: Any, expected: Any) -> Any:
     return actual.split() if len(actual) <= _MUCH_LONGER * len(expected) + 10_000 else None
 
 
-def _almost(actual: Any, expected: Any) -> str:
+def _near_miss(actual: Any, expected: Any) -> str:
     if len(actual) > _MUCH_LONGER * len(expected) + 1000:
         return ""
     if actual.split() == expected.split():

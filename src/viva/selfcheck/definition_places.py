@@ -25,9 +25,9 @@ def with_places(entry: Entry, called: Iterable[str], namespace: Mapping[str, Any
     places = [(name, place) for name in sorted(called) if (place := _place(_lookup(namespace, name), cells))]
     if not places:
         return entry
-    told = "\n".join(f"`{name}` is defined in {place}." for name, place in places[:_MOST])
+    definitions = "\n".join(f"`{name}` is defined in {place}." for name, place in places[:_MOST])
     losing = next((c for c in reversed(entry.cases) if c.status is not Status.PASSED), entry.cases[-1])
-    message = f"{losing.message}\n{told}" if losing.message else told
+    message = f"{losing.message}\n{definitions}" if losing.message else definitions
     cases = tuple(dataclasses.replace(c, message=message) if c is losing else c for c in entry.cases)
     return dataclasses.replace(entry, cases=cases)
 

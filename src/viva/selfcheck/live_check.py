@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from viva.selfcheck.live_notebook import LiveNotebook
 
 NOT_KEPT: Final = "Too large to be protected against changes while it was checked: {names}."
-FORBIDDEN: Final = (
+IMPORTS_NOT_CHECKED: Final = (
     "The assignment forbids some imports, and that is looked at only where a file is loaded: `viva check` does."
 )
-NO_PLACES: Final = "{assignment} means the CPU where code names a graphics card; here it runs as it is written."
+DEVICE_NOT_CHANGED: Final = (
+    "{assignment} means the CPU where code names a graphics card; here it runs as it is written."
+)
 
 
 class CheckRefused(UsageError):

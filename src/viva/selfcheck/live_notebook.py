@@ -19,7 +19,7 @@ NOT_FOUND: Final = (
     "`viva check` on the saved file sees them."
 )
 SAVED: Final = "Answers in Markdown cells are read from {name} as it was last saved."
-_BESIDE: Final = (".py", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".npy", ".npz", ".safetensors")
+_READ_SUFFIXES: Final = (".py", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".npy", ".npz", ".safetensors")
 _MOST_BYTES: Final = 4 << 20
 """Of one file beside the notebook that goes to the examiner."""
 _MOST_TOGETHER: Final = 16 << 20
@@ -66,7 +66,7 @@ class LiveNotebook:
         notes: list[str] = []
         files: dict[str, bytes] = {}
         left = _MOST_TOGETHER
-        for path in self._beside():
+        for path in self._nearby_files():
             data = _read(path, min(_MOST_BYTES, left))
             if data is None:
                 notes.append(f"{path.name} is large and was not looked into; `viva check` on the folder does.")
@@ -78,21 +78,21 @@ class LiveNotebook:
             notes.append(SAVED.format(name=self.file.name))
         else:
             notes.append(NOT_FOUND)
-        handed = tuple(File(name, files[name]) for name in sorted(files))
+        submitted = tuple(File(name, files[name]) for name in sorted(files))
         name = str(self.file or "this notebook")
-        return Submission(name, handed, digest(handed)), notes
+        return Submission(name, submitted, digest(submitted)), notes
 
     def outline(self, submission: Submission) -> Submission:
         """Return the submission with a module that defines the names defined here, to recognise the assignment."""
         text = "".join(f"{name} = 0\n" for name in list(self.namespace) if type(name) is str and name.isidentifier())
         return Submission(submission.name, (*submission.files, File("live.py", text.encode())), "")
 
-    def _beside(self) -> list[Path]:
+    def _nearby_files(self) -> list[Path]:
         try:
             paths = sorted(self.folder.iterdir())
         except OSError:
             return []
-        wanted = (path for path in paths if path.suffix in _BESIDE or path.name in ANSWERS)
+        wanted = (path for path in paths if path.suffix in _READ_SUFFIXES or path.name in ANSWERS)
         return [path for path in wanted if not path.name.startswith(".") and not path.is_symlink() and path.is_file()]
 
 
@@ -106,9 +106,9 @@ def find(environ: Mapping[str, str] = os.environ) -> LiveNotebook:
 
 def _file(namespace: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
     """Return the notebook's file, if VS Code or Jupyter's server names it; Colab does not."""
-    for told in (namespace.get("__vsc_ipynb_file__"), namespace.get("__session__"), environ.get("JPY_SESSION_NAME")):
-        if type(told) is str and told.endswith(".ipynb") and "\0" not in told:
-            path = Path(told)
+    for name in (namespace.get("__vsc_ipynb_file__"), namespace.get("__session__"), environ.get("JPY_SESSION_NAME")):
+        if type(name) is str and name.endswith(".ipynb") and "\0" not in name:
+            path = Path(name)
             if path.is_file():
                 return path.absolute()
     return None

@@ -37,8 +37,8 @@ def left_out(
         entries: the results of those that were run.
         elsewhere: in a released folder, the points of tests that were not released, by kind.
     """
-    came = {entry.test_id: entry for entry in entries}
-    kinds = [(_kind(test, came.get(test.test_id)), test.points) for test in tests]
+    results = {entry.test_id: entry for entry in entries}
+    kinds = [(_kind(test, results.get(test.test_id)), test.points) for test in tests]
     here = [
         LeftOut(what, len(points), sum(points, Fraction(0)))
         for what in _ORDER
@@ -61,17 +61,17 @@ def sentence(found: Sequence[LeftOut], how_to_train: str) -> str:
     return f"Not run here: {listed}."
 
 
-def _kind(test: Entry, came: Entry | None) -> str:
+def _kind(test: Entry, result: Entry | None) -> str:
     """Return why the points of a test are not decided here; empty if they are."""
-    if test.visibility != "visible" and came is None:
+    if test.visibility != "visible" and result is None:
         return HIDDEN
-    if came is None:
+    if result is None:
         return OTHERS
-    if came.status is Status.NEEDS_REVIEW:
+    if result.status is Status.NEEDS_REVIEW:
         return WRITTEN
-    if came.status is Status.DEFERRED:
-        return TRAINING if "training" in came.needs and "gpu" not in came.needs else GPU
-    return OURS if came.status is Status.GRADER_ERROR else ""
+    if result.status is Status.DEFERRED:
+        return TRAINING if "training" in result.needs and "gpu" not in result.needs else GPU
+    return OURS if result.status is Status.GRADER_ERROR else ""
 
 
 def _points(part: LeftOut) -> str:

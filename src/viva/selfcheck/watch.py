@@ -75,9 +75,9 @@ def versions(
 
 def changed(before: Score, now: Score) -> list[Entry]:
     """Return the entries whose status, points or messages differ from before."""
-    known = {entry.test_id: _said(entry) for entry in before.entries}
-    return [entry for entry in now.entries if known.get(entry.test_id) != _said(entry)]
+    known = {entry.test_id: _shown_result(entry) for entry in before.entries}
+    return [entry for entry in now.entries if known.get(entry.test_id) != _shown_result(entry)]
 
 
-def _said(entry: Entry) -> tuple[object, ...]:
+def _shown_result(entry: Entry) -> tuple[object, ...]:
     return entry.status, entry.earned, entry.points, entry.message

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from examined import SECRET, best_tier, handed_in
 
-from viva.adapters.importing.new_course import Imported, write_course
+from viva.adapters.importing.new_course import ImportedAssignment, write_course
 from viva.config import load_course
 from viva.model import Entry, Score
 from viva.model.grade_request import GradeOptions, GradeRequest
@@ -15,7 +15,7 @@ from viva.pipeline.process.settings import BoxOptions
 class ImportedCourse:
     """Grades submissions of the first assignment."""
 
-    def __init__(self, root: Path, assignments: list[Imported]) -> None:
+    def __init__(self, root: Path, assignments: list[ImportedAssignment]) -> None:
         write_course(root, "old", assignments)
         self.course = load_course(root)
         self.assignment = self.course.assignment(self.course.assignments[0])

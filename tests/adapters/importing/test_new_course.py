@@ -7,7 +7,7 @@ import pytest
 from nbgrader_class import cell, source
 
 from bench.small_course import notebook
-from viva.adapters.importing.new_course import Imported, folder_name, plain_points, write_course
+from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, write_course
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
 
@@ -15,8 +15,8 @@ SETTINGS = {"title": "Old", "suite": "nbgrader", "submission": {"notebook": "a.i
 SOURCE = notebook(source()).encode()
 
 
-def imported(name: str = "old", text: bytes = SOURCE) -> Imported:
-    return Imported(name, dict(SETTINGS), {"source/a.ipynb": text})
+def imported(name: str = "old", text: bytes = SOURCE) -> ImportedAssignment:
+    return ImportedAssignment(name, dict(SETTINGS), {"source/a.ipynb": text})
 
 
 def test_what_is_written_is_a_course_with_a_secret_of_its_own(tmp_path: Path) -> None:

@@ -64,12 +64,12 @@ class CellGrader(SharedGrader):
         run = NotebookRun(session, loader, limits, limits.load_s, deadline)
         seed = self.seeds.box("suite")
         if isinstance(self.suite, NbgraderSuite):
-            return session, _Run(run, NbgraderRun(self.suite, run, seed, {}).outcome)
-        return session, _Run(run, OtterRun(self.suite, run, seed, {}).outcome)
+            return session, _CellRun(run, NbgraderRun(self.suite, run, seed, {}).outcome)
+        return session, _CellRun(run, OtterRun(self.suite, run, seed, {}).outcome)
 
 
 @dataclass(slots=True)
-class _Run:
+class _CellRun:
     """Returns an outcome for each test, whatever the boxes do."""
 
     run: NotebookRun

@@ -43,8 +43,8 @@ def of_case(reply: Any, *, success: str, failure: str) -> Outcome:
     error = StudentRaised.from_wire(raised) if raised else None
     timed_out = error is not None and error.limit == "time"
     status = Status.TIMEOUT if timed_out else Status.FAILED
-    told = _said(error) if error is not None else untrusted.text(case.get("words"), OUTPUT_CAP).strip("\n* ")
-    return Outcome(status, "\n".join(t for t in (failure, told or "Test failed.") if t)[:OUTPUT_CAP])
+    message = _error_text(error) if error is not None else untrusted.text(case.get("words"), OUTPUT_CAP).strip("\n* ")
+    return Outcome(status, "\n".join(t for t in (failure, message or "Test failed.") if t)[:OUTPUT_CAP])
 
 
 def _part(text: str, points: Fraction) -> Outcome:
@@ -60,8 +60,8 @@ def _part(text: str, points: Fraction) -> Outcome:
     share = min(Fraction(str(value)) / points, Fraction(1)) if math.isfinite(value) else Fraction(1)
     if share == 1:
         return Outcome(Status.PASSED)
-    said = f"Your answer earns {value:g} of {float(points):g} points."
-    return Outcome(Status.PARTIAL if share else Status.FAILED, said, share=share)
+    message = f"Your answer earns {value:g} of {float(points):g} points."
+    return Outcome(Status.PARTIAL if share else Status.FAILED, message, share=share)
 
 
 def _lost(cell: dict[Any, Any], output: dict[Any, Any]) -> Outcome:
@@ -71,14 +71,14 @@ def _lost(cell: dict[Any, Any], output: dict[Any, Any]) -> Outcome:
         if error.limit == "time":
             return Outcome(Status.TIMEOUT, describe(error))
         failed = error.type_name == "AssertionError"
-        return Outcome(Status.FAILED if failed else Status.ERROR, _said(error))
-    words = untrusted.text(output.get("text"), _LONGEST).strip()
+        return Outcome(Status.FAILED if failed else Status.ERROR, _error_text(error))
+    output_text = untrusted.text(output.get("text"), _LONGEST).strip()
     if output.get("name") == "stderr":
-        return Outcome(Status.FAILED, f"{ERROR_OUTPUT}\n{words}")
-    return Outcome(Status.TIMEOUT if cell.get("status") == "timeout" else Status.ERROR, words or "Test failed.")
+        return Outcome(Status.FAILED, f"{ERROR_OUTPUT}\n{output_text}")
+    return Outcome(Status.TIMEOUT if cell.get("status") == "timeout" else Status.ERROR, output_text or "Test failed.")
 
 
-def _said(error: StudentRaised) -> str:
+def _error_text(error: StudentRaised) -> str:
     """Return what a failed assertion says; any other exception with the student's own lines."""
     if error.type_name == "AssertionError":
         return f"Test failed: {error.message}" if error.message else "Test failed."

@@ -37,7 +37,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Ran:
+class StepResults:
     """What the box replied to each step, by the step's place; for the others, why they did not run."""
 
     replies: dict[int, Any] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class NotebookRun:
 
     def run(
         self, path: str, steps: Sequence[Step], *, hidden: bool, seed: int, checks: dict[str, Any] | None = None
-    ) -> Ran:
+    ) -> StepResults:
         """Run the steps in a fresh box.
 
         Args:
@@ -83,7 +83,7 @@ class NotebookRun:
             BoxError: as BoxSession.open; what one step does to its box is not raised.
             GraderError: as BoxSession.open.
         """
-        ran = Ran()
+        ran = StepResults()
         for _ in range(MOST_BOXES):
             if not self._clean:
                 self._session.close()
@@ -98,7 +98,7 @@ class NotebookRun:
             self._tell(path, steps, ran)
         return ran
 
-    def _run_all(self, steps: Sequence[Step], ran: Ran, *, hidden: bool) -> bool:
+    def _run_all(self, steps: Sequence[Step], ran: StepResults, *, hidden: bool) -> bool:
         """Run every step; return False if a step ended the box."""
         for at, step in enumerate(steps):
             if at in ran.errors:
@@ -136,7 +136,7 @@ class NotebookRun:
         """Return when the time of the whole submission is over; waiting for a box does not count."""
         return self._deadline + self._session.waited_s
 
-    def _tell(self, path: str, steps: Sequence[Step], ran: Ran) -> None:
+    def _tell(self, path: str, steps: Sequence[Step], ran: StepResults) -> None:
         """Note above the results which of the student's own cells failed."""
         report = self._session.report
         if report is None:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from viva.adapters.importing.bundle import below, read_bundle
-from viva.adapters.importing.new_course import Imported, folder_name
+from viva.adapters.importing.new_course import ImportedAssignment, folder_name
 from viva.adapters.importing.student_notebook import preloads
 from viva.model.errors import UsageError
 
@@ -17,7 +17,7 @@ _NOT_DATA: Final = ("run_tests.py", "setup.sh", "run_autograder", "requirements.
 _HARNESS: Final = ("gradescope_utils", "unittest", "pytest")
 
 
-def import_gradescope(path: Path) -> list[Imported]:
+def import_gradescope(path: Path) -> list[ImportedAssignment]:
     """Return the assignment of an autograder's folder or zip archive.
 
     Raises:
@@ -46,7 +46,7 @@ def import_gradescope(path: Path) -> list[Imported]:
         "submission": {"notebook": None, "module": f"{modules[0]}.py"},
         "preload": preloads(texts.values()),
     }
-    imported = Imported(name, settings, {f"tests/{p}": d for p, d in suite.items()})
+    imported = ImportedAssignment(name, settings, {f"tests/{p}": d for p, d in suite.items()})
     imported.starter = {f"{module}.py": b"# Hand in this file.\n" for module in modules} if len(modules) > 1 else {}
     imported.add_data(data)
     imported.notes = _notes(files)

@@ -23,7 +23,7 @@ from viva.model.errors import CourseError, UsageError
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportedAssignment:
     """One imported assignment."""
 
     name: str
@@ -56,7 +56,7 @@ class Imported:
             self.settings["data"] = sorted([*self.settings.get("data", []), *files])
 
 
-def write_course(to: Path, title: str, assignments: Sequence[Imported]) -> None:
+def write_course(to: Path, title: str, assignments: Sequence[ImportedAssignment]) -> None:
     """Write the course and read it again before it gets its name.
 
     Raises:
@@ -107,7 +107,7 @@ def question(title: str, points: Fraction, text: str, model: str) -> dict[str, A
     return {"title": title, "points": worth, **answer, "items": [{"id": "right", "points": worth, "text": words}]}
 
 
-def _write(root: Path, title: str, assignments: Sequence[Imported]) -> None:
+def _write(root: Path, title: str, assignments: Sequence[ImportedAssignment]) -> None:
     files: dict[str, bytes] = {
         "grader.yaml": _yaml({"course": title, "secret": "file:.secret", "assignments": [a.name for a in assignments]}),
         ".gitignore": b".secret\nresults/\n__pycache__/\n",

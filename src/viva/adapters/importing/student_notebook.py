@@ -70,8 +70,8 @@ def preloads(sources: Iterable[str]) -> list[str]:
 def language_of(data: bytes) -> str:
     """Return the programming language of a notebook; "python" where it names none."""
     metadata = _table(json.loads(data.decode("utf-8-sig")).get("metadata"))
-    told = _table(metadata.get("kernelspec")).get("language") or _table(metadata.get("language_info")).get("name")
-    return told.lower() if isinstance(told, str) else "python"
+    language = _table(metadata.get("kernelspec")).get("language") or _table(metadata.get("language_info")).get("name")
+    return language.lower() if isinstance(language, str) else "python"
 
 
 def _table(value: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from viva.adapters.cells.cell_outcome import of_cell, of_error
-from viva.adapters.cells.cell_run import NotebookRun, Ran, Step
+from viva.adapters.cells.cell_run import NotebookRun, Step, StepResults
 from viva.adapters.cells.cell_tests import CellTest, plain_test
 from viva.adapters.nbgrader.nbgrader_source import SourceCell, SourceNotebook
 from viva.adapters.nbgrader.regions import HIDDEN_TESTS, has_region
@@ -51,7 +51,7 @@ class NbgraderRun:
     suite: NbgraderSuite
     run: NotebookRun
     seed: int
-    _ran: dict[tuple[str, bool], "_Composed"]
+    _ran: dict[tuple[str, bool], "_NotebookResults"]
 
     def outcome(self, test: CellTest) -> Outcome:
         """Return the outcome of a test.
@@ -67,8 +67,8 @@ class NbgraderRun:
         composed, cell = self._ran[key], source.cells[test.key]
         if composed.notebook is None:
             return Outcome(Status.FAILED, NO_NOTEBOOK.format(file=test.file))
-        if cell.is_marked_by_a_person:
-            return _to_be_marked(cell, composed.notebook)
+        if cell.is_graded_by_hand:
+            return _pending_review(cell, composed.notebook)
         at = composed.places.get(test.key)
         if at is None:
             return Outcome(Status.FAILED, TAKEN_OUT)
@@ -76,15 +76,15 @@ class NbgraderRun:
             return of_error(composed.ran.errors[at])
         return of_cell(composed.ran.replies.get(at), cell.points)
 
-    def _run(self, source: SourceNotebook, *, hidden: bool) -> "_Composed":
-        path, notebook = self._handed_in(source)
+    def _run(self, source: SourceNotebook, *, hidden: bool) -> "_NotebookResults":
+        path, notebook = self._find_notebook(source)
         if notebook is None:
-            return _Composed(None, Ran(), {})
+            return _NotebookResults(None, StepResults(), {})
         steps = compose(notebook, source, hidden=hidden)
         ran = self.run.run(path, steps, hidden=hidden, seed=self.seed)
-        return _Composed(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
+        return _NotebookResults(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
 
-    def _handed_in(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
+    def _find_notebook(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
         """Return the notebook of that name, or the only one if one is expected and one was submitted."""
         there = {p: n for p, n in self.run.find().notebooks.items() if p.endswith(".ipynb")}
         named = [path for path in there if PurePosixPath(path).name == source.file]
@@ -94,9 +94,9 @@ class NbgraderRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _Composed:
+class _NotebookResults:
     notebook: Notebook | None
-    ran: Ran
+    ran: StepResults
     places: Mapping[str, int]
 
 
@@ -105,10 +105,10 @@ def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list
 
     Of several cells with one id the last counts as the author's, as in nbgrader; a missing one is not put back.
     """
-    last = {_id_of(cell): at for at, cell in enumerate(notebook.cells)}
+    last = {_grade_id(cell): at for at, cell in enumerate(notebook.cells)}
     steps: list[Step] = []
     for at, cell in enumerate(notebook.cells):
-        known = source.cells.get(_id_of(cell)) if last[_id_of(cell)] == at else None
+        known = source.cells.get(_grade_id(cell)) if last[_grade_id(cell)] == at else None
         kind, text = known.kind if known is not None else cell.kind, cell.source
         if known is not None and known.locked:
             text = known.source if hidden else known.released
@@ -118,14 +118,14 @@ def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list
     return steps
 
 
-def _id_of(cell: Cell) -> str:
+def _grade_id(cell: Cell) -> str:
     about = cell.metadata.get("nbgrader")
     grade_id = about.get("grade_id") if isinstance(about, dict) else None
     return grade_id if isinstance(grade_id, str) else ""
 
 
 def _tests_of(file: str, cell: SourceCell) -> Sequence[CellTest]:
-    if not (cell.is_test or cell.is_marked_by_a_person):
+    if not (cell.is_test or cell.is_graded_by_hand):
         return ()
     test_id = f"{file}::{cell.grade_id}"
     test = CellTest(plain_test(test_id, cell.grade_id, cell.grade_id, cell.points), file, cell.grade_id)
@@ -142,9 +142,9 @@ def _hidden(function: TestFunction) -> TestFunction:
     return replace(function, visibility="hidden")
 
 
-def _to_be_marked(cell: SourceCell, notebook: Notebook) -> Outcome:
+def _pending_review(cell: SourceCell, notebook: Notebook) -> Outcome:
     """Leave the answer for a person, unless it is what was handed out, which earns nothing in nbgrader."""
-    theirs = next((c.source for c in reversed(notebook.cells) if _id_of(c) == cell.grade_id), None)
+    theirs = next((c.source for c in reversed(notebook.cells) if _grade_id(c) == cell.grade_id), None)
     if theirs is None:
         return Outcome(Status.NEEDS_REVIEW, NOT_FOUND, rubric=cell.grade_id)
     if cell.task:

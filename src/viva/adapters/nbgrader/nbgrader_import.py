@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from viva.adapters.importing.bundle import below, read_bundle
-from viva.adapters.importing.new_course import Imported, folder_name, plain_points, question
+from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, question
 from viva.adapters.importing.student_notebook import Cell, language_of, preloads, written
 from viva.adapters.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNotebook, read_source
 from viva.model.errors import CourseError, UsageError
@@ -22,7 +22,7 @@ _CHANGE_TOTALS: Final = ("ClearHiddenTests", "ClearSolutions", "OverwriteCells",
 _TIMEOUTS: Final = ("ExecutePreprocessor.timeout", "Execute.timeout")
 
 
-def import_nbgrader(path: Path) -> list[Imported]:
+def import_nbgrader(path: Path) -> list[ImportedAssignment]:
     """Return every assignment of an nbgrader course, or the one whose folder was given.
 
     Raises:
@@ -53,7 +53,7 @@ def _assignments(files: Mapping[str, bytes], path: Path) -> Iterator[tuple[str, 
             yield folder_name(name), own
 
 
-def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mapping[str, float]) -> Imported:
+def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mapping[str, float]) -> ImportedAssignment:
     notebooks = {p: data for p, data in files.items() if p.endswith(".ipynb") and "/" not in p}
     for file, data in notebooks.items():
         if b'"nbgrader"' in data and not language_of(data).startswith("python"):
@@ -70,10 +70,10 @@ def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mappin
     graded = [n for n in read if n.cells]
     cells = [cell for n in graded for cell in n.cells.values()]
     limit_s = settings.get("timeout", CELL_S)
-    total = sum((c.points for c in cells if c.is_test or c.is_marked_by_a_person), Fraction(0))
+    total = sum((c.points for c in cells if c.is_test or c.is_graded_by_hand), Fraction(0))
     pattern = graded[0].file if len(graded) == 1 else "*.ipynb"
     texts = [c.source for c in cells if c.kind == "code"]
-    imported = Imported(
+    imported = ImportedAssignment(
         name,
         {
             "title": name,
@@ -108,7 +108,7 @@ def _released(cells: list[Cell], notebook: SourceNotebook) -> list[Cell]:
 def _rubric(notebook: SourceNotebook, there: Mapping[str, Any]) -> dict[str, Any]:
     questions: dict[str, Any] = {}
     for cell in notebook.cells.values():
-        if not cell.is_marked_by_a_person:
+        if not cell.is_graded_by_hand:
             continue
         if cell.grade_id in there:
             raise UsageError(f"{notebook.file}: `{cell.grade_id}` is marked by a person in another notebook as well.")

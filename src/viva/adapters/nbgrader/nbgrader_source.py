@@ -40,7 +40,7 @@ class SourceCell:
         return self.grade and not self.solution and self.kind == "code"
 
     @property
-    def is_marked_by_a_person(self) -> bool:
+    def is_graded_by_hand(self) -> bool:
         """Return whether this is an answer or a task that a person grades."""
         return (self.grade and not self.is_test) or self.task
 
@@ -88,7 +88,7 @@ def read_source(folder: Path) -> tuple[SourceNotebook, ...]:
     if not paths:
         raise CourseError(f"{folder} holds no notebook: `suite: nbgrader` expects the source version (*.ipynb) there.")
     notebooks = tuple(SourceNotebook(path.name, _cells(path)) for path in paths)
-    if not any(c.is_test or c.is_marked_by_a_person for n in notebooks for c in n.cells.values()):
+    if not any(c.is_test or c.is_graded_by_hand for n in notebooks for c in n.cells.values()):
         raise CourseError(f"{folder}: no cell of any notebook is worth points: nbgrader's metadata are missing.")
     return notebooks
 
@@ -103,11 +103,11 @@ def _cells(path: Path) -> dict[str, SourceCell]:
         about = cell.metadata.get("nbgrader")
         if not isinstance(about, dict) or not about:
             if f"BEGIN {SOLUTION}" in cell.source or f"BEGIN {HIDDEN_TESTS}" in cell.source:
-                raise _wrong(path, cell, "has regions of nbgrader, but none of its metadata; mark it in nbgrader")
+                raise _error(path, cell, "has regions of nbgrader, but none of its metadata; mark it in nbgrader")
             continue
         known = _known(path, cell, about)
         if known.grade_id in found:
-            raise _wrong(path, cell, f"has the id `{known.grade_id}` of a cell above; ids must differ")
+            raise _error(path, cell, f"has the id `{known.grade_id}` of a cell above; ids must differ")
         found[known.grade_id] = known
     return found
 
@@ -115,9 +115,9 @@ def _cells(path: Path) -> dict[str, SourceCell]:
 def _known(path: Path, cell: Cell, about: Mapping[str, Any]) -> SourceCell:
     grade_id, version = about.get("grade_id"), about.get("schema_version")
     if version not in (1, 2, OUR_SCHEMA):
-        raise _wrong(path, cell, f"has nbgrader metadata of version {version!r:.20}; expected {OUR_SCHEMA}")
+        raise _error(path, cell, f"has nbgrader metadata of version {version!r:.20}; expected {OUR_SCHEMA}")
     if not isinstance(grade_id, str) or not grade_id:
-        raise _wrong(path, cell, "has nbgrader metadata without a grade_id")
+        raise _error(path, cell, "has nbgrader metadata without a grade_id")
     grade, solution, task = (about.get(flag) is True for flag in ("grade", "solution", "task"))
     locked = not solution and (grade or about.get("locked") is True)
     known = SourceCell(
@@ -133,9 +133,9 @@ def _known(path: Path, cell: Cell, about: Mapping[str, Any]) -> SourceCell:
     try:
         _ = known.released
     except RegionError as error:
-        raise _wrong(path, cell, f"(`{grade_id}`): {error}") from None
+        raise _error(path, cell, f"(`{grade_id}`): {error}") from None
     if known.is_test and any("AUTOTEST" in line for line in cell.source.splitlines() if line.lstrip().startswith("#")):
-        raise _wrong(
+        raise _error(
             path,
             cell,
             f"(`{grade_id}`) has an AUTOTEST, which nbgrader turns into tests by running the solution; "
@@ -147,8 +147,8 @@ def _known(path: Path, cell: Cell, about: Mapping[str, Any]) -> SourceCell:
 def _points(path: Path, cell: Cell, value: Any) -> Fraction:
     if type(value) in (int, float) and 0 <= value <= MOST_POINTS:
         return Fraction(str(value))
-    raise _wrong(path, cell, f"is worth {value!r:.40} points; expected a number from 0 on")
+    raise _error(path, cell, f"is worth {value!r:.40} points; expected a number from 0 on")
 
 
-def _wrong(path: Path, cell: Cell, what: str) -> CourseError:
+def _error(path: Path, cell: Cell, what: str) -> CourseError:
     return CourseError(f"{path}: cell {cell.position} {what}.")

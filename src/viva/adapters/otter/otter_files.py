@@ -17,7 +17,7 @@ _DECORATOR: Final = ("name", "points", "hidden", "success_message", "failure_mes
 _CASE: Final = frozenset({"name", "code", "hidden", "locked", "points", "success_message", "failure_message"})
 
 
-class _Wrong(Exception):
+class _TestFileError(Exception):
     """What is wrong with a test file, as a phrase."""
 
 
@@ -65,7 +65,7 @@ def read_tests(folder: Path) -> tuple[OtterTest, ...]:
     for path in paths:
         try:
             tests.append(_read(path))
-        except (_Wrong, PointsError) as error:
+        except (_TestFileError, PointsError) as error:
             raise CourseError(f"{path}: {error}.") from None
     names = [test.name for test in tests]
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -77,17 +77,21 @@ def _read(path: Path) -> OtterTest:
     try:
         data = path.read_bytes()
         if len(data) > MOST_BYTES:
-            raise _Wrong(f"is larger than {MOST_BYTES >> 20} MiB; put data into files of their own")
+            raise _TestFileError(f"is larger than {MOST_BYTES >> 20} MiB; put data into files of their own")
         text = data.decode("utf-8-sig")
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise _Wrong(f"is no Python (line {error.lineno}: {error.msg})") from None
+        raise _TestFileError(f"is no Python (line {error.lineno}: {error.msg})") from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
-        raise _Wrong(f"cannot be read: {error}") from None
+        raise _TestFileError(f"cannot be read: {error}") from None
     values = _assigned(tree)
     if "OK_FORMAT" not in values:
-        raise _Wrong("does not say OK_FORMAT = True or False, so it is no test file of otter's present format")
-    return _ok(path.stem, values) if _literal(values, "OK_FORMAT") else _functions(path.stem, text, tree, values)
+        raise _TestFileError("does not say OK_FORMAT = True or False, so it is no test file of otter's present format")
+    return (
+        _from_ok_format(path.stem, values)
+        if _literal(values, "OK_FORMAT")
+        else _from_functions(path.stem, text, tree, values)
+    )
 
 
 def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
@@ -108,26 +112,26 @@ def _value(node: ast.expr, what: str) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        raise _Wrong(
+        raise _TestFileError(
             f"line {node.lineno}: `{what}` is worked out when the file is run; write it as a plain value"
         ) from None
 
 
-def _ok(file: str, values: dict[str, ast.expr]) -> OtterTest:
+def _from_ok_format(file: str, values: dict[str, ast.expr]) -> OtterTest:
     test = _literal(values, "test")
     if not isinstance(test, dict) or not isinstance(test.get("name"), str):
-        raise _Wrong("`test` is no dictionary with a name")
+        raise _TestFileError("`test` is no dictionary with a name")
     suites = test.get("suites")
     if not isinstance(suites, list) or len(suites) != 1 or not isinstance(suites[0], dict):
-        raise _Wrong("`suites` is no list of exactly one suite, which is all that otter runs")
+        raise _TestFileError("`suites` is no list of exactly one suite, which is all that otter runs")
     suite = suites[0]
     if suite.get("type", "doctest") != "doctest" or suite.get("setup") or suite.get("teardown"):
-        raise _Wrong("the suite has a setup, a teardown or a type other than doctest, which otter does not run")
+        raise _TestFileError("the suite has a setup, a teardown or a type other than doctest, which otter does not run")
     rows = suite.get("cases")
     if not isinstance(rows, list) or not all(isinstance(r, dict) and isinstance(r.get("code"), str) for r in rows):
-        raise _Wrong("`cases` is no list of cases with their `code`")
+        raise _TestFileError("`cases` is no list of cases with their `code`")
     if strange := next((key for row in rows for key in row if key not in _CASE), None):
-        raise _Wrong(f"a case has the key {strange!r:.40}, which otter does not know")
+        raise _TestFileError(f"a case has the key {strange!r:.40}, which otter does not know")
     points = resolve(test.get("points"), [row.get("points") for row in rows])
     cases = [
         OtterCase(
@@ -152,10 +156,10 @@ def _ok(file: str, values: dict[str, ast.expr]) -> OtterTest:
     )
 
 
-def _functions(file: str, text: str, tree: ast.Module, values: dict[str, ast.expr]) -> OtterTest:
+def _from_functions(file: str, text: str, tree: ast.Module, values: dict[str, ast.expr]) -> OtterTest:
     name = _literal(values, "name")
     if not isinstance(name, str):
-        raise _Wrong("does not define `name`, the question's name, as a text")
+        raise _TestFileError("does not define `name`, the question's name, as a text")
     decorated = {
         node.name: (node, call)
         for node in tree.body
@@ -163,8 +167,8 @@ def _functions(file: str, text: str, tree: ast.Module, values: dict[str, ast.exp
         for call in node.decorator_list
         if _is_test_case(call)
     }
-    told = [_told(call) for _, call in decorated.values()]
-    points = resolve(_literal(values, "points"), [row["points"] for row in told])
+    settings = [_decorator_settings(call) for _, call in decorated.values()]
+    points = resolve(_literal(values, "points"), [row["points"] for row in settings])
     cases = [
         OtterCase(
             str(row["name"] or f"{name} - {number}"),
@@ -173,7 +177,7 @@ def _functions(file: str, text: str, tree: ast.Module, values: dict[str, ast.exp
             str(row["success_message"] or ""),
             str(row["failure_message"] or ""),
         )
-        for number, (row, worth) in enumerate(zip(told, points, strict=True), 1)
+        for number, (row, worth) in enumerate(zip(settings, points, strict=True), 1)
     ]
     hidden = [node for (node, _), case in zip(decorated.values(), cases, strict=True) if case.hidden]
     return OtterTest(
@@ -193,14 +197,14 @@ def _is_test_case(node: ast.expr) -> bool:
     )
 
 
-def _told(call: ast.expr) -> dict[str, Any]:
-    told: dict[str, Any] = dict.fromkeys(_DECORATOR)
+def _decorator_settings(call: ast.expr) -> dict[str, Any]:
+    settings: dict[str, Any] = dict.fromkeys(_DECORATOR)
     if not isinstance(call, ast.Call):
-        raise _Wrong(f"line {call.lineno}: `@test_case` needs its parentheses")
+        raise _TestFileError(f"line {call.lineno}: `@test_case` needs its parentheses")
     if len(call.args) > len(_DECORATOR) or any(k.arg not in _DECORATOR for k in call.keywords):
-        raise _Wrong(f"line {call.lineno}: `test_case` is given what it does not take")
+        raise _TestFileError(f"line {call.lineno}: `test_case` is given what it does not take")
     given = {**dict(zip(_DECORATOR, call.args, strict=False)), **{str(k.arg): k.value for k in call.keywords}}
-    return told | {name: _value(node, name) for name, node in given.items()}
+    return settings | {name: _value(node, name) for name, node in given.items()}
 
 
 def _without(text: str, nodes: list[ast.FunctionDef]) -> str:

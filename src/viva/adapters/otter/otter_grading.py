@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from viva.adapters.cells.cell_outcome import of_case, of_error
-from viva.adapters.cells.cell_run import NotebookRun, Ran, Step
+from viva.adapters.cells.cell_run import NotebookRun, Step, StepResults
 from viva.adapters.cells.cell_tests import CellTest, plain_test
 from viva.adapters.otter.otter_files import FOLDER, OtterCase, OtterTest, read_tests
 from viva.config import Assignment
@@ -22,7 +22,7 @@ from viva.submissions.notebook_cells import Notebook
 CONFIG: Final = "otter_config.json"
 NO_NOTEBOOK: Final = "Not run: your submission holds neither a notebook nor a Python file."
 NOT_ALL: Final = "Nothing, because not every test of this question passed."
-TO_BE_MARKED: Final = f"{NOT_MARKED_YET}: a person marks this question."
+PENDING_REVIEW: Final = f"{NOT_MARKED_YET}: a person marks this question."
 NOT_TOLD: Final = "The test ended without saying how."
 _METADATA: Final = "otter"
 _IGNORED: Final = "otter_ignore"
@@ -39,14 +39,16 @@ class OtterSuite:
     """The visibility of hidden cases."""
     scale: Fraction
     """What all points are multiplied by, so that they add up to the points that the whole is worth."""
-    marked: tuple[Question, ...] = ()
+    graded_by_hand: tuple[Question, ...] = ()
     """What a person marks: the questions of the rubric."""
 
     @property
     def tests(self) -> tuple[CellTest, ...]:
         """Return the tests, hidden cases last; an all-or-nothing question gives its points after its last case."""
         tests = [test for question in self.questions for test in self._of(question)]
-        tests += [CellTest(plain_test(q.number, q.title, q.number, q.points), "", q.number) for q in self.marked]
+        tests += [
+            CellTest(plain_test(q.number, q.title, q.number, q.points), "", q.number) for q in self.graded_by_hand
+        ]
         return tuple(sorted(tests, key=lambda test: test.function.hidden))
 
     def _of(self, question: OtterTest) -> Sequence[CellTest]:
@@ -77,8 +79,8 @@ def read_otter(assignment: Assignment) -> OtterSuite:
     possible = config.get("points_possible")
     scale = Fraction(str(possible)) / total if possible is not None and total else Fraction(1)
     hidden = "after_published" if config.get("show_hidden") else "hidden"
-    marked = assignment.rubric().questions
-    return OtterSuite(questions, config.get("seed"), config.get("seed_variable"), hidden, scale, marked)
+    graded_by_hand = assignment.rubric().questions
+    return OtterSuite(questions, config.get("seed"), config.get("seed_variable"), hidden, scale, graded_by_hand)
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -122,7 +124,7 @@ class OtterRun:
     suite: OtterSuite
     run: NotebookRun
     seed: int
-    _ran: dict[bool, tuple[Ran, dict[str, int]] | None]
+    _ran: dict[bool, tuple[StepResults, dict[str, int]] | None]
 
     def outcome(self, test: CellTest) -> Outcome:
         """Return the outcome of a test.
@@ -132,7 +134,7 @@ class OtterRun:
             GraderError: the submission could not be put into a box.
         """
         if not test.file:
-            return Outcome(Status.NEEDS_REVIEW, TO_BE_MARKED, rubric=test.key)
+            return Outcome(Status.NEEDS_REVIEW, PENDING_REVIEW, rubric=test.key)
         hidden = test.function.hidden
         if hidden not in self._ran:
             self._ran[hidden] = self._run(hidden=hidden)
@@ -145,16 +147,16 @@ class OtterRun:
         if at in ran.errors:
             return of_error(ran.errors[at])
         asked = [number for number, case in enumerate(question.cases) if hidden or not case.hidden]
-        said = untrusted.rows(ran.replies.get(at))
-        if len(said) != len(asked):
+        case_results = untrusted.rows(ran.replies.get(at))
+        if len(case_results) != len(asked):
             return Outcome(Status.ERROR, NOT_TOLD)
         if test.case is None:
-            won = all(untrusted.table(case).get("passed") is True for case in said)
+            won = all(untrusted.table(case).get("passed") is True for case in case_results)
             return Outcome(Status.PASSED) if won else Outcome(Status.FAILED, NOT_ALL)
         case = question.cases[test.case]
-        return of_case(said[asked.index(test.case)], success=case.success, failure=case.failure)
+        return of_case(case_results[asked.index(test.case)], success=case.success, failure=case.failure)
 
-    def _run(self, *, hidden: bool) -> tuple[Ran, dict[str, int]] | None:
+    def _run(self, *, hidden: bool) -> tuple[StepResults, dict[str, int]] | None:
         notebooks = self.run.find().notebooks
         if not notebooks:
             return None

@@ -6,22 +6,22 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from viva.adapters.importing.bundle import below, files_of_zip, read_bundle
-from viva.adapters.importing.new_course import Imported, folder_name
+from viva.adapters.importing.new_course import ImportedAssignment, folder_name
 from viva.adapters.importing.student_notebook import cells_of, preloads, source_of
 from viva.adapters.otter.otter_grading import CONFIG
 from viva.adapters.otter.otter_master import Master, is_master, read_master
 from viva.model.errors import UsageError
 
-_MEANT: Final = ("seed", "seed_variable", "points_possible", "show_hidden", "lang", "grade_from_log", "plugins",
+_IMPORTED: Final = ("seed", "seed_variable", "points_possible", "show_hidden", "lang", "grade_from_log", "plugins",
                  "score_threshold")  # fmt: skip
 """Settings of otter that are taken over, or refused."""
-_QUIET: Final = ("assignment_name", "autograder_dir", "logo", "miniconda_path", "print_score", "print_summary",
+_WITHOUT_EFFECT: Final = ("assignment_name", "autograder_dir", "logo", "miniconda_path", "print_score", "print_summary",
                  "log_level", "zips", "force_public_test_summary", "course_id", "assignment_id", "token")  # fmt: skip
 """Settings that make no difference to a total; a token is never copied."""
 _NOT_DATA: Final = ("run_autograder", "run_otter.py", "setup.sh", "environment.yml", "requirements.txt", CONFIG)
 
 
-def import_otter(path: Path) -> list[Imported]:
+def import_otter(path: Path) -> list[ImportedAssignment]:
     """Return the assignment of an otter folder, archive or master notebook.
 
     Raises:
@@ -52,7 +52,7 @@ def import_otter(path: Path) -> list[Imported]:
     return [imported]
 
 
-def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> Imported:
+def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> ImportedAssignment:
     master: Master = read_master(files[file], f"{path}/{file}" if path.is_dir() else str(path))
     folder = file.rpartition("/")[0]
     data = below(files, folder)
@@ -67,12 +67,14 @@ def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> 
     return imported
 
 
-def _assignment(name: str, tests: Mapping[str, bytes], config: dict[str, Any], data: Mapping[str, bytes]) -> Imported:
-    meant = {key: config[key] for key in _MEANT if config.get(key) not in (None, [], False)}
-    imported = Imported(name, {"title": name, "suite": "otter"}, {f"tests/{p}": d for p, d in tests.items()})
-    if meant:
-        imported.graders[CONFIG] = (json.dumps(meant, indent=2) + "\n").encode()
-    other = sorted(key for key in config if key not in (*_MEANT, *_QUIET) and config[key])
+def _assignment(
+    name: str, tests: Mapping[str, bytes], config: dict[str, Any], data: Mapping[str, bytes]
+) -> ImportedAssignment:
+    imported_settings = {key: config[key] for key in _IMPORTED if config.get(key) not in (None, [], False)}
+    imported = ImportedAssignment(name, {"title": name, "suite": "otter"}, {f"tests/{p}": d for p, d in tests.items()})
+    if imported_settings:
+        imported.graders[CONFIG] = (json.dumps(imported_settings, indent=2) + "\n").encode()
+    other = sorted(key for key in config if key not in (*_IMPORTED, *_WITHOUT_EFFECT) and config[key])
     if other:
         imported.notes.append(f"Settings of otter that mean nothing here: {', '.join(other)}.")
     texts = [d.decode("utf-8", "replace") for d in tests.values()]
@@ -81,7 +83,7 @@ def _assignment(name: str, tests: Mapping[str, bytes], config: dict[str, Any], d
     return imported
 
 
-def _set_notebook(imported: Imported, names: list[str]) -> None:
+def _set_notebook(imported: ImportedAssignment, names: list[str]) -> None:
     only = len(set(names)) == 1
     imported.settings["submission"] = {"notebook": names[0] if only else "*.ipynb", "module": None}
     sources = [

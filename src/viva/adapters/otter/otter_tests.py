@@ -13,7 +13,7 @@ from viva.adapters.importing.student_notebook import Cell, source_of
 _BEGIN_CONFIG: Final = re.compile(r'(?:.\s*=\s*)?""?"?\s*#\s*BEGIN\s*TEST\s*CONFIG', re.IGNORECASE)
 _END_CONFIG: Final = re.compile(r'""?"?\s*#\s*END\s*TEST\s*CONFIG', re.IGNORECASE)
 _KNOWN: Final = frozenset({"hidden", "points", "success_message", "failure_message"})
-_GOES_ON: Final = re.compile(r"[ \t]|except[\s\w]*:|elif |else:|finally:")
+_CONTINUED: Final = re.compile(r"[ \t]|except[\s\w]*:|elif |else:|finally:")
 
 
 class TestCellError(Exception):
@@ -47,8 +47,8 @@ def test_file(question: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *,
     head = f"from otter.test_files import test_case\n\nOK_FORMAT = False\n\nname = {name!r}\npoints = {points!r}\n"
     parts = [head + ("all_or_nothing = True\n" if whole else "")]
     for row in rows:
-        told = ", ".join(f"{key}={value!r}" for key, value in row.items() if key in _KNOWN)
-        parts.append(f"@test_case({told})\n{row['code']}\n")
+        row_settings = ", ".join(f"{key}={value!r}" for key, value in row.items() if key in _KNOWN)
+        parts.append(f"@test_case({row_settings})\n{row['code']}\n")
     return "\n\n".join(parts).encode()
 
 
@@ -67,14 +67,14 @@ def case_of(cell: Cell, *, ok_format: bool) -> dict[str, Any]:
         tree = ast.parse(body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise TestCellError(f"is no Python: {error}") from None
-    told = {key: settings[key] for key in _KNOWN if settings.get(key) is not None}
-    told["hidden"] = bool(settings.get("hidden", False))
+    row_settings = {key: settings[key] for key in _KNOWN if settings.get(key) is not None}
+    row_settings["hidden"] = bool(settings.get("hidden", False))
     if ok_format:
         code = "\n".join([*_as_doctest(ast.unparse(_without_annotations(tree))), *_output_of(cell).split("\n")])
-        return {"code": code, "locked": False, **told}
+        return {"code": code, "locked": False, **row_settings}
     if not tree.body or len(tree.body) > 2 or not isinstance(tree.body[0], ast.FunctionDef):
         raise TestCellError("is to hold one function, and at most its call behind it")
-    return {"code": ast.unparse(tree.body[0]), **told}
+    return {"code": ast.unparse(tree.body[0]), **row_settings}
 
 
 def _settings(lines: list[str]) -> tuple[dict[str, Any], str]:
@@ -100,7 +100,7 @@ def _as_doctest(text: str) -> list[str]:
     """Return each statement at a prompt, with dots before its other lines."""
     found: list[str] = []
     for line in filter(None, text.split("\n")):
-        goes_on = _GOES_ON.match(line) or (found and found[-1].strip().endswith("\\"))
+        goes_on = _CONTINUED.match(line) or (found and found[-1].strip().endswith("\\"))
         found.append(f"... {line}" if goes_on else f">>> {line}")
     return found
 

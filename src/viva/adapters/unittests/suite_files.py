@@ -59,7 +59,7 @@ def without(files: Mapping[str, bytes], modules: Iterable[str]) -> dict[str, byt
     return {path: data for path, data in files.items() if path not in left_out}
 
 
-def is_spoken_of(module: str, files: Mapping[str, bytes]) -> bool:
+def is_mentioned(module: str, files: Mapping[str, bytes]) -> bool:
     """Return whether another file of the suite names the module, and so may need it."""
     own, name = file_of(module, files), module.rpartition(".")[2]
     word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")

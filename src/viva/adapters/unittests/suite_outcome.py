@@ -33,7 +33,7 @@ def of_test(reply: dict[Any, Any], function: TestFunction) -> Outcome:
         event for event in map(untrusted.rows, untrusted.rows(reply.get("events"))[:MOST_EVENTS]) if len(event) == 3
     ]
     kinds = [event[0] if type(event[0]) is str else "" for event in events]
-    said = untrusted.text(reply.get("printed"), OUTPUT_CAP).strip("\n")
+    printed_text = untrusted.text(reply.get("printed"), OUTPUT_CAP).strip("\n")
     lost = [event for event, kind in zip(events, kinds, strict=True) if kind in _LOST]
     status = _status(kinds, lost)
     known = any(kind in (*_LOST, *_WON) for kind in kinds)
@@ -42,12 +42,16 @@ def of_test(reply: dict[Any, Any], function: TestFunction) -> Outcome:
             untrusted.text(event[1], 300) for event, kind in zip(events, kinds, strict=True) if kind == "skip"
         )
         return Outcome(status, f"Skipped by the test itself: {reason}" if reason else "Skipped by the test itself.")
-    words = [_words(event, for_staff=False) for event in lost] or ([NOTHING_SAID] if status is Status.ERROR else [])
-    staff = [_words(event, for_staff=True) for event in lost]
-    quiet = function.hidden or function.hide_errors is not None
-    shown = "\n\n".join(t for t in ("" if quiet else said, "\n".join(words)) if t)[:OUTPUT_CAP]
-    told = "\n".join(t for t in ("\n".join(staff) if staff != words else "", said if quiet else "") if t)[:OUTPUT_CAP]
-    outcome = Outcome(status, shown, told)
+    words = [_event_text(event, for_staff=False) for event in lost] or (
+        [NOTHING_SAID] if status is Status.ERROR else []
+    )
+    staff = [_event_text(event, for_staff=True) for event in lost]
+    hides_output = function.hidden or function.hide_errors is not None
+    shown = "\n\n".join(t for t in ("" if hides_output else printed_text, "\n".join(words)) if t)[:OUTPUT_CAP]
+    staff_text = "\n".join(
+        t for t in ("\n".join(staff) if staff != words else "", printed_text if hides_output else "") if t
+    )[:OUTPUT_CAP]
+    outcome = Outcome(status, shown, staff_text)
     return _with_points(outcome, reply.get("score"), function) if known else outcome
 
 
@@ -94,7 +98,7 @@ def _with_points(outcome: Outcome, given: Any, function: TestFunction) -> Outcom
     return replace(outcome, share=share)
 
 
-def _words(event: list[Any], *, for_staff: bool) -> str:
+def _event_text(event: list[Any], *, for_staff: bool) -> str:
     kind, label, raised = event
     if kind == "unexpected_success":
         return "This test was expected to fail, and did not."

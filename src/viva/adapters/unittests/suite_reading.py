@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from viva.adapters.unittests.suite_files import FOLDER, file_of, is_spoken_of, modules_among, suite_files, without
+from viva.adapters.unittests.suite_files import FOLDER, file_of, is_mentioned, modules_among, suite_files, without
 from viva.config import Assignment
 from viva.examiner.boxes.load import put_file
 from viva.examiner.catalog import TestFunction, exact
@@ -95,7 +95,7 @@ def students_modules(assignment: Assignment) -> frozenset[str]:
 def _apart(tests: list[SuiteTest], files: dict[str, bytes]) -> frozenset[str]:
     visible = {test.module for test in tests if not test.function.hidden}
     hidden = {test.module for test in tests} - visible
-    return frozenset(module for module in hidden if visible and not is_spoken_of(module, files))
+    return frozenset(module for module in hidden if visible and not is_mentioned(module, files))
 
 
 def _test(assignment: Assignment, row: dict[Any, Any], files: dict[str, bytes], students: frozenset[str]) -> SuiteTest:

@@ -36,7 +36,7 @@ class SuiteRun:
         self._apart = False
         self._generation = -1
         self._loaded: set[str] = set()
-        self._there: set[str] = set()
+        self._found_tests: set[str] = set()
         self._holder = ""
         self._broken: dict[str, Outcome] = {}
         """What the tests of a module that cannot be imported come to."""
@@ -90,10 +90,10 @@ class SuiteRun:
                 continue  # an import has ended the box; that module is not imported again
             if test.module in self._broken:
                 return self._broken[test.module]
-            if test.function.test_id not in self._there:
+            if test.function.test_id not in self._found_tests:
                 return Outcome(Status.ERROR, NOT_THERE)
-            if self._holder in ("", test.holder) or self._left(test):
-                return self._entered(test)
+            if self._holder in ("", test.holder) or self._leave_class(test):
+                return self._enter_class(test)
         return Outcome(Status.ERROR, ENDS_AGAIN)
 
     def _open(self) -> None:
@@ -102,7 +102,7 @@ class SuiteRun:
         if self._session.generation != self._generation:
             self._generation, self._holder = self._session.generation, ""
             self._loaded.clear()
-            self._there.clear()
+            self._found_tests.clear()
 
     def _import_all(self) -> None:
         """Import every module that can be imported, in order; stop early where one ends the box."""
@@ -120,7 +120,7 @@ class SuiteRun:
                         self._broken.setdefault(other, self._broken[module])
                 return
             self._loaded.add(module)
-            self._there |= {untrusted.text(key, 300) for key in untrusted.rows(reply.get("tests"))}
+            self._found_tests |= {untrusted.text(key, 300) for key in untrusted.rows(reply.get("tests"))}
             if raised := untrusted.table(reply.get("raised")):
                 self._cannot_import(module, StudentRaised.from_wire(raised))
             elif reply.get("skipped") is not None:
@@ -132,8 +132,8 @@ class SuiteRun:
         file = f"{FOLDER}/{file_of(module, self._suite.files)}"
         timed_out = isinstance(error, BoxTimeout) or (isinstance(error, StudentRaised) and error.limit == "time")
         staff = describe(error) if isinstance(error, StudentRaised) else str(error)
-        said = NOT_IMPORTED.format(file=file)
-        self._broken[module] = Outcome(Status.TIMEOUT if timed_out else Status.ERROR, said, staff)
+        message = NOT_IMPORTED.format(file=file)
+        self._broken[module] = Outcome(Status.TIMEOUT if timed_out else Status.ERROR, message, staff)
         report, problem = self._session.report, self._problem(file, error)
         if report is not None and not self._apart and problem.text not in [p.text for p in report.problems]:
             report.problems.append(problem)
@@ -148,7 +148,7 @@ class SuiteRun:
         shown = without_suite(error)
         return LoadProblem(file, str(shown), shown.missing_module, shown)
 
-    def _left(self, test: SuiteTest) -> bool:
+    def _leave_class(self, test: SuiteTest) -> bool:
         """Tear down the class before; return False if that ended the box, which loses no test."""
         try:
             self._ask("suite_leave", self._holder, self._test_s, test=test.function.test_id)
@@ -158,7 +158,7 @@ class SuiteRun:
         self._holder = ""
         return True
 
-    def _entered(self, test: SuiteTest) -> Outcome | None:
+    def _enter_class(self, test: SuiteTest) -> Outcome | None:
         """Set up the class of the test once."""
         if test.holder in self._unusable:
             return self._unusable[test.holder]

@@ -49,7 +49,7 @@ def agree_choice(
         Disagreement: other options, with the share if `partial`; or none that can be read.
         ValueError: the author expects nothing.
     """
-    right = _authors(expected)
+    right = _read_expected(expected)
     try:
         chosen = read_choice(actual, right)
     except Unreadable as why:
@@ -153,7 +153,7 @@ def _normal(text: str) -> str:
     return latin(plain_signs(text)).strip()
 
 
-def _authors(expected: str | bool | Iterable[str]) -> frozenset[str]:  # noqa: FBT001  # an answer, not a switch
+def _read_expected(expected: str | bool | Iterable[str]) -> frozenset[str]:  # noqa: FBT001  # an answer, not a switch
     if isinstance(expected, bool):
         return frozenset({str(expected).lower()})
     parts = [expected] if isinstance(expected, str) else list(expected)

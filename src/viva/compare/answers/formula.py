@@ -13,7 +13,7 @@ from viva.compare.answers.growth_order import is_sum_with, without_order
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_answer
-from viva.compare.hints import known_mistakes, told
+from viva.compare.hints import matching_hints, mistakes_sentence
 from viva.compare.normalize import is_number, plain
 from viva.compare.show import as_written, number, show
 
@@ -67,10 +67,10 @@ def agree_formula(
         raise refusal(name, actual, WHAT, why) from None
     if any(formula.differs_at(reading) is None for formula in right for reading in readings):
         return
-    beside = [_Formula.of_author(text, ranges).tree for text in lower]
-    if beside and any(right[0].is_order and right[0].is_within(reading, beside) for reading in readings):
+    lower_terms = [_Formula.of_author(text, ranges).tree for text in lower]
+    if lower_terms and any(right[0].is_order and right[0].is_within(reading, lower_terms) for reading in readings):
         return
-    named, notes = known_mistakes(
+    named, notes = matching_hints(
         hints, lambda text: any(_Formula.of_author(text, ranges).differs_at(reading) is None for reading in readings)
     )
     raise _wrong(name, actual, right[0], readings[0], named, notes)
@@ -117,10 +117,10 @@ class _Formula:
                 return point, seen, value
         return None
 
-    def is_within(self, other: Tree, beside: Sequence[Tree]) -> bool:
+    def is_within(self, other: Tree, lower_terms: Sequence[Tree]) -> bool:
         """Return whether `other` is a sum of this term and some of the lower ones."""
         wanted = [value for _, value in self.points]
-        terms = [[evaluate(tree, point) for point, _ in self.points] for tree in beside]
+        terms = [[evaluate(tree, point) for point, _ in self.points] for tree in lower_terms]
         return is_sum_with([evaluate(other, point) for point, _ in self.points], wanted, terms)
 
 
@@ -204,7 +204,7 @@ def _wrong(name: str, actual: Any, right: _Formula, reading: Tree, named: list[s
         text += ", not even up to a factor." if right.is_order else f": {at}{gives}, expected {number(value)}."
     message = Difference(text).sentence(name)
     if named:
-        message += told(named)
+        message += mistakes_sentence(named)
     error = Disagreement(message, hint=named[0] if named else None, actual=show(actual), expected=expected)
     for note in notes:
         error.add_note(note)

@@ -10,7 +10,7 @@ from viva.compare.answers.number_text import nearly, read_number, shortest
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_answer
-from viva.compare.hints import known_mistakes, told
+from viva.compare.hints import matching_hints, mistakes_sentence
 from viva.compare.normalize import one_number, plain
 from viva.compare.show import as_written, show
 
@@ -45,7 +45,7 @@ def agree_number(
         ValueError: an argument of the author's is no number.
     """
     hints = hints_of_answer(hints)
-    right = [(value, _allowed(value, atol, rtol)) for value in map(_authors, (expected, *accept))]
+    right = [(value, _allowed(value, atol, rtol)) for value in map(_read_expected, (expected, *accept))]
     try:
         readings = read_number(actual)
     except Unreadable as why:
@@ -54,14 +54,14 @@ def agree_number(
         return
 
     def agrees(mistake: Any) -> bool:
-        value = _authors(mistake)
+        value = _read_expected(mistake)
         return any(abs(one - value) <= _allowed(value, atol, rtol) for one in readings)
 
-    named, notes = known_mistakes(hints, agrees)
+    named, notes = matching_hints(hints, agrees)
     raise _wrong(name, actual, readings, right[0][0], named, notes)
 
 
-def _authors(value: Any) -> Fraction:
+def _read_expected(value: Any) -> Fraction:
     """Return a number that the author wrote.
 
     Raises:
@@ -86,7 +86,7 @@ def _wrong(
     shown = as_written(actual if isinstance(actual, str) else one_number(plain(actual)))
     message = Difference(f"{shown} is not the number asked for.").sentence(name)
     if named:
-        message += told(named)
+        message += mistakes_sentence(named)
     else:
         message += _advice(shown, readings, expected)
     error = Disagreement(message, hint=named[0] if named else None, actual=shown, expected=show(expected))

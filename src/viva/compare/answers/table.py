@@ -39,7 +39,7 @@ def agree_table(
         ValueError: an argument of the author's is wrong.
     """
     flip = _polarity(up_to)
-    right = _authors(expected)
+    right = _read_expected(expected)
     try:
         table = read_table(actual)
         given, wanted = _aligned(table, right, flip=flip)
@@ -83,7 +83,7 @@ def _polarity(up_to: str | Collection[str]) -> bool:
     return bool(chosen)
 
 
-def _authors(expected: Any) -> Table:
+def _read_expected(expected: Any) -> Table:
     try:
         table = read_table(expected)
     except Unreadable as why:
@@ -117,12 +117,12 @@ def _numbers(table: Table, *, flip: bool) -> Array:
     values: dict[str, float] = {"0": 0.0, "1": 1.0, "-inf": -np.inf if flip else 1.0}
     if not set(marks) <= set(values):
         if not flip or len(marks) > 2:
-            raise Unreadable(_stranger(table, values))
+            raise Unreadable(_unknown_cell(table, values))
         values = {cell: float(position) for position, cell in enumerate(marks)}
     return np.array([[values[cell] for cell in row] for row in table.cells], dtype=float).reshape(table.shape)
 
 
-def _stranger(table: Table, values: Collection[str]) -> str:
+def _unknown_cell(table: Table, values: Collection[str]) -> str:
     for i, row in enumerate(table.cells):
         for j, cell in enumerate(row):
             if cell not in values:

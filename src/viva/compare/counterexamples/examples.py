@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 SEED: Final = 0
-_CLASSES_KEPT: Final = 128
+_SETS_CACHED: Final = 128
 
 
 @final
@@ -54,7 +54,7 @@ def examples_for(strategies: Sequence[Any], key: Callable[..., Any], count: int)
         identity = fingerprint((tuple(strategies), key, count))
     except Unrecognised:
         return _examples(strategies, key, count)
-    return _kept(_Question(identity, strategies, key, count))
+    return _cached_examples(_Question(identity, strategies, key, count))
 
 
 def ask_key(key: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -115,8 +115,8 @@ def only_from_strategies() -> Iterator[None]:
             setattr(providers, name, finder)
 
 
-@lru_cache(maxsize=_CLASSES_KEPT)
-def _kept(question: _Question) -> tuple[Example, ...]:
+@lru_cache(maxsize=_SETS_CACHED)
+def _cached_examples(question: _Question) -> tuple[Example, ...]:
     return _examples(question.strategies, question.key, question.count)
 
 

@@ -23,7 +23,7 @@ from viva.compare.counterexamples.examples import (
 )
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_function
-from viva.compare.hints import known_mistakes
+from viva.compare.hints import matching_hints
 from viva.compare.show import as_written, show, show_two
 from viva.model.errors import GraderError, StudentRaised
 from viva.proxies.proxies import Caller
@@ -70,20 +70,20 @@ def agree_on(
         raise ValueError("agree_on: expected at least one strategy after the two functions, and at least one example.")
     if wrong := [name for name, hint in (hints or {}).items() if not callable(hint)]:
         raise ValueError(f"agree_on: the hint {wrong[0]!r} is no function of the arguments of the student's function.")
-    asked = _Asker(student, context)
+    student_function = _StudentFunction(student, context)
     known = examples_for(strategies, key, examples)
     hints = hints_of_function(hints, [example.arguments for example in known])
     for position, example in enumerate(known):
-        found = asked.about(example)
+        found = student_function.about(example)
         if found is not None:
-            evidence = _Evidence(asked, known[:position], [found])
+            evidence = _Evidence(student_function, known[:position], [found])
             if hints:
                 evidence.gather(known[position + 1 :])
-            smallest = _search(asked, key, strategies, examples, found)
-            if asked.unanswered:  # by a recorded key, which knows these examples only
+            smallest = _search(student_function, key, strategies, examples, found)
+            if student_function.unanswered:  # by a recorded key, which knows these examples only
                 evidence.gather(known[position + 1 :])
                 smallest = min([smallest, *evidence.wrong], key=_size)
-            raise _sentence(asked, smallest, evidence, hints)
+            raise _sentence(student_function, smallest, evidence, hints)
 
 
 @final
@@ -102,7 +102,7 @@ class CounterExample:
         return self.raised is None or self.raised.limit not in ("memory", "time")
 
 
-class _Asker:
+class _StudentFunction:
     """Calls the student's function and compares; counts the calls."""
 
     def __init__(self, student: Callable[..., Any], context: Context) -> None:
@@ -146,13 +146,15 @@ class _Wrong(Exception):
 class _Evidence:
     """What is known of the student's function, to find which mistake it makes."""
 
-    def __init__(self, asked: _Asker, right: Sequence[Example], wrong: list[CounterExample]) -> None:
-        self._asked, self.right, self.wrong = asked, list(right[-EVIDENCE:]), wrong
+    def __init__(
+        self, student_function: _StudentFunction, right: Sequence[Example], wrong: list[CounterExample]
+    ) -> None:
+        self._student_function, self.right, self.wrong = student_function, list(right[-EVIDENCE:]), wrong
 
     def gather(self, rest: Sequence[Example]) -> None:
         """Try a few more examples."""
         for example in rest[:EVIDENCE]:
-            counter = self._asked.about(example)
+            counter = self._student_function.about(example)
             if counter is None:
                 self.right.append(example)
             elif not counter.can_shrink:
@@ -163,22 +165,28 @@ class _Evidence:
     def shows(self, mistake: Callable[..., Any]) -> bool:
         """Return whether the student's function does on every example what the mistake does."""
         answers = [(c.example, c.answer) for c in self.wrong if c.raised is None]
-        agrees = all(self._asked.agrees(answer, _made(mistake, example)) for example, answer in answers)
+        agrees = all(
+            self._student_function.agrees(answer, _mistaken_answer(mistake, example)) for example, answer in answers
+        )
         return agrees and all(self._agrees_where_right(mistake, example) for example in self.right)
 
     def _agrees_where_right(self, mistake: Callable[..., Any], example: Example) -> bool:
         try:
-            return self._asked.agrees(example.expected, _made(mistake, example))
+            return self._student_function.agrees(example.expected, _mistaken_answer(mistake, example))
         except ArithmeticError:  # the author's sketch of a mistake need not hold everywhere
             return True
 
 
-def _made(mistake: Callable[..., Any], example: Example) -> Any:
+def _mistaken_answer(mistake: Callable[..., Any], example: Example) -> Any:
     return mistake(*copy.deepcopy(example.arguments))
 
 
 def _search(
-    asked: _Asker, key: Callable[..., Any], strategies: Sequence[Any], examples: int, start: CounterExample
+    student_function: _StudentFunction,
+    key: Callable[..., Any],
+    strategies: Sequence[Any],
+    examples: int,
+    start: CounterExample,
 ) -> CounterExample:
     """Return the smallest counter-example that hypothesis finds; `start` if it finds none."""
     if not start.can_shrink:
@@ -188,22 +196,22 @@ def _search(
 
     best = start
     problem: Exception | None = None
-    calls_end, time_end = asked.calls + examples + SEARCH_CALLS, time.monotonic() + SEARCH_S
+    calls_end, time_end = student_function.calls + examples + SEARCH_CALLS, time.monotonic() + SEARCH_S
 
     @quiet_settings(examples, shrink=True)
     @seed(SEED)
     @given(tuples(*strategies))
     def ask(arguments: tuple[Any, ...]) -> None:
         nonlocal best, problem
-        if asked.calls >= calls_end or time.monotonic() > time_end:
+        if student_function.calls >= calls_end or time.monotonic() > time_end:
             raise _Enough
         try:
             example = Example(arguments, ask_key(key, copy.deepcopy(arguments)))
         except GraderError:  # a key that was recorded knows the examples only
-            asked.unanswered += 1
+            student_function.unanswered += 1
             return
         try:
-            counter = asked.about(example)
+            counter = student_function.about(example)
         except Exception as error:  # the box ended, which is no counter-example
             problem = error
             raise _Enough from None
@@ -228,20 +236,23 @@ def _size(counter: CounterExample) -> int:
 
 
 def _sentence(
-    asked: _Asker, smallest: CounterExample, evidence: _Evidence, hints: Mapping[str, Callable[..., Any]] | None
+    student_function: _StudentFunction,
+    smallest: CounterExample,
+    evidence: _Evidence,
+    hints: Mapping[str, Callable[..., Any]] | None,
 ) -> Disagreement:
     arguments = smallest.example.arguments
-    call = f"{asked.name}({', '.join(show(a) for a in arguments)})"
+    call = f"{student_function.name}({', '.join(show(a) for a in arguments)})"
     if smallest.raised is not None:
         raised, expected = as_written(str(smallest.raised), _RAISED), show(smallest.example.expected)
-        text = f"{call} raised {raised}{_line(smallest.raised)}; expected {expected}."
+        text = f"{call} raised {raised}{_where_raised(smallest.raised)}; expected {expected}."
         return Disagreement(text, actual=raised, expected=expected)
     evidence.wrong.append(smallest)
-    named, notes = known_mistakes({name: partial(evidence.shows, hint) for name, hint in (hints or {}).items()}, bool)
-    return disagreement(_of_call(call, smallest), "", named, notes)
+    named, notes = matching_hints({name: partial(evidence.shows, hint) for name, hint in (hints or {}).items()}, bool)
+    return disagreement(_difference_of_call(call, smallest), "", named, notes)
 
 
-def _of_call(call: str, counter: CounterExample) -> Difference:
+def _difference_of_call(call: str, counter: CounterExample) -> Difference:
     """Return the difference as a call: "bleu(['a'], [['b']]) gave 1.0, expected 0.0."."""
     found, expected = counter.found, counter.example.expected
     assert found is not None
@@ -253,9 +264,11 @@ def _of_call(call: str, counter: CounterExample) -> Difference:
     return Difference(f"{call} {text}", "", found.actual, found.expected, found.advice)
 
 
-def _line(raised: StudentRaised) -> str:
+def _where_raised(raised: StudentRaised) -> str:
     """Return where the student's code raised, and with what library, if that is known."""
-    told = [f"{as_written(frame.file)}, line {frame.line}" for frame in raised.frames[-1:]]
+    details = [f"{as_written(frame.file)}, line {frame.line}" for frame in raised.frames[-1:]]
     if raised.lacking is not None:
-        told.append(f"graded with {as_written(raised.lacking.where)}, which has no `{as_written(raised.lacking.name)}`")
-    return f" ({'; '.join(told)})" if told else ""
+        details.append(
+            f"graded with {as_written(raised.lacking.where)}, which has no `{as_written(raised.lacking.name)}`"
+        )
+    return f" ({'; '.join(details)})" if details else ""

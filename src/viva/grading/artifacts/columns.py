@@ -121,7 +121,7 @@ def _score_columns(columns: Sequence[tuple[str, Sequence[Any]]], classes: Classe
     numbered = {int(m[1]): column for name, column in columns if (m := _NUMBERED.fullmatch(key(name)))}
     first = min(numbered, default=0)
     right = len(numbered) == (classes.count or len(numbered)) > 1 and first in (0, 1)
-    return [numbered[first + at] for at in range(len(numbered))] if right and _run(sorted(numbered)) else []
+    return [numbered[first + at] for at in range(len(numbered))] if right and _is_consecutive(sorted(numbered)) else []
 
 
 def _unnamed(columns: Sequence[tuple[str, Sequence[Any]]], classes: Classes) -> list[Sequence[Any]]:
@@ -222,5 +222,5 @@ def _names(named: Mapping[str, Any]) -> str:
     return ", ".join(some) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
 
 
-def _run(numbers: list[int]) -> bool:
+def _is_consecutive(numbers: list[int]) -> bool:
     return numbers == list(range(numbers[0], numbers[0] + len(numbers)))

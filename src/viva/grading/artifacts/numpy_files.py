@@ -68,12 +68,12 @@ def read_npy(data: bytes) -> Array:
     return array.reshape(shape, order="F" if found[1][1] == "True" else "C")
 
 
-def read_npz(data: bytes, room: int) -> dict[str, Array]:
+def read_npz(data: bytes, most_bytes: int) -> dict[str, Array]:
     """Return the arrays of an npz file by name.
 
     Args:
         data: the file.
-        room: the bytes that all arrays together may have; a larger file is refused before it is unpacked.
+        most_bytes: the bytes that all arrays together may have; a larger file is refused before it is unpacked.
 
     Raises:
         Unusable: as `read_npy`, and for an archive that is not an npz file.
@@ -82,20 +82,20 @@ def read_npz(data: bytes, room: int) -> dict[str, Array]:
         raise Unusable(f"holds more than {MOST_MEMBERS:,} files: save fewer arrays.")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return _members(archive, room)
+            return _members(archive, most_bytes)
     except Unusable:
         raise
     except _ZIP_PROBLEMS:
         raise Unusable("is a damaged archive: save it again by np.savez, and hand it in.") from None
 
 
-def _members(archive: zipfile.ZipFile, room: int) -> dict[str, Array]:
+def _members(archive: zipfile.ZipFile, most_bytes: int) -> dict[str, Array]:
     members = archive.infolist()
     if problem := foreign_archive([member.filename for member in members]):
         raise problem
     total = sum(member.file_size for member in members)
-    if total > room:
-        raise Unusable(f"would unpack to {_bytes(total)}: hand in arrays of at most {_bytes(room)}.")
+    if total > most_bytes:
+        raise Unusable(f"would unpack to {_bytes(total)}: hand in arrays of at most {_bytes(most_bytes)}.")
     arrays: dict[str, Array] = {}
     for member in members:
         name = member.filename[: -len(".npy")]

@@ -15,7 +15,7 @@ from viva.grading.artifacts.numpy_files import Array, read_npy, read_npz
 from viva.grading.artifacts.prediction_tables import read_text
 from viva.grading.artifacts.safetensors import read_safetensors
 from viva.grading.artifacts.table_cells import Classes
-from viva.grading.artifacts.unusable import Unusable, room_for
+from viva.grading.artifacts.unusable import Unusable, unpacked_limit
 from viva.model.errors import MissingName
 
 _PICKLED: Final = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".joblib")
@@ -100,7 +100,7 @@ def read_predictions(data: bytes, n: int, classes: Classes, ids: Sequence[Hashab
         case "npy":
             arrays = {"predictions": read_npy(data)}
         case "npz":
-            arrays = read_npz(data, room_for(len(data), _WIDEST * n * (classes.count or 1)))
+            arrays = read_npz(data, unpacked_limit(len(data), _WIDEST * n * (classes.count or 1)))
         case "safetensors":
             arrays = read_safetensors(data)
     return from_arrays(arrays, n, classes, ids)
@@ -116,7 +116,9 @@ def read_checkpoint(data: bytes, shapes: Mapping[str, Sequence[int]] | None = No
         case "safetensors":
             arrays = read_safetensors(data)
         case "npz":
-            arrays = read_npz(data, room_for(len(data), sum(_WIDEST * math.prod(s) for s in (shapes or {}).values())))
+            arrays = read_npz(
+                data, unpacked_limit(len(data), sum(_WIDEST * math.prod(s) for s in (shapes or {}).values()))
+            )
         case "npy":
             read_npy(data)
             raise Unusable("holds an array without a name: write all weights by safetensors.torch.save_file.")

@@ -15,7 +15,7 @@ class Unusable(ValueError):
     """Why a submitted file cannot be used: the only error of the readers; `str()` continues after its name."""
 
 
-def room_for(size: int, wanted: int = 0) -> int:
+def unpacked_limit(size: int, wanted: int = 0) -> int:
     """Return the bytes that a file of `size` bytes may unpack to, if a right one needs `wanted` bytes."""
     return max(FLOOR, RATIO * size, wanted)
 

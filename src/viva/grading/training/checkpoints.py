@@ -32,7 +32,7 @@ _SEAL: Final = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SavedTraining:
     """The state of a training when it was kept."""
 
     epochs: int
@@ -106,7 +106,7 @@ class Checkpoint:
         with contextlib.suppress(OSError):
             self.path.unlink()
 
-    def read(self) -> Held | None:
+    def read(self) -> SavedTraining | None:
         """Return what was kept; None if there is nothing usable, which is reported to staff."""
         try:
             if self.path.stat().st_size > MOST_BYTES + _SEAL:
@@ -115,14 +115,14 @@ class Checkpoint:
             if not hmac.compare_digest(data[:_SEAL], self._seal(data[_SEAL:])):
                 raise ValueError("it was changed, cut short, or belongs to another training")
             epochs, measured, rng, state = load(data[_SEAL:])
-            return Held(epochs, measured, rng, state)
+            return SavedTraining(epochs, measured, rng, state)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, WireError) as error:
-            self.note(f"its checkpoint was not used: {_words(error)}; the training began anew.")
+            self.note(f"its checkpoint was not used: {_error_text(error)}; the training began anew.")
             return None
 
-    def write(self, held: Held) -> None:
+    def write(self, held: SavedTraining) -> None:
         """Keep the current state of a training.
 
         Raises:
@@ -137,7 +137,7 @@ class Checkpoint:
             self._of.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(self.path, self._seal(data) + data, durable=False, mode=0o600)
         except (TypeError, TooLarge, UsageError, OSError) as error:
-            raise ValueError(_words(error)) from None
+            raise ValueError(_error_text(error)) from None
 
     def _seal(self, data: bytes | memoryview) -> bytes:
         seal = hmac.new(self._of.key, self._identity.encode(), hashlib.sha256)
@@ -171,6 +171,6 @@ def _check_room(size: int, most: int, what: str) -> None:
         raise ValueError(f"{size / (1 << 20):.1f} MiB; {what} at most {most >> 20} MiB")
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """Return the error without the path, which means nothing to the reader."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

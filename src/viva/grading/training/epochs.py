@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from viva.grading.events import current_events
-from viva.grading.training.resuming import Continuing
+from viva.grading.training.resuming import Resumption
 from viva.grading.training.training_curves import draw, finite
 
 
@@ -31,14 +31,14 @@ class Epoch:
         """
         self._of._keep({name: finite(value, name) for name, value in measured.items()})
 
-    def tell(self, **claimed: Any) -> None:
+    def tell(self, **values: Any) -> None:
         """Show numbers that the student's program has stated, such as its loss, in the progress line; nothing more.
 
         What is not a number is left out: the values are untrusted, and no fault of the test.
         """
-        for name, value in claimed.items():
+        for name, value in values.items():
             try:
-                self._of._told[name] = float(value)
+                self._of._untrusted_values[name] = float(value)
             except (TypeError, ValueError, OverflowError):
                 continue
 
@@ -55,38 +55,38 @@ class Epochs:
         *,
         curve: bool,
         clock: Callable[[], float],
-        continuing: Continuing | None = None,
+        resumption: Resumption | None = None,
     ) -> None:
         self._n, self._budget_s, self._name, self._curve, self._clock = n, budget_s, name, curve, clock
-        self._continuing = continuing
+        self._resumption = resumption
         self._held = 0
-        self._told: dict[str, float] = {}
+        self._untrusted_values: dict[str, float] = {}
         self._measured: dict[str, list[float]] = {}
         self.reached = 0
         """Epochs that are complete, those of an earlier run included."""
 
     def __iter__(self) -> Iterator[Epoch]:
         """Yield epochs until all are done or, after the first of this run, the budget is used up."""
-        self._take_up()
+        self._resume()
         started = self._clock()
         for number in range(self._held + 1, self._n + 1):
-            self._told.clear()
+            self._untrusted_values.clear()
             yield Epoch(number, self)
             self.reached = number
             used_s = self._clock() - started
             self._report(used_s)
             ends = used_s >= self._budget_s and number < self._n
-            if self._continuing is not None:
-                self._continuing.keep(number, self._measured, used_s, stopped=ends)
+            if self._resumption is not None:
+                self._resumption.keep(number, self._measured, used_s, stopped=ends)
             if ends:
                 stopped(number, self._n, self._budget_s, self._name)
                 return
-        if self._continuing is not None:
-            self._continuing.done()
+        if self._resumption is not None:
+            self._resumption.done()
 
-    def _take_up(self) -> None:
+    def _resume(self) -> None:
         """Continue after the last epoch that an earlier run has kept, with what was recorded until then."""
-        held = self._continuing.begin(self._name, self._n) if self._continuing is not None else None
+        held = self._resumption.begin(self._name, self._n) if self._resumption is not None else None
         if held is None:
             return
         self._held = self.reached = held.epochs
@@ -128,7 +128,7 @@ class Epochs:
         """Report one line: which epoch, what the program says of its loss, and how long it may still take."""
         epoch_s = used_s / (self.reached - self._held)
         left_s = min(epoch_s * (self._n - self.reached), max(self._budget_s - used_s, 0.0))
-        numbers = {name: values[-1] for name, values in self._measured.items()} | self._told
+        numbers = {name: values[-1] for name, values in self._measured.items()} | self._untrusted_values
         shown = [] if current_events().hidden else [f"{name} {value:.4g}" for name, value in numbers.items()]
         parts = [self._name, f"epoch {self.reached} of {self._n}", *shown, f"{left_s:.0f} s left"]
         current_events().progress(", ".join(part for part in parts if part))
@@ -173,8 +173,8 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
         raise ValueError(f"epochs({n}, budget_s={budget_s:g}): expected at least one epoch and a budget above zero.")
     if (save is None) != (load is None):
         raise ValueError("epochs(save=…, load=…): expected both or neither.")
-    continuing = Continuing(save, load, rng, seed) if save is not None and load is not None else None
-    return Epochs(n, budget_s, name, curve=curve, clock=clock, continuing=continuing)
+    resumption = Resumption(save, load, rng, seed) if save is not None and load is not None else None
+    return Epochs(n, budget_s, name, curve=curve, clock=clock, resumption=resumption)
 
 
 def stopped(reached: int, n: int, budget_s: float, name: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from viva.grading.events import current_events
-from viva.grading.training.checkpoints import Checkpoint, Held
+from viva.grading.training.checkpoints import Checkpoint, SavedTraining
 
 KEEP_EVERY_S: Final = 2.0
 """Work that may be lost: shorter epochs are not kept one by one."""
@@ -15,7 +15,7 @@ KEEP_EVERY_S: Final = 2.0
 
 @final
 @dataclass(slots=True)
-class Continuing:
+class Resumption:
     """Keeps a training and continues it; see `training.epochs`."""
 
     save: Callable[[], Any]
@@ -24,9 +24,9 @@ class Continuing:
     seed: Any = None
     _place: Checkpoint | None = None
     _kept_at_s: float = 0.0
-    _given_up: bool = False
+    _failed: bool = False
 
-    def begin(self, name: str, n: int) -> Held | None:
+    def begin(self, name: str, n: int) -> SavedTraining | None:
         """Restore what an earlier run has kept, if there is any; the state is then as it was after that epoch.
 
         Raises:
@@ -41,11 +41,11 @@ class Continuing:
         try:
             before = self.save()
         except Exception as error:
-            self._place.note(f"its checkpoint was not used: {_words(error)}; the training began anew.")
+            self._place.note(f"its checkpoint was not used: {_error_text(error)}; the training began anew.")
             return None
         return held if self._put_back(self._place, held, before) else None
 
-    def _put_back(self, place: Checkpoint, held: Held, before: Any) -> bool:
+    def _put_back(self, place: Checkpoint, held: SavedTraining, before: Any) -> bool:
         try:
             if self.load(held.state) is False:
                 place.note("its checkpoint does not fit what it is to be put into; the training began anew.")
@@ -53,7 +53,7 @@ class Continuing:
             if self.rng is not None and held.rng is not None:
                 self.rng.bit_generator.state = held.rng
         except Exception as error:  # whatever the box, or what is left of it, makes of its own words
-            place.note(f"its checkpoint could not be put back ({_words(error)}); the training began anew.")
+            place.note(f"its checkpoint could not be put back ({_error_text(error)}); the training began anew.")
             place.drop()
             self.load(before)
             return False
@@ -62,16 +62,16 @@ class Continuing:
     def keep(self, reached: int, measured: Mapping[str, list[float]], used_s: float, *, stopped: bool) -> None:
         """Keep the state after an epoch if enough time has passed; report to staff what cannot be kept."""
         due = stopped or used_s - self._kept_at_s >= KEEP_EVERY_S
-        if self._place is None or self._given_up or not due:
+        if self._place is None or self._failed or not due:
             return
         self._kept_at_s = used_s
         try:
             state = self.save()
             rng = self.rng.bit_generator.state if self.rng is not None else None
-            self._place.write(Held(reached, measured, rng, state))
+            self._place.write(SavedTraining(reached, measured, rng, state))
         except Exception as error:  # nobody loses a point because a training cannot be kept
-            self._place.note(f"a later run cannot go on after epoch {reached}: {_words(error)}.")
-            self._given_up = True
+            self._place.note(f"a later run cannot go on after epoch {reached}: {_error_text(error)}.")
+            self._failed = True
 
     def done(self) -> None:
         """Mark all epochs complete."""
@@ -79,5 +79,5 @@ class Continuing:
             self._place.done()
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return str(error) or type(error).__name__

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from viva.config.course import Assignment, Handed
-from viva.selfcheck.packing.pack_listing import Found
+from viva.selfcheck.packing.pack_listing import ListedFile
 from viva.submissions.decode_text import decode
 from viva.submissions.file_names import ANSWERS, is_archive
 from viva.submissions.notebook_cells import NotebookError, read_notebook
@@ -33,7 +33,7 @@ _DEFINED: Final = re.compile(r"^(?:(?:async +)?def|class) +(\w{1,80})", re.M)
 
 
 @dataclass(slots=True)
-class Chosen:
+class ChosenFiles:
     """The paths that are submitted, why others are not, and which files look like secrets."""
 
     paths: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExpectedFiles:
     """What an assignment asks for, as far as files can show it."""
 
     handed: Handed
@@ -56,16 +56,18 @@ class Asked:
     """What the starter's files define; None where there is no starter, and any name may be asked for."""
 
 
-def asked_by(assignment: Assignment) -> Asked:
+def expected_files(assignment: Assignment) -> ExpectedFiles:
     """Return what an assignment asks for."""
     if not assignment.starter.is_dir():
-        return Asked(assignment.submission)
+        return ExpectedFiles(assignment.submission)
     paths = [path for path in assignment.starter.rglob("*") if path.suffix in (".py", ".ipynb") and path.is_file()]
     names = [defined(_code(path.name, path.read_bytes())) for path in paths]
-    return Asked(assignment.submission, frozenset(path.name for path in paths), frozenset().union(*names))
+    return ExpectedFiles(assignment.submission, frozenset(path.name for path in paths), frozenset().union(*names))
 
 
-def choose(found: Sequence[Found], asked: Asked, read: Callable[[str], bytes], only: str = "") -> Chosen:
+def choose(
+    found: Sequence[ListedFile], asked: ExpectedFiles, read: Callable[[str], bytes], only: str = ""
+) -> ChosenFiles:
     """Choose the files.
 
     A module that nothing imports is taken if it may be asked for: grading searches it for a name that nothing
@@ -77,17 +79,17 @@ def choose(found: Sequence[Found], asked: Asked, read: Callable[[str], bytes], o
         read: returns the bytes of a file.
         only: the one file to submit, if the student named it; what it needs is included.
     """
-    chosen = Chosen(left_out={each.path: each.why_not for each in found if each.why_not})
-    files = {each.path: each for each in found if not each.why_not}
-    for path, each in files.items():
-        if _is_secret(each.name):
+    chosen = ChosenFiles(left_out={file.path: file.why_not for file in found if file.why_not})
+    files = {file.path: file for file in found if not file.why_not}
+    for path, file in files.items():
+        if _is_secret(file.name):
             chosen.secrets.append(path)
             chosen.left_out[path] = "looks like a secret"
     open_files = [path for path in files if path not in chosen.left_out]
     chosen.mains = [only] if only else [path for path in open_files if is_main(path, asked.handed)]
     if not only:
-        beside = [path for path in open_files if path.endswith(".py") and path not in chosen.mains]
-        chosen.mains += [path for path in beside if not chosen.mains or _may_be_asked(path, read(path), asked)]
+        siblings = [path for path in open_files if path.endswith(".py") and path not in chosen.mains]
+        chosen.mains += [path for path in siblings if not chosen.mains or _may_be_asked(path, read(path), asked)]
     needed = _with_imports(chosen.mains, set(open_files), read)
     texts = "\n".join(_code(path, read(path)) for path in needed)
     for path in open_files:
@@ -109,7 +111,7 @@ def holds_secret(data: bytes) -> bool:
     return _SECRET_TEXT.search(data) is not None
 
 
-def _may_be_asked(path: str, data: bytes, asked: Asked) -> bool:
+def _may_be_asked(path: str, data: bytes, asked: ExpectedFiles) -> bool:
     if asked.names is None or PurePosixPath(path).name in asked.files:
         return True
     return not asked.names.isdisjoint(defined(_code(path, data)))
@@ -153,32 +155,32 @@ def _why_not(path: str) -> str:
     return "not named in your program"
 
 
-def _with_imports(mains: Sequence[str], there: set[str], read: Callable[[str], bytes]) -> set[str]:
+def _with_imports(mains: Sequence[str], present: set[str], read: Callable[[str], bytes]) -> set[str]:
     """Return the files and every module of the folder that they import, directly or indirectly."""
     needed: set[str] = set()
-    waiting = list(mains)
-    while waiting:
-        path = waiting.pop()
-        if path in needed or path not in there:
+    pending = list(mains)
+    while pending:
+        path = pending.pop()
+        if path in needed or path not in present:
             continue
         needed.add(path)
         folder = str(PurePosixPath(path).parent)
         for name in imports(_code(path, read(path))):
-            waiting += _files_of(name, "" if folder == "." else f"{folder}/", there)
+            pending += _files_of(name, "" if folder == "." else f"{folder}/", present)
     return needed
 
 
-def _files_of(name: str, folder: str, there: set[str]) -> list[str]:
+def _files_of(name: str, folder: str, present: set[str]) -> list[str]:
     """Return the files of a module `a.b`, or of the modules next to it in a package, in its folder or at the top."""
     parts = name.strip(".").split(".") if name.strip(".") else []
     found: list[str] = []
     for base in dict.fromkeys((folder, "")):
         for count in range(len(parts), 0, -1):
             at = base + "/".join(parts[:count])
-            found += [path for path in (f"{at}.py", f"{at}/__init__.py") if path in there]
+            found += [path for path in (f"{at}.py", f"{at}/__init__.py") if path in present]
     if name.startswith("."):
-        beside = (path for path in there if path.startswith(folder) and path.endswith(".py"))
-        found += [path for path in beside if "/" not in path[len(folder) :]]
+        siblings = (path for path in present if path.startswith(folder) and path.endswith(".py"))
+        found += [path for path in siblings if "/" not in path[len(folder) :]]
     return found
 
 

@@ -18,13 +18,13 @@ _MOST: Final = 12
 def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
     """Return what the bytes alone show, a sentence each."""
     found: list[str] = []
-    handed = assignment.submission
-    if not any(is_main(file.path, handed) for file in files):
-        wanted = " or ".join(part for part in (handed.module, handed.notebook) if part)
+    expected = assignment.submission
+    if not any(is_main(file.path, expected) for file in files):
+        wanted = " or ".join(part for part in (expected.module, expected.notebook) if part)
         found.append(f"The assignment asks for {wanted}, and there is no such file.")
     starter = _starter(assignment)
     for file in files:
-        if is_main(file.path, handed) and _sources(file.path, file.data) in starter:
+        if is_main(file.path, expected) and _sources(file.path, file.data) in starter:
             found.append(f"{file.path} is still the starter.")
         if holds_secret(file.data):
             found.append(f"{file.path} holds what looks like a secret key: take it out, and make a new key.")

@@ -14,7 +14,7 @@ _MOST: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ListedFile:
     """One regular file, or something that is left out without reading it."""
 
     path: str
@@ -29,31 +29,31 @@ class Found:
         return PurePosixPath(self.path).name
 
 
-def listing(folder: Path) -> list[Found]:
+def listing(folder: Path) -> list[ListedFile]:
     """Return the files below a folder, sorted; a folder that is left out completely is one row."""
-    found: list[Found] = []
-    waiting = [""]
-    while waiting and len(found) < _MOST:
-        prefix = waiting.pop()
+    found: list[ListedFile] = []
+    pending = [""]
+    while pending and len(found) < _MOST:
+        prefix = pending.pop()
         try:
             with os.scandir(folder / prefix) as entries:
                 here = sorted(entries, key=lambda entry: entry.name)
         except OSError:
-            found.append(Found(prefix.rstrip("/"), 0, "cannot be read"))
+            found.append(ListedFile(prefix.rstrip("/"), 0, "cannot be read"))
             continue
         names = {entry.name for entry in here}
         why = _whole_folder(names) if prefix else ""
         if why:
-            found.append(Found(prefix, 0, why))
+            found.append(ListedFile(prefix, 0, why))
             continue
         for entry in here:
             path = f"{prefix}{entry.name}"
             if why := _why_not(entry, names):
-                found.append(Found(path, 0, why))
+                found.append(ListedFile(path, 0, why))
             elif entry.is_dir(follow_symlinks=False):
-                waiting.append(f"{path}/")
+                pending.append(f"{path}/")
             else:
-                found.append(Found(path, entry.stat(follow_symlinks=False).st_size))
+                found.append(ListedFile(path, entry.stat(follow_symlinks=False).st_size))
     return sorted(found, key=lambda each: each.path)
 
 
@@ -63,10 +63,10 @@ def _whole_folder(names: set[str]) -> str:
     return "the course itself" if GRADER_YAML in names else ""
 
 
-def _why_not(entry: "os.DirEntry[str]", beside: set[str]) -> str:
+def _why_not(entry: "os.DirEntry[str]", siblings: set[str]) -> str:
     if is_not_the_work(entry.name):
         return "left behind by a tool"
-    if GRADER_YAML in beside and entry.name in COURSE:
+    if GRADER_YAML in siblings and entry.name in COURSE:
         return "the course itself"
     if entry.is_symlink():
         return "a link; links are not followed"
