@@ -26,7 +26,7 @@ def query_weights(q: ArrayLike, K: ArrayLike) -> Array:
     size = np.abs(query).max()
     products = keys * (query / size if size else query)  # (n, h)
     scores = np.array([math.fsum(row) for row in products.tolist()])  # (n,)
-    with np.errstate(over="ignore"):  # -inf is what a hopeless key deserves
+    with np.errstate(over="ignore"):  # keys that lose by far get -inf
         exponents = (scores - scores.max()) * (size / math.sqrt(keys.shape[1]))
     exponentials = np.exp(exponents)
     weights: Array = exponentials / exponentials.sum()  # (n,)

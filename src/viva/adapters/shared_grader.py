@@ -28,7 +28,7 @@ SHARED: Final = "verdicts that the graded code cannot forge ({kind} tests run in
 MIXED: Final = (
     "hidden tests that the graded code cannot read (files of the suite hold visible and hidden tests, or share)"
 )
-"""What results say beside it where that is so."""
+"""What results say in addition if that is so."""
 
 
 class SharedTest(Protocol):
@@ -45,7 +45,7 @@ class SharedRun(Protocol):
 
     asked: list[Question]
     leader: Any
-    """What the last test gave to its leaderboard: a claim."""
+    """What the last test reported for its leaderboard: an untrusted value."""
 
     def outcome(self, test: Any) -> Outcome:
         """Return the outcome of one of the tests; never raise for what the submission does."""

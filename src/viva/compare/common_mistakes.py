@@ -48,7 +48,7 @@ def _numbers(actual: Any, expected: Any) -> str:
     if not math.isfinite(one) or not math.isfinite(other) or other == 0:
         return ""
     if isinstance(actual, int) and isinstance(expected, int):
-        # Between 0 and 1 every wrong answer is.
+        # Between 0 and 1 every wrong answer is off by one.
         return "It is off by one." if abs(actual - expected) == 1 and abs(expected) > 1 else ""
     if one == 0:
         return ""

@@ -11,15 +11,15 @@ class Difference:
     """The first thing that is wrong, found while walking through the expected value."""
 
     text: str
-    """A predicate that goes on after "your answer": "has shape (3,); expected (4,)." """
+    """A predicate that continues "your answer": "has shape (3,); expected (4,)." """
     path: str = ""
     """Where in the answer, as Python would index it: "[2]['bleu']"; empty for the answer itself."""
     actual: Any = None
     """The part of the answer that is wrong."""
     expected: Any = None
-    """What should stand there."""
+    """The expected part."""
     advice: str = ""
-    """What the student might do, said when no known mistake explains more."""
+    """What the student might do, shown when no hint explains more."""
 
     def below(self, step: str) -> "Difference":
         """Return the same difference seen from one container further out."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 from viva.model.errors import BoxError, GraderError
 
 MOST_NAMED: Final = 3
-"""An answer may equal several mistakes; so many are named."""
+"""The most mistakes to name; an answer may equal several."""
 
 
 def mistakes_sentence(named: list[str]) -> str:

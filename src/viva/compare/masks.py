@@ -17,7 +17,7 @@ from viva.compare.normalize import Array, as_array, plain
 from viva.compare.show import index, percent, show
 
 VERY_NEGATIVE: Final = -1e4
-"""An additive mask may use a large negative number (-1e9, the dtype's minimum) in the place of -inf."""
+"""An additive mask may use a large negative number (-1e9, the dtype's minimum) instead of -inf."""
 _DEPTH: Final = 8
 
 
@@ -48,7 +48,7 @@ def compare_masks(actual: Array, expected: Array, convention: Convention) -> Dif
     if actual.shape != expected.shape:
         return compare_arrays(actual, expected, Context())
     wanted = visible(expected, one_is_visible=convention.expected_one_is_visible)
-    if wanted is None:  # not every array beside a mask is one
+    if wanted is None:  # not every array next to a mask is one
         return compare_arrays(actual, expected, Context())
     given = visible(actual, one_is_visible=convention.actual_one_is_visible)
     if given is None:

@@ -119,7 +119,7 @@ def _plain_decimal(value: Decimal) -> Any:
 
 
 def _plain_object(value: Any) -> Any:
-    # The class is asked, never the object: asking a handle for an attribute would cross the door.
+    # The class is inspected, never the object: reading an attribute of a handle would ask the box.
     if type(value) is Ref or hasattr(type(value), "type_name"):
         name = str(value.type_name)[:80]  # the student's process says so
         return Opaque("".join(c if c.isprintable() else "?" for c in name))

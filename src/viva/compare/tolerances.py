@@ -11,7 +11,7 @@ from typing import Any, Final, final
 import numpy as np
 
 WHOLE_CAP: Final = 0.25
-"""A computed value stands for a whole number only when it is nearer than this, whatever the relative tolerance."""
+"""A computed value counts as a whole number only if it is nearer than this, whatever the relative tolerance."""
 
 
 @final

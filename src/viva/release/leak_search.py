@@ -14,11 +14,11 @@ from viva.replay.key_recording import RECORD, KeyRecording
 from viva.replay.key_recording.key_recording import record_from
 
 _LEAST_TEXT: Final = 20
-"""Shorter texts stand in public files by chance."""
+"""Shorter texts occur in public files by chance."""
 _LEAST_NUMBER: Final = 10_000
-"""Smaller numbers, and round ones, stand in public files by chance as well."""
+"""Smaller numbers, and round ones, occur in public files by chance as well."""
 _LEAST_LINE: Final = 40
-"""Characters of a line of the reference that cannot be anywhere else by chance."""
+"""The length from which a line of the reference does not occur elsewhere by chance."""
 _COMMON_LINE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
 """Imports, comments, names of types."""
 
@@ -28,9 +28,9 @@ class Secrets:
     """What must not be found in a released folder."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    """Text -> what it is, in words for the author."""
+    """Text -> its description for the author."""
     questions: dict[bytes, str] = field(default_factory=dict)
-    """Questions that hidden tests alone ask the key -> the test."""
+    """Questions that only hidden tests ask the key -> the test."""
     seeds: dict[int, str] = field(default_factory=dict)
 
     def add_code(self, files: Iterable[Path], public: str) -> None:

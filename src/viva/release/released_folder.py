@@ -16,7 +16,7 @@ from viva.release.public_tests import imported_names, public_source
 from viva.replay.key_recording import RECORD, Record
 
 _ONLY_FOR_GRADERS: Final = ("points", "min_tier", "python", "release")
-"""What assignment.yaml says to those who grade."""
+"""Settings of assignment.yaml that are only for graders."""
 
 
 @dataclass(slots=True)

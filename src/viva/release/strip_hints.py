@@ -23,7 +23,7 @@ class _Stripper(ast.NodeTransformer):
     def __init__(self, positions: dict[str, int]) -> None:
         self._positions = positions
         self.names: set[str] = {_HINTS}
-        """Names that stood in hints."""
+        """Names that occurred in hints."""
 
     def visit_Call(self, node: ast.Call) -> ast.Call:  # the library's name
         self.generic_visit(node)

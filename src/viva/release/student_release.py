@@ -44,7 +44,7 @@ class ReleaseSummary:
     tests: list[Entry] = field(default_factory=list)
     """Those that are released."""
     left_out: dict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
-    """Why others are not -> points."""
+    """Why other tests are not released -> their points."""
 
 
 @dataclass(slots=True)

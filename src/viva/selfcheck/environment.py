@@ -26,11 +26,11 @@ def restored_afterwards() -> Iterator[None]:
     undos = [save() for save in _PARTS]
     try:
         np.seterr(divide="warn", over="warn", under="ignore", invalid="warn")
-        warnings.simplefilter("ignore")  # nobody would see them
+        warnings.simplefilter("ignore")  # no one would see them
         yield
     finally:
         for undo in reversed(undos):
-            with contextlib.suppress(Exception):  # one that cannot be put back must not keep the others
+            with contextlib.suppress(Exception):  # one that cannot be restored must not block the others
                 undo()
 
 

@@ -16,7 +16,7 @@ import viva.sandbox.guest.loading.sources as sources
 import viva.sandbox.guest.loading.workdir_files as workdir_files
 
 _MOST_COPIED: Final = 16 << 20
-"""Bytes of one file that is copied where the system makes no links."""
+"""The most bytes of one file that is copied where the system cannot create links."""
 _MOST_LISTED: Final = 500
 _DEEPEST: Final = 2
 

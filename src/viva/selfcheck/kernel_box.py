@@ -80,7 +80,7 @@ class KernelSource:
         self._sock = sock
         self.ready_message = ready_message
         self._late = False
-        """Whether an answer is still to come that nobody waits for."""
+        """Whether an answer is still pending that no one waits for."""
 
     def take(self) -> KernelBox:
         """Return the kernel.

@@ -28,7 +28,7 @@ from viva.selfcheck.file_overlay import FileOverlay
 from viva.selfcheck.live_notebook import LiveNotebook
 
 SPACE: Final = "notebook"
-"""How the kernel's names are called where a test asks for a file: it never does by this name."""
+"""The name of the kernel's namespace among files; no test asks for a file of this name."""
 _LIBRARIES: Final = ("numpy", "torch", "transformers")
 
 _BROKEN: Final = {
@@ -52,7 +52,7 @@ class Kernel:
         self._worker = worker.Worker(names, {"put": self.file_overlay.put, "files": self.file_overlay.listed})
         self._builtins: dict[str, Any] = {}
         self.called: set[str] = set()
-        """The student's names that were called since somebody emptied it."""
+        """The student's names that were called since the set was last cleared."""
 
     def begin(self) -> None:
         """Take the process's settings as those with which every test begins, and remember the builtins."""
@@ -155,7 +155,7 @@ class LiveExaminer(ExaminerProcess):
                 raise TimeoutError
             if self._sock in ready:
                 return super()._next()
-            assert self.kernel is not None  # else nothing of the wire was waited for
+            assert self.kernel is not None  # otherwise the wire is not among the sockets to wait for
             try:
                 self.kernel.answer(self._wire)
             except EOFError:

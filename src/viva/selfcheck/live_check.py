@@ -152,7 +152,7 @@ def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, options: "Grad
         after.callback(setattr, examiner, "kernel", None)
         after.callback(kernel.file_overlay.close)  # once the working directory is another one again
         after.enter_context(output_discarded(live.shell))
-        after.enter_context(restored_afterwards())  # left first: what tidies up must find the builtins as they were
+        after.enter_context(restored_afterwards())  # left first: the clean-up needs the restored builtins
         kernel.begin()
         after.enter_context(examiner.interruption.noticed())
 

@@ -21,7 +21,7 @@ NOT_FOUND: Final = (
 SAVED: Final = "Answers in Markdown cells are read from {name} as it was last saved."
 _READ_SUFFIXES: Final = (".py", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".npy", ".npz", ".safetensors")
 _MOST_BYTES: Final = 4 << 20
-"""Of one file beside the notebook that goes to the examiner."""
+"""The most bytes of one file next to the notebook that goes to the examiner."""
 _MOST_TOGETHER: Final = 16 << 20
 _CELL: Final = re.compile(r"<ipython-input-(\d{1,9})-[0-9a-f]{1,64}>")
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 MOST_BYTES: Final = 128 << 20
-"""Of arrays and tensors together; a larger one is left alone, and said so."""
+"""The most bytes of all arrays and tensors; a larger one is not saved, and is reported."""
 MOST_OBJECTS: Final = 100_000
 
 Undo = Callable[[], None]
@@ -124,7 +124,7 @@ def _attributes(here: Any) -> Any:
     """Return the dict of an object's attributes; None if it has none."""
     try:
         found = object.__getattribute__(here, "__dict__")
-    except Exception:  # it has none, or its class puts something else in its place
+    except Exception:  # it has none, or its class overrides it
         return None
     return found if type(found) is dict else None
 

@@ -13,7 +13,7 @@ from viva.submissions.file_names import is_not_the_work
 
 INTERVAL_S: Final = 0.3
 _MOST_FILES: Final = 8000
-"""Files that are looked at; a folder with more cannot be handed in anyway."""
+"""The most files to watch; a folder with more cannot be submitted anyway."""
 
 Looks = tuple[tuple[str, int, int], ...]
 

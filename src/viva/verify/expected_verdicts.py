@@ -32,13 +32,13 @@ class ExampleSubmission:
     verdict: str
     submission: Submission
     score: Fraction | None = None
-    """The exact points it must get in the tests that run everywhere; None where the folder's name says all."""
+    """The exact points it must get in the tests that run everywhere; None if the folder's name suffices."""
     training: Fraction | None = None
-    """The exact points it must get in the tests that train; compared where they are run."""
+    """The exact points it must get in the tests that train; compared where these run."""
     failing: tuple[str, ...] | None = None
     """The test functions that must not pass, and no other."""
     message: str = ""
-    """Words that the student must read in some visible test."""
+    """Text that the student must read in some visible test."""
 
 
 def example_submissions(course: Course, assignment: Assignment) -> list[ExampleSubmission]:

@@ -31,7 +31,7 @@ class Finding:
     is_mutant: bool = False
     """True for a right answer that was broken, and must have lost points."""
     waits: bool = False
-    """True when a test that must fail was left out, so that nothing is decided yet."""
+    """True when a test that must fail was left out, so that the verdict is not decided yet."""
 
     @property
     def holds(self) -> bool:

@@ -17,7 +17,7 @@ class CellLoader(Loader):
         super().__init__(submission, assignment, {})
         self._of = assignment
         self.notebooks: dict[str, Notebook] = {}
-        """What can be run, by its path in the submission; a module counts as a notebook of one cell."""
+        """The runnable files, by path in the submission; a module counts as a notebook of one cell."""
 
     def load(self, ask: Ask) -> LoadReport:
         """Put every file in its place.

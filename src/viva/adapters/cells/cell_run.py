@@ -15,7 +15,7 @@ from viva.model import Limits, untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, StudentRaised
 
 MOST_BOXES: Final = 4
-"""Boxes that are tried for one notebook; each but the last was ended by one of its cells or tests."""
+"""The most boxes to try for one notebook; one of its cells or tests ends each but the last."""
 _ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
 
 
@@ -24,16 +24,16 @@ class Step:
     """One thing to run: a cell, or the tests of a question."""
 
     key: str
-    """Names a test; empty for the student's own cells."""
+    """The key of a test; empty for the student's own cells."""
     number: int = 0
-    """Of a cell, as Jupyter counts."""
+    """The number of the cell, as Jupyter counts."""
     source: str = ""
     before: str = ""
-    """Run before the cell, outside of it: what sets a seed."""
+    """Code that runs before the cell, outside it, such as setting a seed."""
     check: str = ""
     """The test that the box runs instead of a cell (otter_checks.py)."""
     again: bool = False
-    """Whether it is run here even if the notebook has asked for it already."""
+    """Whether it runs here even if the notebook has already asked for it."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class NotebookRun:
         self._cell_s, self._deadline = cell_s, deadline
         self.asked: list[Question] = []
         self._clean = False
-        """Whether nothing has been run yet in the box that is open."""
+        """Whether nothing has run yet in the open box."""
 
     def find(self) -> CellLoader:
         """Open a box with the submission in it, and return its loader, which knows the notebooks.

@@ -11,11 +11,11 @@ class CellTest:
     """One test of a notebook."""
 
     function: TestFunction
-    """As the tests of other assignments are described; it has no pytest items."""
+    """The description that tests of other assignments have too, without pytest items."""
     file: str
-    """The notebook or test file that it stands in."""
+    """The notebook or test file that contains it."""
     key: str
-    """Which of the tests in there."""
+    """Which of the tests in that file."""
     case: int | None = None
     """The case of a question, from 0; None for a test as a whole."""
 

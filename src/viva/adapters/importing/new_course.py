@@ -27,19 +27,19 @@ class ImportedAssignment:
     """One imported assignment."""
 
     name: str
-    """Of its folders: letters, digits, `_`, `-` and `.`."""
+    """The name of its folders: letters, digits, `_`, `-` and `.`."""
     settings: dict[str, Any]
-    """Of assignment.yaml."""
+    """The contents of assignment.yaml."""
     graders: dict[str, bytes] = field(default_factory=dict)
-    """Files of graders/<name>/."""
+    """The files of graders/<name>/."""
     starter: dict[str, bytes] = field(default_factory=dict)
     """What students are given."""
     accepted: dict[str, bytes] = field(default_factory=dict)
     """A right submission: the author's own solution."""
     rubric: dict[str, Any] = field(default_factory=dict)
-    """Questions that a person marks, as rubric.yaml has them."""
+    """Questions that a person grades, in the form of rubric.yaml."""
     notes: list[str] = field(default_factory=list)
-    """What was not taken over, a sentence each."""
+    """What was not imported, a sentence each."""
 
     def add_data(self, files: Mapping[str, bytes]) -> None:
         """Add files that are next to the submission.

@@ -10,7 +10,7 @@ from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 Cell = dict[str, Any]
 _PRELOADED: Final = ("numpy", "pandas", "scipy", "sklearn", "torch", "matplotlib")
-"""Libraries that take long to import, and that boxes may hold ready."""
+"""Libraries that are slow to import, and that boxes may preload."""
 
 
 def cells_of(data: bytes, shown: str) -> list[Cell]:

@@ -15,10 +15,10 @@ from viva.adapters.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNot
 from viva.model.errors import CourseError, UsageError
 
 CELL_S: Final = 30
-"""Seconds that nbgrader gives to a cell, where its settings say nothing."""
+"""nbgrader's default time limit for a cell, in seconds."""
 _CONFIG: Final = "nbgrader_config.py"
 _CHANGE_TOTALS: Final = ("ClearHiddenTests", "ClearSolutions", "OverwriteCells", "Autograde", "ClearMarkScheme")
-"""Classes of nbgrader whose settings change what a test is, or what it gives."""
+"""Classes of nbgrader whose settings change what a test is, or its points."""
 _TIMEOUTS: Final = ("ExecutePreprocessor.timeout", "Execute.timeout")
 
 

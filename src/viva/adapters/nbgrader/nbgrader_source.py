@@ -12,7 +12,7 @@ from viva.model.errors import CourseError
 from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
 
 FOLDER: Final = "source"
-"""Where the notebooks lie, below graders/<a>/; they hold solutions, and never go into a box as they are."""
+"""The folder of the notebooks, below graders/<a>/; they hold solutions, and never go into a box unchanged."""
 CODE_STUB: Final = "# YOUR CODE HERE\nraise NotImplementedError()"
 TEXT_STUB: Final = "YOUR ANSWER HERE"
 OUR_SCHEMA: Final = 3
@@ -31,7 +31,7 @@ class SourceCell:
     solution: bool
     task: bool
     locked: bool
-    """Whether the student's text is replaced by this one before the notebook is run."""
+    """Whether this text replaces the student's before the notebook runs."""
     points: Fraction
 
     @property

@@ -11,7 +11,7 @@ from viva.adapters.otter.otter_points import PointsError, resolve
 from viva.model.errors import CourseError
 
 FOLDER: Final = "tests"
-"""Where the test files lie, below graders/<a>/."""
+"""The folder of the test files, below graders/<a>/."""
 MOST_BYTES: Final = 4 << 20
 _DECORATOR: Final = ("name", "points", "hidden", "success_message", "failure_message")
 _CASE: Final = frozenset({"name", "code", "hidden", "locked", "points", "success_message", "failure_message"})

@@ -38,9 +38,9 @@ class OtterSuite:
     hidden: str
     """The visibility of hidden cases."""
     scale: Fraction
-    """What all points are multiplied by, so that they add up to the points that the whole is worth."""
+    """The factor for all points that makes them add up to the assignment's total."""
     graded_by_hand: tuple[Question, ...] = ()
-    """What a person marks: the questions of the rubric."""
+    """The questions of the rubric."""
 
     @property
     def tests(self) -> tuple[CellTest, ...]:

@@ -14,7 +14,7 @@ from viva.model.errors import UsageError
 
 _IMPORTED: Final = ("seed", "seed_variable", "points_possible", "show_hidden", "lang", "grade_from_log", "plugins",
                  "score_threshold")  # fmt: skip
-"""Settings of otter that are taken over, or refused."""
+"""Settings of otter that are imported, or refused."""
 _WITHOUT_EFFECT: Final = ("assignment_name", "autograder_dir", "logo", "miniconda_path", "print_score", "print_summary",
                  "log_level", "zips", "force_public_test_summary", "course_id", "assignment_id", "token")  # fmt: skip
 """Settings that make no difference to a total; a token is never copied."""

@@ -34,7 +34,7 @@ class Master:
     config: dict[str, Any] = field(default_factory=dict)
     """What otter_config.json would say."""
     files: list[str] = field(default_factory=list)
-    """Paths of what stands beside the submission."""
+    """Paths of files next to the submission."""
     rubric: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     student: bytes = b""
@@ -75,7 +75,7 @@ class _Reader:
     def __init__(self, shown: str) -> None:
         self.master = Master()
         self.cells: list[tuple[Cell, bool]] = []
-        """What stands in the notebooks, and whether it is (part of) a solution."""
+        """The cells of the notebooks, and whether each is (part of) a solution."""
         self.settings: dict[str, Any] = {}
         self._shown = shown
         self._blocks: list[str] = []
@@ -169,7 +169,7 @@ class _Reader:
         if cell.get("cell_type") == "code":
             text = without_ignored(text)
             if is_solution:
-                without_solutions(text)  # says here what is wrong with its markers
+                without_solutions(text)  # raises the error of its markers here, where the cell is known
         self.cells.append(({**cell, "source": text}, is_solution))
 
     def _end_of_question(self) -> None:

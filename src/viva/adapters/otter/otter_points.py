@@ -41,7 +41,7 @@ def resolve(question: Any, cases: Sequence[Any]) -> list[Fraction]:
         left = exact(question) - said
         if left < 0:
             raise PointsError(f"the cases are worth {float(said):g} points, more than the question's {question:g}")
-    else:  # nothing but zeros is said: the question is worth one point
+    else:  # only zeros are given: the question is worth one point
         left = Fraction(0) if said else Fraction(1)
     share = left / silent if silent else Fraction(0)
     return [share if value is None else value for value in own]

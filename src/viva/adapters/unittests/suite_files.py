@@ -10,7 +10,7 @@ from viva.config import Assignment
 from viva.model.errors import CourseError
 
 FOLDER: Final = "tests"
-"""Where the suite lies, below graders/<a>/ and again in the box."""
+"""The folder of the suite, below graders/<a>/ and in the box."""
 PATTERN: Final = "test*.py"
 MOST_BYTES: Final = 32 << 20
 _MODULE: Final = re.compile(r"[_a-zA-Z]\w*")

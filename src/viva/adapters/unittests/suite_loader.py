@@ -17,9 +17,9 @@ class SuiteLoader(Loader):
         super().__init__(submission, assignment, {})
         self._suite_assignment = assignment
         self.files = files
-        """Of the suite, by their path below `tests/`."""
+        """The files of the suite, by their path below `tests/`."""
         self._seed = seed
-        """Given once: a suite that seeds for itself, or draws from one test to the next, is not disturbed."""
+        """Set once, so that a suite that seeds itself, or draws across tests, is not disturbed."""
 
     def load(self, ask: Ask) -> LoadReport:
         """Put every file in its place.

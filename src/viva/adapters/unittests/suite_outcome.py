@@ -13,7 +13,7 @@ from viva.model import Status, untrusted
 from viva.model.errors import StudentRaised
 
 MOST_EVENTS: Final = 50
-"""Failed subtests that are told."""
+"""The most failed subtests that are reported."""
 _LOST: Final = ("error", "failure", "unexpected_success")
 _WON: Final = ("success", "expected_failure")
 NOT_IMPORTED: Final = (

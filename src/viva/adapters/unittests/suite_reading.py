@@ -22,13 +22,13 @@ class SuiteTest:
     """One test of a suite."""
 
     function: TestFunction
-    """As the tests of other assignments are described; it has no pytest items."""
+    """The description that tests of other assignments have too, without pytest items."""
     module: str
     """The module in which it was found: `test_simple`."""
     holder: str
-    """Its class; when that changes, fixtures of classes and modules are run."""
+    """Its class; when that changes, fixtures of classes and modules run."""
     skipped: str | None
-    """Why the author's own files skip it, whatever is handed in; None where they do not."""
+    """Why the author's own files skip it, whatever is submitted; None if they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Suite:
 
     files: dict[str, bytes]
     tests: tuple[SuiteTest, ...]
-    """In the order in which they run: those of modules that are asked apart come last."""
+    """In the order in which they run: those of modules that run apart come last."""
     apart: frozenset[str]
-    """Modules of nothing but hidden tests: they come into a box of their own, whose texts no student reads."""
+    """Modules with only hidden tests: they run in a box of their own, whose output no student reads."""
     students: frozenset[str]
-    """Top-level names of modules that are the student's to hand in."""
+    """Top-level names of modules that the student submits."""
 
     @property
     def open_files(self) -> dict[str, bytes]:

@@ -17,9 +17,9 @@ from viva.model import Limits, Status, untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised
 
 MOST_ENDED: Final = 3
-"""Modules whose import may end the box; after so many the cause lies in what they share, and no other is tried."""
+"""The most modules whose import may end the box; after that the cause is shared, and no other is tried."""
 MOST_BOXES: Final = 6
-"""Boxes that are tried for one test: one may end by what the test before left running in it."""
+"""The most boxes to try for one test: what the test before left running may end one."""
 ENDS_AGAIN: Final = "Not asked: your program ends the Python process again and again before the test begins."
 _ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
 
@@ -39,13 +39,13 @@ class SuiteRun:
         self._found_tests: set[str] = set()
         self._holder = ""
         self._broken: dict[str, Outcome] = {}
-        """What the tests of a module that cannot be imported come to."""
+        """The outcome of the tests of a module that cannot be imported."""
         self._unusable: dict[str, Outcome] = {}
-        """What the tests of a class that cannot be set up come to."""
+        """The outcome of the tests of a class that cannot be set up."""
         self._ended = 0
         self.asked: list[Question] = []
         self.leader: Any = None
-        """What the last test gave to its leaderboard: a claim."""
+        """What the last test reported for its leaderboard: an untrusted value."""
 
     def outcome(self, test: SuiteTest) -> Outcome:
         """Run one test, or say why it cannot run; never raise for what the submission does."""

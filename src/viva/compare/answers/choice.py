@@ -27,7 +27,7 @@ _LETTERS: Final = re.compile(r"[A-Za-z](?:\s*[A-Za-z])*")
 _LENGTH: Final = 500
 _LAST_LETTER: Final = "j"
 _FEW: Final = 3
-"""In so few words, true and false together are no reason, but two answers."""
+"""In so few words, true and false together are two answers, not a reason."""
 
 
 def agree_choice(

@@ -19,12 +19,12 @@ from viva.compare.show import as_written, number, show
 
 WHAT: Final = "a formula"
 RANGE: Final = (2.0, 10.0)
-"""Where letters lie when the author names no range."""
+"""The range of letters for which the author names none."""
 _POINTS: Final = 16
 _WHOLE_POINTS: Final = 4
 _RTOL: Final = 1e-9
 _LONGEST: Final = 10 * LENGTH
-"""Of all sides of an equation together."""
+"""The most characters of all sides of an equation."""
 _EQUALS: Final = re.compile(r"=+|≈|≃|≡")
 
 Values = Mapping[str, float]
@@ -131,7 +131,7 @@ def _readings(actual: Any, ranges: Mapping[str, tuple[float, float]]) -> list[Tr
         actual = show(actual)
     if not isinstance(actual, str):
         raise Unreadable("write it as one line of text, such as 2*d + 2")
-    if len(actual) > _LONGEST:  # before it is taken apart
+    if len(actual) > _LONGEST:  # before it is parsed
         raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
     problem = Unreadable("it is empty")
     for side in _sides(actual, ranges):

@@ -15,7 +15,7 @@ from viva.compare.normalize import one_number, plain
 from viva.compare.show import as_written, show
 
 RTOL: Final = 1e-3
-"""How near a written number must be when the author says nothing: three significant digits; whole numbers exactly."""
+"""The default tolerance of written numbers: three significant digits; whole numbers are exact."""
 WHAT: Final = "a number"
 
 
@@ -76,7 +76,7 @@ def _read_expected(value: Any) -> Fraction:
 def _allowed(expected: Fraction, atol: float | None, rtol: float | None) -> Fraction:
     if atol is None and rtol is None:
         rtol = 0 if expected.denominator == 1 else RTOL
-    # A hair more than asked, for decimal numbers that lie exactly on the edge.
+    # Slightly more than asked, for decimal numbers that are exactly on the edge.
     return (Fraction(rtol or 0) * abs(expected) + Fraction(atol or 0)) * (1 + Fraction(1, 10**9))
 
 

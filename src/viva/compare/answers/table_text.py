@@ -32,7 +32,7 @@ MARKS: Final = {
     **dict.fromkeys(("✓", "✔"), "✓"),
     "": "",
 }
-"""Spellings of the marks that masks are written with; a look-alike letter counts as its digit."""
+"""Spellings of the marks in masks; a look-alike letter counts as its digit."""
 
 
 @final

@@ -15,7 +15,7 @@ import numpy as np
 
 _VALUES: Final = (bool, int, float, complex, str, bytes, type(None), Fraction, range, types.CodeType)
 _OPEN: Final = ("hypothesis.", "viva.proxies.key")
-"""Where the classes live whose objects are what their attributes are: strategies, and the functions of a key."""
+"""Modules of classes whose objects are defined by their attributes: strategies, and functions of a key."""
 # What hypothesis works out about a strategy when it is first used; all of it follows from the rest.
 _DERIVED: Final = frozenset(
     {

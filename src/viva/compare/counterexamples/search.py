@@ -31,9 +31,9 @@ from viva.proxies.proxies import Caller
 SEARCH_CALLS: Final = 400
 """Calls of the student's function that shrinking may cost."""
 SEARCH_S: Final = 3.0
-"""Seconds after which shrinking is content with what it has."""
+"""Seconds after which shrinking stops."""
 EVIDENCE: Final = 30
-"""Examples beside the smallest on which a known mistake must give the student's answers."""
+"""Examples besides the smallest on which a common mistake must give the student's answers."""
 _SHORT: Final = 60
 _RAISED: Final = 300
 
@@ -119,7 +119,7 @@ class _StudentFunction:
     def about(self, example: Example) -> CounterExample | None:
         """Return the counter-example, or None if the student's answer agrees with the expected one."""
         self.calls += 1
-        # What crosses the door is a copy; a function of this process could change its arguments, which are kept.
+        # A box receives a copy; a function of this process could change its arguments, which are kept.
         arguments = copy.deepcopy(example.arguments) if self._copies else example.arguments
         try:
             answer = self._student(*arguments)
@@ -173,7 +173,7 @@ class _Evidence:
     def _agrees_where_right(self, mistake: Callable[..., Any], example: Example) -> bool:
         try:
             return self._student_function.agrees(example.expected, _mistaken_answer(mistake, example))
-        except ArithmeticError:  # the author's sketch of a mistake need not hold everywhere
+        except ArithmeticError:  # the author's version of a mistake need not work everywhere
             return True
 
 

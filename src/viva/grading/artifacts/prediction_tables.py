@@ -16,7 +16,7 @@ from viva.grading.artifacts.unusable import Unusable
 from viva.submissions.decode_text import decode
 
 ANY_COLUMNS: Final = 1024
-"""Columns beside those of the classes: texts, lists, more figures."""
+"""The most columns besides those of the classes: texts, lists, more figures."""
 _LINES_PER_ROW: Final = 64
 _SPARE: Final = 10_000
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -101,7 +101,7 @@ class _Lines:
         self._text, self._delimiter, self._columns = text, delimiter, columns
         self._rows = n
         self.delimiters = 0
-        """Since the row began: a quoted cell goes on over several lines."""
+        """Delimiters since the row began; a quoted cell may span several lines."""
 
     def each(self) -> Iterator[str]:
         most = _LINES_PER_ROW * self._rows + _SPARE

@@ -10,7 +10,7 @@ from viva.grading.artifacts.unusable import Unusable
 
 _WORD: Final = re.compile(r"[\W_]+")
 _COUNTS: Final = {"index", "idx", "unnamed0"}
-"""What libraries call a count of rows of their own, which may begin again with each batch."""
+"""Names of a library's own count of rows, which may restart with each batch."""
 _IDS: Final = _COUNTS | {
     "id", "ids", "rowid", "row", "rows", "number", "no", "nr", "example", "exampleid", "guid", "qid", "uid",
 }  # fmt: skip

@@ -19,7 +19,7 @@ from viva.grading.artifacts.unusable import Unusable, unpacked_limit
 from viva.model.errors import MissingName
 
 _PICKLED: Final = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".joblib")
-"""Looked for last, so that whoever hands one in reads why it is not opened."""
+"""Looked for last, so that a student who submits one reads why it is not opened."""
 TABLES: Final = (".npz", ".npy", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".safetensors", *_PICKLED)
 CHECKPOINTS: Final = (".safetensors", ".npz", *_PICKLED)
 _WRAPPERS: Final = ("module.", "_orig_mod.", "model.")

@@ -11,7 +11,7 @@ from viva.compare.show import show
 from viva.grading.artifacts.unusable import Unusable
 
 _LONGEST_LIST: Final = 40_000
-# Nothing may match in two ways: of spaces between three repetitions, as many as their third power would be tried.
+# Nothing may match in two ways: spaces between three repetitions would cost the third power of their number.
 _WRAPPED: Final = re.compile(
     r"(?:tensor|np\.\w{1,12})\(\s*(?:(\[[^\[\]()]*\])\s*|([^\s\[\](),][^\[\](),]*)?)(?:,[^()]*)?\)"
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, final
 
 FLOOR: Final = 16 << 20
-"""Bytes that a file may unpack to, however small it is; a larger one, eight times its own size."""
+"""Bytes that any file may unpack to; a larger file may unpack to eight times its own size."""
 RATIO: Final = 8
 MOST_SIDES: Final = 32
 

@@ -12,7 +12,7 @@ from viva.grading.audits.finding import Finding, begin, show
 SINGLE_PRECISION: Final = Fraction(1, 10**7)
 """An accuracy that went through float32 is k/n up to this much."""
 ROUNDED: Final = Fraction(1, 1000)
-"""With fewer than three decimals, an accuracy is not said to equal another one."""
+"""An accuracy with fewer than three decimals is not reported to equal another one."""
 SIGMAS: Final = 3
 
 

@@ -8,7 +8,7 @@ Kind = Literal[
     # stated accuracies
     "unreadable", "missing", "count", "few_digits", "no_count", "small_subset", "majority", "not_above_majority",
     "same_splits", "repeated", "tie", "none_learned", "not_reported", "not_asked",
-    # predictions that were handed in
+    # submitted predictions
     "given", "not_given", "tied_scores", "constant", "same_predictions",
     # logs
     "no_log", "no_learning_rate", "below_stated_rate", "constant_loss", "loss_not_fallen", "loss_no_number",

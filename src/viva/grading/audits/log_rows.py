@@ -44,7 +44,7 @@ class LogRow:
     step: Fraction | None = None
     lr: Fraction | None = None
     loss: Fraction | None = None
-    """Of training."""
+    """The training loss."""
     no_number: str = ""
     """ "nan" or "inf" where the loss is that."""
     accuracies: dict[str, Fraction] = field(default_factory=dict)
@@ -67,7 +67,7 @@ def read_log(log: Any) -> list[LogRow]:
     rows: list[LogRow] = []
     for pairs in islice(_pairs(log), MOST_ROWS):
         if any({"train", "runtime"} <= set(words) for words, _ in pairs):
-            continue  # the summary that transformers' Trainer writes behind the last epoch
+            continue  # the summary that transformers' Trainer writes after the last epoch
         row = LogRow()
         for words, value in pairs:
             _put(row, words, value)

@@ -31,7 +31,7 @@ _SEEDERS: Final = {
     "seed_everything": _EVERYWHERE,
     "fix_seed": _EVERYWHERE,
 }
-"""What gives global generators a seed, and which of them; names without a dot in any module."""
+"""Functions that seed global generators, and which; names without a dot count in any module."""
 _GENERATOR: Final = "`generator=torch.Generator().manual_seed(42)`"
 _DRAWS: Final = {
     "random_split": ("generator", 2, "torch", _GENERATOR),
@@ -42,7 +42,7 @@ _DRAWS: Final = {
     "numpy.random.shuffle": ("", None, "numpy", "`np.random.default_rng(42)` for `np.random`"),
     "numpy.random.permutation": ("", None, "numpy", "`np.random.default_rng(42)` for `np.random`"),
 }
-"""What draws: the arguments that seed it, the position of such, the global generator without them, what to write."""
+"""Functions that draw: the seeding arguments, their position, the global generator otherwise, what to write."""
 _FOLDS: Final = ("KFold", "StratifiedKFold", "ShuffleSplit", "StratifiedShuffleSplit")
 _METHODS: Final = {"shuffle": ("seed generator", 0, "`seed=42`"), "sample": ("random_state", None, "`random_state=42`")}
 """Methods of data sets and of frames, where the receiver is no module."""

@@ -12,9 +12,9 @@ from viva.grading.audits.finding import Finding, begin, show
 from viva.grading.audits.log_rows import LogRow, read_log
 
 FEWEST: Final = 3
-"""Losses from which on a trend is spoken of."""
+"""The fewest losses for which a trend is reported."""
 STILL: Final = Fraction(1, 1000)
-"""A loss that moves by less than this part of itself does not move."""
+"""A loss that changes by less than this part of itself counts as constant."""
 MOST_EPOCHS: Final = 10_000
 _NEAR_GUESSING: Final = 0.005
 _LISTED: Final = 12

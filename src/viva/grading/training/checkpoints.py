@@ -25,9 +25,9 @@ from viva.sandbox.guest.transport.wire import TooLarge, WireError, dump, load
 FORMAT: Final = "viva checkpoint 1"
 SUFFIX: Final = ".checkpoint"
 MOST_BYTES: Final = 64 << 20
-"""Of one training."""
+"""The most bytes of one training."""
 MOST_BYTES_TOGETHER: Final = 256 << 20
-"""Of all trainings of a submission."""
+"""The most bytes of all trainings of a submission."""
 _SEAL: Final = hashlib.sha256().digest_size
 
 
@@ -40,9 +40,9 @@ class SavedTraining:
     measured: Mapping[str, list[float]]
     """What the examiner had recorded, epoch by epoch."""
     rng: Any
-    """The state of the examiner's own generator; None where it was not handed over."""
+    """The state of the examiner's own generator; None if it was not passed."""
     state: Any
-    """What the box has said of itself: a claim."""
+    """The state of the box, as the box reported it: an untrusted value."""
 
 
 @final
@@ -52,9 +52,9 @@ class Checkpoints:
 
     folder: Path
     key: bytes
-    """Known to the examiner alone."""
+    """Known only to the examiner."""
     made_with: Callable[[], Mapping[str, str]] = dict
-    """What beside the test decides how a training goes; asked once there is a box that can say its part."""
+    """What else determines a training besides the test; called once there is a box to ask."""
     case_id: str = ""
     """The test that is running."""
     trained: dict[str, bool] = field(default_factory=dict)

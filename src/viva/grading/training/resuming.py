@@ -10,7 +10,7 @@ from viva.grading.events import current_events
 from viva.grading.training.checkpoints import Checkpoint, SavedTraining
 
 KEEP_EVERY_S: Final = 2.0
-"""Work that may be lost: shorter epochs are not kept one by one."""
+"""Seconds of work that may be lost; shorter epochs are not kept one by one."""
 
 
 @final
@@ -52,7 +52,7 @@ class Resumption:
                 return False
             if self.rng is not None and held.rng is not None:
                 self.rng.bit_generator.state = held.rng
-        except Exception as error:  # whatever the box, or what is left of it, makes of its own words
+        except Exception as error:  # the box, or what is left of it, may fail on its own state in any way
             place.note(f"its checkpoint could not be put back ({_error_text(error)}); the training began anew.")
             place.drop()
             self.load(before)
@@ -69,7 +69,7 @@ class Resumption:
             state = self.save()
             rng = self.rng.bit_generator.state if self.rng is not None else None
             self._place.write(SavedTraining(reached, measured, rng, state))
-        except Exception as error:  # nobody loses a point because a training cannot be kept
+        except Exception as error:  # no one loses a point because a training cannot be kept
             self._place.note(f"a later run cannot go on after epoch {reached}: {_error_text(error)}.")
             self._failed = True
 

@@ -36,7 +36,7 @@ class Threshold:
     right: tuple[float, ...]
     """What right implementations reached, one value for each seed."""
     wrong: Mapping[str, tuple[float, ...]]
-    """The same of each wrong one that this threshold must tell."""
+    """The same for each wrong implementation that this threshold must detect."""
     script: str
     """What measured them, from the course's folder."""
 

@@ -19,9 +19,9 @@ class MemoryPlan:
     memory_mib: int
     """0 where the container is too small."""
     limit_mib: int | None
-    """Of the container; None where nothing says it."""
+    """The container's limit; None where it is not known."""
     needed_mib: int
-    """The smallest container in which what was measured fits."""
+    """The memory of the smallest container in which the measured processes fit."""
 
     @property
     def fits(self) -> bool:

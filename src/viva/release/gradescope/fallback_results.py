@@ -9,7 +9,7 @@ from viva.formats import escaping
 from viva.release.gradescope.submission_metadata import PreviousSubmission, finite
 
 FAILED: Final = "viva_failed"
-"""Key of `extra_data` in results of ours that say that grading failed."""
+"""The key of `extra_data` in results that say that grading failed."""
 STUDENT_SENTENCE: Final = (
     "The autograder could not grade this submission, and this is not your fault. Your work is stored; "
     "your instructor can read what happened and run the autograder again."

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SIZES: Final = ((0.5, 768), (1.0, 1536), (2.0, 3072), (4.0, 6144))
-"""Processors, which are a floor, and MiB, which are a ceiling: what the platform offers."""
+"""The platform's sizes: processors (at least) and MiB (at most)."""
 
 
 @dataclass(frozen=True, slots=True)

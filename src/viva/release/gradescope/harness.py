@@ -31,9 +31,9 @@ from viva.release.gradescope.submission_metadata import Metadata
 from viva.sandbox.host.limits.host_memory import container_mib
 
 MARGIN_S: Final = 60.0
-"""How long before the platform's own end we stop: it counts from before it starts us, and writing takes time."""
+"""How long before the platform's time limit we stop: its clock starts before us, and writing takes time."""
 LAST_RESORT_S: Final = 25.0
-"""After our own end, what still hangs is left alone."""
+"""How long after our own time limit we exit even if something hangs."""
 TOO_SMALL: Final = (
     "This autograder's container has {limit} MiB of memory, and this assignment needs {needed}: choose a larger one "
     "under Configure Autograder, Container Specifications, and run the autograder again."
@@ -50,13 +50,13 @@ class Run:
 
     paths: PlatformPaths
     tier: Tier | None = None
-    """Instead of the best there is; never T0."""
+    """The tier to use instead of the best one; never T0."""
     deadline_s: float | None = None
-    """Instead of the platform's time less a margin."""
+    """The time limit to use instead of the platform's less a margin."""
     started: float = dataclasses.field(default_factory=time.monotonic)
     writer: LiveResults = dataclasses.field(init=False)
     used: str = "none"
-    """The tier in which is graded."""
+    """The tier that is used."""
 
     def __post_init__(self) -> None:
         self.writer = LiveResults(self.paths.results, "after_published")
@@ -254,7 +254,7 @@ def main() -> int:
     parser.add_argument("--deadline", type=float, metavar="S", help="seconds, instead of what was packed")
     given = parser.parse_args()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what students wrote may not be text in any encoding
+        sys.stdout.reconfigure(errors="backslashreplace")  # students' output may not be valid text in any encoding
     paths = PlatformPaths(given.root.absolute())
     if given.check:
         return check(paths)

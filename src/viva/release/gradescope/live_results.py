@@ -10,7 +10,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.model import Entry, Isolation, Score
 
 EVERY_S: Final = 0.5
-"""How often the file is written while tests run; the first and the last state always are."""
+"""How often the file is written while tests run; the first and the last state are always written."""
 
 
 class LiveResults:
@@ -23,7 +23,7 @@ class LiveResults:
         self._written = 0.0
         self._entries: Callable[[], tuple[Entry, ...]] | None = None
         self.score: Callable[[tuple[Entry, ...]], Score] | None = None
-        """Makes a score of entries, as soon as it is known what is graded."""
+        """Makes a score of entries; set as soon as the submission is known."""
 
     def entries(self, entries: Callable[[], tuple[Entry, ...]]) -> None:
         """Accept the entries known now, pending ones included; write them unless that was just done."""

@@ -28,10 +28,10 @@ _TEMPLATES: Final = Path(__file__).parent / "templates"
 _PROGRAMS: Final = ("setup.sh", "run_autograder")
 _UV: Final = "0.13.9"
 _DEFAULT_MIB: Final = (400, 200)
-"""MiB of examiner and box where nothing could be measured; with torch:"""
+"""MiB of examiner and box where nothing could be measured; the next one with torch."""
 _DEFAULT_MIB_WITH_TORCH: Final = (900, 300)
 LAST_S: Final = 15
-"""How long before the platform's end even a harness that hangs is ended."""
+"""How long before the platform's time limit even a harness that hangs is ended."""
 
 
 @dataclass(slots=True)

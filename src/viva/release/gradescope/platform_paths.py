@@ -76,7 +76,7 @@ class PackedSettings:
     rest_mib: int
     """Memory that examiner and fork server took when this was packed, without the student's program."""
     box_mib: int
-    """Memory that a right submission took beside that."""
+    """Memory that a right submission took in addition."""
 
     @classmethod
     def read(cls, paths: PlatformPaths) -> Self:

@@ -20,9 +20,9 @@ class Refused:
     """Why a submission is not graded."""
 
     note: str
-    """For the student, in a line."""
+    """One line for the student."""
     last: PreviousSubmission
-    """The one before it whose results are kept."""
+    """The earlier submission whose results are shown again."""
 
 
 def refused(metadata: Metadata, attempts: int | None, per_s: float) -> Refused | None:

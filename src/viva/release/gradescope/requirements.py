@@ -18,7 +18,7 @@ _NOTEBOOKS: Final = ("ipython", "matplotlib-inline", "matplotlib")
 _KERNELS: Final = ("ipykernel", "jupyter-client")
 _OWN: Final = frozenset({"viva", "graders", "reference", "conftest"})
 _ONLY_WITH_CUDA: Final = re.compile(r"nvidia-.*|cuda-.*|triton")
-"""What torch asks for from the index; the build for CPUs, which is installed, does not."""
+"""Requirements of torch from the index; the installed build for CPUs does not need them."""
 _PLATFORM: Final = {
     "os_name": "posix",
     "sys_platform": "linux",

@@ -34,7 +34,7 @@ class Metadata:
 
     created_at: datetime | None = None
     previous: tuple[PreviousSubmission, ...] = ()
-    """From the earliest to the latest; those whose time is not known are not among them."""
+    """From the earliest to the latest, without those whose time is not known."""
 
     @classmethod
     def read(cls, path: Path) -> "Metadata":

@@ -29,7 +29,7 @@ class _Stripper:
 
     lines: list[str] = field(default_factory=list)
     opened: tuple[str, int] | None = None
-    """What was begun, and in which line."""
+    """The section that is open, and the line where it begins."""
     prompt: list[str] = field(default_factory=list)
     found: bool = False
 

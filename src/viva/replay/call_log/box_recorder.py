@@ -15,7 +15,7 @@ class BoxRecorder:
     def __init__(self) -> None:
         self.call_log = CallLog()
         self.place: Callable[[], str] = lambda: LOADING
-        """Tells the case of the test that is running."""
+        """Returns the case of the running test."""
         self._source: BoxSource | None = None
         self._left = MOST_BYTES
 

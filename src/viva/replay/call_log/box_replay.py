@@ -38,11 +38,11 @@ class BoxReplay:
         self._next: defaultdict[str, int] = defaultdict(int)
         self._found: dict[bytes, Exchange] | None = None
         self.place: Callable[[], str] = lambda: LOADING
-        """Tells the case of the test that is running."""
+        """Returns the case of the running test."""
         self.changed: set[str] = set()
-        """Cases that asked something else than when the call log was made."""
+        """Cases that asked something else than was recorded."""
         self.other_load = False
-        """Whether boxes are loaded in another way: then nothing in the call log is of use."""
+        """Whether boxes are loaded in another way, which makes the call log useless."""
 
     def wrap(self, source: BoxSource) -> BoxSource:
         """Return this source; it never takes a box of the given one."""
@@ -79,7 +79,7 @@ class BoxReplay:
             raise self._is_changed(place, op)
         try:
             return exchange.answer()
-        except WireError as error:  # it could not be kept
+        except WireError as error:  # the reply could not be recorded
             raise self._is_changed(place, str(error)) from error
 
     def _is_changed(self, place: str, why: str) -> QuestionsChanged:
@@ -101,7 +101,7 @@ class BoxReplay:
             self._next[place] += 1
 
     def _expected(self, place: str) -> Exchange | None:
-        if place == LOADING:  # a test that asks otherwise may need one box more than there were
+        if place == LOADING:  # a changed test may need one box more than were recorded
             kept = self._call_log.loads[: self._taken][-1] if self._call_log.loads else []
         else:
             kept = self._call_log.cases.get(place, [])

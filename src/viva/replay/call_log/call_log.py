@@ -11,23 +11,23 @@ import msgpack
 import viva.sandbox.guest.transport.wire as wire
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, UsageError
 
-if TYPE_CHECKING:  # what makes boxes comes with it, and a live check makes none
+if TYPE_CHECKING:  # importing it loads the sandbox, which a live check does not need
     from viva.sandbox.host.ready_message import ReadyMessage
 
 LOADING: Final = ""
-"""The place of what is asked while a box is loaded: no case of a test has this name."""
+"""The place of requests while a box is loaded; no case of a test has this name."""
 MOST_BYTES: Final = 64 << 20
-"""Of one call log before it is packed; of a larger one nothing is kept, and its tests are asked again."""
+"""The most bytes of one call log before packing; a larger one is not kept, and its tests run again."""
 WHOLE: Final = 64 << 10
-"""A question of more bytes is kept as its digest: it can be compared, not read."""
+"""A question of more bytes is kept as its digest, which can be compared but not read."""
 DIGEST: Final = b"sha256:"
-"""What a digest begins with that stands in the place of a question."""
+"""The prefix of a digest that replaces a question."""
 FIND: Final = "find"
 """The operation that asks whether the submission has a name."""
 _FORMAT: Final = "viva call log 1"
 _NOT_ASKED: Final = ("soft_s", "release", "seed")
-"""Fields of a request that are no part of the question: how long it may take, what is not needed any more, and the seed
-of the test, which travels with its first question, whichever that is."""
+"""Fields of a request that are not part of the question: how long it may take, what is not needed any more, and the
+seed of the test, which travels with its first question, whichever that is."""
 _ENDINGS: Final[Mapping[str, type[BoxError]]] = {
     "timeout": BoxTimeout,
     "died": BoxDied,
@@ -40,7 +40,7 @@ class Exchange:
     """One question and its result."""
 
     question: bytes
-    """As `question_of` makes it."""
+    """The question, as `question_of` returns it."""
     reply: bytes = b""
     """The message that came back."""
     ending: str = ""
@@ -65,14 +65,14 @@ class CallLog:
     """All exchanges with the boxes of one submission that have no GPU."""
 
     ready_message: "ReadyMessage | None" = None
-    """What the first box said of itself; None where none was taken."""
+    """What the first box reported about itself; None if none was taken."""
     loads: list[list[Exchange]] = field(default_factory=list)
     """How each box in turn was loaded."""
     cases: dict[str, list[Exchange]] = field(default_factory=dict)
     seeds: dict[str, int] = field(default_factory=dict)
-    """What the box was to draw from, by case."""
+    """The seeds of the box, by case."""
     too_large: bool = False
-    """Then nothing was kept."""
+    """True if the log was too large, so that nothing was kept."""
 
     def to_bytes(self) -> bytes:
         """Return the bytes to store; empty if the log was too large to keep."""

@@ -27,7 +27,7 @@ class Answer:
 
     value: Any = None
     after: tuple[tuple[Any, ...], dict[str, Any]] | None = None
-    """The arguments as they were afterwards; None where nothing changed them."""
+    """The arguments after the call; None if nothing changed them."""
     raised: tuple[str, str] | None = None
     """The name and the text of its exception."""
 
@@ -44,9 +44,9 @@ class Record:
     """By purpose and case: what the `rng` fixture and the box draw from."""
     seed_id: str = ""
     hints: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By case and number of the comparison: what known mistakes are called, and what they lead to."""
+    """By case and number of the comparison: the names of common mistakes, and the values they lead to."""
     left_out: dict[str, str] = field(default_factory=dict)
-    """Why tests of the assignment are not in the bundle -> their points, as a fraction."""
+    """Why tests of the assignment are not released -> their points, as a fraction."""
     case_id: str = ""
     """The case that is running; not stored."""
 

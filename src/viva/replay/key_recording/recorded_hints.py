@@ -34,7 +34,7 @@ class HintWriter(_ComparisonCounter):
         """Return the author's hints, and record their values."""
         at = self._next()
         for name, hint in (hints or {}).items():
-            with suppress(Exception):  # an author's slip: the hint is left out
+            with suppress(Exception):  # an author's mistake: the hint is left out
                 value = copy.deepcopy(hint() if callable(hint) else hint)
                 packed(value)
                 self._key_recording.hints.setdefault(at, {})[name] = value

@@ -14,7 +14,7 @@ import numpy as np
 from viva.sandbox.guest.transport.wire import WireError, dump, load
 
 _TAG: Final = "\0viva"
-"""The first item of a tuple that stands for something that the wire has no form for."""
+"""The first item of a tuple that represents a value the wire has no form for."""
 _AS_THEY_ARE: Final = (type(None), bool, int, float, complex, str, bytes)
 _NUMBER: Final = struct.Struct(">Q")
 

@@ -12,7 +12,7 @@ from viva.submissions.opening_by_descriptor import Folder as OpenFolder
 from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, opened_at, opened_folder, read_at_most
 
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-"""The first moment that a zip file can name."""
+"""The earliest time that a zip file can store."""
 _MODE: Final = 0o644 << 16
 _UNIX: Final = 3
 

@@ -9,7 +9,7 @@ from viva.submissions.file_names import ENVIRONMENT_MARKS, is_not_the_work
 
 GRADER_YAML: Final = "grader.yaml"
 COURSE: Final = ("graders", "assignments", "reference", "fixtures", GRADER_YAML)
-"""What belongs to the course where it lies in the same folder."""
+"""Names that belong to the course if it is in the same folder."""
 _MOST: Final = 20_000
 
 
@@ -21,7 +21,7 @@ class ListedFile:
     """Relative, with forward slashes."""
     size: int
     why_not: str = ""
-    """Why it is no part of the work; empty for a file that may be."""
+    """Why it is not part of the work; empty for a file that may be."""
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from viva.verify.mutants.submission_code import Piece, pieces_of
 _SHOWN: Final = re.compile(r"`(?:[^`\n]*?[^`\n\w.])??([A-Za-z_]\w*)\(|^\s*(?:def|class) (\w+)", re.MULTILINE)
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ANSWERS: Final = "answers"
-"""The name of answers that are not code: nothing of them is broken."""
+"""The name of answers that are not code; they are not broken."""
 
 
 def roots_of(assignment: Assignment) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from viva.verify.mutants.source_edits import Change, Code, narrowed
 
 _TINY, _HUGE = 1e-3, 1e3
-"""Numbers outside stand for almost nothing and for almost everything: one more is the same."""
+"""Numbers outside this range mean almost nothing or almost everything; adding one changes nothing."""
 _BINARY: Final = {
     "Add": ("Sub",), "Sub": ("Add",), "Mul": ("Div",), "Div": ("Mul",), "FloorDiv": ("Mul", "Div"), "Mod": ("Mul",),
     "Pow": ("Mul",), "BitOr": ("BitAnd",), "BitAnd": ("BitOr",), "LShift": ("RShift",), "RShift": ("LShift",),
@@ -54,7 +54,7 @@ def changes(code: Code, start: int, end: int) -> Iterator[tuple[str, Change]]:
     indent = text[: len(text) - len(text.lstrip(" \t"))]
     lines = text.split("\n")
     if not all(line.startswith(indent) or not line.strip() for line in lines):
-        return  # a text of several lines stands further left
+        return  # a text of several lines is indented less
     plain = "\n".join(line[len(indent) :] for line in lines)
     nodes = list(ast_nodes(get_ast(plain)))
     for name, operator in _operators():

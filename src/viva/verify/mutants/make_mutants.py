@@ -21,7 +21,7 @@ OPERATORS: Final[tuple[Operator, ...]] = (
     *array_mistakes.OPERATORS,
     *state_mistakes.OPERATORS,
 )
-"""The field's own mistakes; where two make the same change, the first gives its name."""
+"""The field's own mistakes; if two make the same change, the first one names it."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 TINY: Final = 1e-3
 _NO_OPERATION: Final = dis.opmap["NOP"]

@@ -22,10 +22,10 @@ from viva.verify.mutants.reachable_code import ReachableCode
 from viva.verify.mutants.submission_code import Piece, pieces_of
 
 SLOW: Final = 5
-"""How many times longer than the right answer's slowest test a mutant may take before it counts as one that hangs."""
+"""A mutant hangs if it takes this many times longer than the right answer's slowest test."""
 LEAST_S: Final = 2.0
 _SLOW_IMPORTS: Final = ("torch", "scipy", "pandas")
-"""Modules that take so long to import that it is done once for all mutants."""
+"""Modules so slow to import that they are imported once for all mutants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Verdict:
 
 
 ReportProgress = Callable[[int, int], None]
-"""Called with how many mutants are decided, and how many there are."""
+"""Called with the number of graded mutants and the number of all."""
 
 
 def accepted(examples: Sequence[ExampleSubmission], assignment: Assignment) -> list[ExampleSubmission]:

@@ -17,7 +17,7 @@ from viva.verify.mutants.submission_code import pieces_of
 
 COUNT: Final = 10
 LIMIT_S: Final = 2.0
-"""How long a call may take: a mutant that never ends costs no more."""
+"""The most seconds for a call, so that a mutant that never ends costs no more."""
 
 
 def ten(assignment: Assignment, examples: Sequence[ExampleSubmission]) -> list[tuple[Mutant, ExampleSubmission]]:

@@ -88,7 +88,7 @@ class ReachableCode:
                 units = list(_units(piece, statement))
                 for name in {unit.owner or unit.name for unit in units}:
                     if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
-                        space.pop(name, None)  # another definition takes the place of an earlier one
+                        space.pop(name, None)  # another definition replaces an earlier one
                 for unit in units:
                     space.setdefault(unit.owner or unit.name, []).append(unit)
 

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Final
 
 _ATOMS: Final = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Dict, ast.Set)
-"""What needs no parentheses wherever it is put."""
+"""Nodes that never need parentheses."""
 LIBRARIES: Final = frozenset({"np", "numpy", "math", "torch", "F", "nn", "functional", "linalg", "scipy", "special"})
-"""Names whose attributes are functions of modules and no methods."""
+"""Names whose attributes are functions of modules, not methods."""
 
 
 @dataclass(frozen=True, slots=True)
