@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from viva.verify.mutants.source_edits import Change, Code, Operator, arguments, called, is_method, operand, whole
+from viva.verify.mutants.source_edits import Change, Code, arguments, called, is_method, mistake, operand, whole
 
 _NEIGHBOUR: Final = {0: 1, 1: 0, -1: -2, -2: -1, 2: 1, 3: 2, -3: -2}
 _TRANSPOSES: Final = frozenset(
@@ -15,14 +15,16 @@ _JOINS: Final = frozenset(
 )
 
 
+@mistake("A sum, a softmax or a concatenation goes along another axis.")
 def axis_changed(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A sum, a softmax or a concatenation goes along another axis."""
+    """Replace the axis of a reduction or a concatenation by another one."""
     if isinstance(node, ast.keyword) and node.arg in ("axis", "dim") and (axis := whole(node.value)) in _NEIGHBOUR:
         yield code.replace(node.value, str(_NEIGHBOUR[axis]))
 
 
+@mistake("A triangular mask begins one diagonal too early or too late.")
 def diagonal_moved(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A triangular mask begins one diagonal too early or too late."""
+    """Move the diagonal of a triangular mask by one."""
     if not isinstance(node, ast.Call) or called(node) not in ("triu", "tril", "triu_", "tril_", "tri", "eye", "diag"):
         return
     given = [k.value for k in node.keywords if k.arg in ("k", "diagonal")] or arguments(node)[:1]
@@ -36,16 +38,18 @@ def diagonal_moved(node: ast.AST, code: Code) -> Iterator[Change]:
         yield Change(end, end, f"{comma}-1")
 
 
+@mistake("Rows and columns, batch and sequence, or heads and tokens are not exchanged.")
 def transpose_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """Rows and columns, batch and sequence, or heads and tokens are not exchanged."""
+    """Drop a transpose, a permutation or a flip."""
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "H"):
         yield code.replace(node, code.text(node.value))
     if called(node) in _TRANSPOSES and (x := operand(node)):
         yield code.replace(node, code.text(x))
 
 
+@mistake("`x[i, j]` becomes `x[j, i]`, `x[i][j]` becomes `x[j][i]`, an einsum's output is transposed.")
 def subscripts_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """`x[i, j]` becomes `x[j, i]`, `x[i][j]` becomes `x[j][i]`, an einsum's output is transposed."""
+    """Exchange two subscripts, or the last two letters of an einsum's output."""
     match node:
         case ast.Subscript(slice=ast.Tuple(elts=[first, second, *_])):
             yield code.swap(first, second)
@@ -57,8 +61,9 @@ def subscripts_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
                 yield code.replace(text, repr(f"{rule.partition('->')[0]}->{out[:-2]}{out[-1]}{out[-2]}"))
 
 
+@mistake("What is put together comes in another order.")
 def concatenation_reordered(node: ast.AST, code: Code) -> Iterator[Change]:
-    """What is put together comes in another order."""
+    """Exchange the first two parts of a concatenation."""
     if isinstance(node, ast.Call) and called(node) in _JOINS:
         parts = node.args[0].elts if node.args and isinstance(node.args[0], (ast.List, ast.Tuple)) else node.args
         if len(parts) >= 2:
@@ -69,8 +74,9 @@ def concatenation_reordered(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.swap(node.left, node.right)
 
 
+@mistake("Nothing is sorted, or nothing is reversed.")
 def order_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """Nothing is sorted, or nothing is reversed."""
+    """Drop a sort or a reversal."""
     if isinstance(node, ast.Call) and called(node) in ("sorted", "reversed") and (x := operand(node)):
         yield code.replace(node, f"list({code.text(x)})")
     match node:
@@ -80,8 +86,9 @@ def order_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.replace(node, "pass")
 
 
+@mistake("A range or a slice ends one too early or too late.")
 def off_by_one(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A range or a slice ends one too early or too late."""
+    """Move an end of a range or a slice by one."""
     ends: list[ast.expr] = []
     if isinstance(node, ast.Call) and called(node) in ("range", "arange") and node.args:
         ends = [node.args[min(1, len(node.args) - 1)], *(node.args[:1] if len(node.args) > 1 else [])]
@@ -93,14 +100,16 @@ def off_by_one(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.replace(end, f"{code.text(end)} - 1")
 
 
+@mistake("Everything is taken, not a part of it.")
 def slice_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """Everything is taken, not a part of it."""
+    """Replace a slice by the whole."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.ctx, ast.Load):
         yield code.replace(node, code.text(node.value))
 
 
+@mistake("A value is not clipped.")
 def bound_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A value is not clipped."""
+    """Drop a clip, a maximum or a minimum."""
     if not isinstance(node, ast.Call):
         return
     if called(node) in ("clip", "clamp", "maximum", "minimum") and (x := operand(node)):
@@ -109,8 +118,9 @@ def bound_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
         yield from (code.replace(node, code.text(argument)) for argument in node.args)
 
 
+@mistake("A condition in a comprehension is left out.")
 def filter_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A condition in a comprehension is left out."""
+    """Drop the conditions of a comprehension."""
     if isinstance(node, ast.comprehension) and node.ifs:
         start, end = code.span(node.iter)[1], code.span(node.ifs[-1])[1]
         text = code.source[start:end]
@@ -118,10 +128,7 @@ def filter_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
         yield Change(start, end, ")" * max(0, -opened))
 
 
-OPERATORS: Final = tuple(
-    Operator(find)
-    for find in (
-        axis_changed, diagonal_moved, transpose_dropped, subscripts_swapped, concatenation_reordered, order_dropped,
-        off_by_one, slice_dropped, bound_dropped, filter_dropped,
-    )
+OPERATORS: Final = (
+    axis_changed, diagonal_moved, transpose_dropped, subscripts_swapped, concatenation_reordered, order_dropped,
+    off_by_one, slice_dropped, bound_dropped, filter_dropped,
 )  # fmt: skip

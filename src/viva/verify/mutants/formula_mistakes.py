@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from viva.verify.mutants.source_edits import Change, Code, Operator, called, is_method, last_name, operand, whole
+from viva.verify.mutants.source_edits import Change, Code, called, is_method, last_name, mistake, operand, whole
 
 _SCALE: Final = re.compile(r"sqrt|scal|temperature|root|norm_factor", re.IGNORECASE)
 _BIAS: Final = re.compile(r"b|b_?[a-z0-9]{1,2}|(.*_)?bias(es)?(_.*)?", re.IGNORECASE)
@@ -23,8 +23,9 @@ _CURVES: Final = frozenset({
 })  # fmt: skip
 
 
+@mistake("The division by a square root, or the multiplication by a scale, is left out.")
 def scale_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """The division by a square root, or the multiplication by a scale, is left out."""
+    """Drop the division by a square root, or the multiplication by a scale."""
     if not isinstance(node, ast.BinOp):
         return
     if isinstance(node.op, (ast.Div, ast.Mult)) and _is_scale(node.right):
@@ -33,16 +34,18 @@ def scale_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
         yield code.replace(node, code.text(node.right))
 
 
+@mistake("The bias is not added.")
 def bias_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """The bias is not added."""
+    """Drop the bias of a sum."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         for bias, rest in ((node.right, node.left), (node.left, node.right)):
             if (name := last_name(bias)) and _BIAS.fullmatch(name):
                 yield code.replace(node, code.text(rest))
 
 
+@mistake("Weights are not divided by their sum, or softmax is left out.")
 def unnormalised(node: ast.AST, code: Code) -> Iterator[Change]:
-    """Weights are not divided by their sum, or softmax is left out."""
+    """Drop the division by a sum, or a softmax."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_total(node.right):
         yield code.replace(node, code.text(node.left))
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
@@ -51,8 +54,9 @@ def unnormalised(node: ast.AST, code: Code) -> Iterator[Change]:
         yield code.replace(node, code.text(x))
 
 
+@mistake("What is masked and what is visible are exchanged.")
 def polarity_inverted(node: ast.AST, code: Code) -> Iterator[Change]:
-    """What is masked and what is visible are exchanged."""
+    """Exchange what is masked and what is visible."""
     match node:
         case ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Sub(), right=right):
             yield code.replace(node, code.text(right))
@@ -66,8 +70,9 @@ def polarity_inverted(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.replace(node.args[0], f"~{code.text(node.args[0])}")
 
 
+@mistake("Nothing is masked: one side of a choice is taken everywhere.")
 def mask_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """Nothing is masked: one side of a choice is taken everywhere."""
+    """Replace a choice by one of its sides."""
     match node:
         case ast.Call(args=[_, one, other]) if called(node) == "where" and not is_method(node):
             yield code.replace(node, code.text(one))
@@ -79,8 +84,9 @@ def mask_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.replace(node, code.text(orelse))
 
 
+@mistake("A term of a sum or a factor of a product is left out.")
 def term_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A term of a sum or a factor of a product is left out."""
+    """Drop a term of a sum or a factor of a product."""
     if not isinstance(node, ast.BinOp) or _is_text(node.left) or _is_text(node.right):
         return
     if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)):
@@ -89,8 +95,9 @@ def term_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
         yield code.replace(node, code.text(node.right))
 
 
+@mistake("The two sides of a difference, a quotient, a power or a matrix product are exchanged.")
 def operands_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """The two sides of a difference, a quotient, a power or a matrix product are exchanged."""
+    """Exchange the operands of an operator that is not commutative."""
     orderly = (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow, ast.MatMult, ast.Mod)
     if isinstance(node, ast.BinOp) and isinstance(node.op, orderly) and not _is_text(node.left):
         if isinstance(node.op, ast.Sub) and _is_even(code.parents.get(node)):
@@ -101,14 +108,16 @@ def operands_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
         yield Change(start, end, f"{right} {sign[type(node.op)]} {left}")
 
 
+@mistake("The opposite function is called: min for max, ceil for floor, zeros for ones.")
 def min_for_max(node: ast.AST, code: Code) -> Iterator[Change]:
-    """The opposite function is called: min for max, ceil for floor, zeros for ones."""
+    """Call the opposite function."""
     if isinstance(node, ast.Call) and (name := _OPPOSITE.get(called(node))):
         yield _renamed(node, name, code)
 
 
+@mistake("A mean becomes a sum, or a sum a mean.")
 def sum_for_mean(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A mean becomes a sum, or a sum a mean."""
+    """Replace a mean by a sum, or a sum by a mean."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (name := _AVERAGES.get(called(node))):
         yield _renamed(node, name, code)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sum" and node.args:
@@ -118,14 +127,16 @@ def sum_for_mean(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.replace(node.value, '"sum"' if how == "mean" else '"mean"')
 
 
+@mistake("A logarithm, an exponential, a root or an activation is left out.")
 def log_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A logarithm, an exponential, a root or an activation is left out."""
+    """Drop a logarithm, an exponential, a root or an activation."""
     if called(node) in _CURVES and (x := operand(node)):
         yield code.replace(node, code.text(x))
 
 
+@mistake("`>` stands for `>=`, or `<` for `<=`.")
 def boundary_moved(node: ast.AST, code: Code) -> Iterator[Change]:
-    """`>` stands for `>=`, or `<` for `<=`."""
+    """Replace `>` by `>=`, `<` by `<=`, and the other way round."""
     if isinstance(node, ast.Compare):
         other = {ast.Gt: ">=", ast.GtE: ">", ast.Lt: "<=", ast.LtE: "<"}
         sides = [node.left, *node.comparators]
@@ -138,12 +149,9 @@ def boundary_moved(node: ast.AST, code: Code) -> Iterator[Change]:
                     yield Change(gap[0] + sign.start(), gap[0] + sign.end(), other[type(op)])
 
 
-OPERATORS: Final = tuple(
-    Operator(find)
-    for find in (
-        scale_dropped, bias_dropped, unnormalised, polarity_inverted, mask_dropped, boundary_moved, min_for_max,
-        sum_for_mean, log_dropped, operands_swapped, term_dropped,
-    )
+OPERATORS: Final = (
+    scale_dropped, bias_dropped, unnormalised, polarity_inverted, mask_dropped, boundary_moved, min_for_max,
+    sum_for_mean, log_dropped, operands_swapped, term_dropped,
 )  # fmt: skip
 
 

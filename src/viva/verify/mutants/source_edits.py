@@ -98,16 +98,18 @@ class Operator:
 
     find: Find
     """The mistakes of this kind that can be made at one node."""
+    sentence: str
+    """What goes wrong, as `viva verify` shows it."""
 
     @property
     def name(self) -> str:
         """Return the operator's name, such as `scale_dropped`."""
         return self.find.__name__
 
-    @property
-    def sentence(self) -> str:
-        """Return what goes wrong: the first line of the function's docstring, which `viva verify` shows."""
-        return (self.find.__doc__ or "").strip().splitlines()[0]
+
+def mistake(sentence: str) -> Callable[[Find], Operator]:
+    """Make an operator of a function that finds the mistakes of one kind; `sentence` says what goes wrong."""
+    return lambda find: Operator(find, sentence)
 
 
 def called(node: ast.AST) -> str:

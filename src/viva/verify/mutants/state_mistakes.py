@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from viva.verify.mutants.source_edits import Change, Code, Operator, called, last_name
+from viva.verify.mutants.source_edits import Change, Code, called, last_name, mistake
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ARRAY: Final = re.compile(r"Array|Tensor|ndarray")
@@ -20,8 +20,9 @@ _COMMUTE: Final = frozenset({
 _FRESH: Final = ("list", "dict", "set", "Counter", "defaultdict", "deque")
 
 
+@mistake("Two arguments are mistaken for each other: `d` for `k`, `Q` for `K`.")
 def parameters_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """Two arguments are mistaken for each other: `d` for `k`, `Q` for `K`."""
+    """Exchange two parameters wherever the function uses them."""
     if not isinstance(node, Function) or not node.body:
         return
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if a.arg != "self"]
@@ -39,8 +40,9 @@ def parameters_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
             yield Change(start, end, "".join(parts))
 
 
+@mistake("The first two arguments of a call are exchanged.")
 def arguments_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """The first two arguments of a call are exchanged."""
+    """Exchange the first two arguments of a call."""
     if isinstance(node, ast.Call) and len(node.args) >= 2 and called(node) not in _COMMUTE:
         first, second = node.args[:2]
         constants = (ast.Constant, ast.Starred)
@@ -48,8 +50,9 @@ def arguments_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.swap(first, second)
 
 
+@mistake("The argument comes back as it was.")
 def argument_returned(node: ast.AST, code: Code) -> Iterator[Change]:
-    """The argument comes back as it was."""
+    """Return the first argument instead of the result."""
     if isinstance(node, ast.Return) and node.value is not None:
         above: ast.AST | None = node
         while above is not None and not isinstance(above, (*_FUNCTIONS, ast.Lambda)):
@@ -60,8 +63,9 @@ def argument_returned(node: ast.AST, code: Code) -> Iterator[Change]:
                 yield code.replace(node.value, names[0])
 
 
+@mistake("An argument is changed in place: `x = x + y` becomes `x += y`, and a copy is not made.")
 def argument_changed(node: ast.AST, code: Code) -> Iterator[Change]:
-    """An argument is changed in place: `x = x + y` becomes `x += y`, and a copy is not made."""
+    """Change an argument in place, or drop its copy."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=same), op=op, right=right)):
             sign = {ast.Add: "+=", ast.Sub: "-=", ast.Mult: "*=", ast.Div: "/="}.get(type(op))
@@ -73,8 +77,9 @@ def argument_changed(node: ast.AST, code: Code) -> Iterator[Change]:
             yield code.replace(node, code.text(value))
 
 
+@mistake("The result of the first call is returned for every later one.")
 def first_result_kept(node: ast.AST, code: Code) -> Iterator[Change]:
-    """The result of the first call is returned for every later one."""
+    """Return the result of the first call from every later one."""
     if isinstance(node, ast.FunctionDef) and node is code.node and node.args.args and not node.decorator_list:
         keep = "lambda *a, _kept=[], **k: _kept[0] if _kept else _kept.append(f(*a, **k)) or _kept[0]"
         start = code.span(node)[0]
@@ -83,8 +88,9 @@ def first_result_kept(node: ast.AST, code: Code) -> Iterator[Change]:
             yield Change(start, start, f"@(lambda f: {keep})\n{code.indent(node)}")
 
 
+@mistake("A list is a default argument, so that it is still full when the function is called again.")
 def list_outlives_call(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A list is a default argument, so that it is still full when the function is called again."""
+    """Move a fresh list or dict into the default arguments."""
     if not isinstance(node, ast.FunctionDef) or node is not code.node or node.args.vararg or node.args.kwarg:
         return
     for statement in node.body:
@@ -100,22 +106,25 @@ def list_outlives_call(node: ast.AST, code: Code) -> Iterator[Change]:
             return
 
 
+@mistake("A statement is left out.")
 def statement_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A statement is left out."""
+    """Drop a statement."""
     match node:
         case ast.AugAssign() | ast.Expr(value=ast.Call()) | ast.Assign(targets=[ast.Subscript() | ast.Attribute()]):
             if called(getattr(node, "value", node)) not in ("print", "warn", "__init__", "super"):
                 yield code.replace(node, "pass")
 
 
+@mistake("Input that is not allowed is not refused.")
 def guard_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """Input that is not allowed is not refused."""
+    """Drop the check of an input."""
     if isinstance(node, ast.If) and all(isinstance(s, ast.Raise) for s in node.body) and not node.orelse:
         yield code.replace(node.test, "False")
 
 
+@mistake("A function of the submission's own is not called.")
 def step_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
-    """A function of the submission's own is not called."""
+    """Drop a call of one of the submission's own functions."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in code.own:
             if not isinstance(first, ast.Starred):
@@ -123,12 +132,9 @@ def step_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
 
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-OPERATORS: Final = tuple(
-    Operator(find)
-    for find in (
-        parameters_swapped, arguments_swapped, argument_returned, argument_changed, first_result_kept,
-        list_outlives_call, guard_dropped, step_dropped, statement_dropped,
-    )
+OPERATORS: Final = (
+    parameters_swapped, arguments_swapped, argument_returned, argument_changed, first_result_kept,
+    list_outlives_call, guard_dropped, step_dropped, statement_dropped,
 )  # fmt: skip
 
 
