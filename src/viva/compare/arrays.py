@@ -1,6 +1,6 @@
 """Compares one array with another: shape, dtype kind, finite, close, and where the first difference is."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -118,7 +118,7 @@ def _wide(array: Array) -> Array:
     return array.astype(np.promote_types(array.dtype, np.float64), copy=False)
 
 
-def _nan(actual: Array, expected: Array, where: tuple[int, ...], other: Any) -> Difference:
+def _nan(actual: Array, expected: Array, where: tuple[int, ...], other: complex) -> Difference:
     count = int(np.count_nonzero(np.isnan(actual) & ~np.isnan(_wide(expected))))
     text = (
         f"holds NaN (not a number) at {count} of {actual.size} elements, first at {index(where)}, "

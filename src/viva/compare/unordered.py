@@ -9,7 +9,7 @@ import numpy as np
 from viva.compare.arrays import compare_arrays, disagreeing
 from viva.compare.context import Context
 from viva.compare.disagreement import Difference
-from viva.compare.normalize import PLAIN_SCALARS, as_array, is_number, plain
+from viva.compare.normalize import PLAIN_SCALARS, Array, as_array, is_number, plain
 from viva.compare.show import count, show
 from viva.model.errors import GraderError
 
@@ -36,7 +36,7 @@ def compare_unordered(actual: Any, expected: Any, context: Context, compare: Com
     return Difference(text, "", actual, expected)
 
 
-def _compare_sorted(given: Any, wanted: Any, context: Context, actual: Any, expected: Any) -> Difference | None:
+def _compare_sorted(given: Array, wanted: Array, context: Context, actual: Any, expected: Any) -> Difference | None:
     if given.dtype.kind == "c":
         return compare_arrays(given, wanted, context)
     one, other = np.sort(given), np.sort(wanted)

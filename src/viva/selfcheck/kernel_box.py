@@ -32,7 +32,7 @@ class KernelBox:
         self._over = ""
 
     @property
-    def ready_message(self) -> Any:
+    def ready_message(self) -> LiveReadyMessage:
         """Return what the kernel reported about itself."""
         return self._source.ready_message
 
@@ -70,7 +70,7 @@ class KernelBox:
 class KernelSource:
     """Lends the one kernel at the other end of a connection."""
 
-    def __init__(self, sock: socket.socket, ready_message: Any) -> None:
+    def __init__(self, sock: socket.socket, ready_message: LiveReadyMessage) -> None:
         """Keep the connection.
 
         Args:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from viva.model import Entry, Score
+from viva.model import Entry, Score, Submission
 from viva.model.errors import UsageError
 from viva.selfcheck.environment import restored_afterwards
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -28,8 +28,16 @@ _WIDEST: Final = 16
 """Bytes of an element."""
 
 
+class SubmittedFiles(Protocol):
+    """The part of the fixture `submission` that reads files."""
+
+    def read(self, path: str, /) -> bytes:
+        """Return the bytes of a file; raise MissingName if there is none."""
+        ...
+
+
 def predictions(
-    submission: Any,
+    submission: SubmittedFiles,
     name: str,
     n: int,
     *,
@@ -63,7 +71,9 @@ def predictions(
         raise Disagreement(f"{file} {why}") from None
 
 
-def checkpoint(submission: Any, name: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> dict[str, Array]:
+def checkpoint(
+    submission: SubmittedFiles, name: str, *, shapes: Mapping[str, Sequence[int]] | None = None
+) -> dict[str, Array]:
     """Return the weights that the student submits as safetensors or npz.
 
     Args:
@@ -151,7 +161,7 @@ def _declared(arrays: dict[str, Array], shapes: Mapping[str, Sequence[int]]) -> 
     return {name: arrays[name] for name in shapes}
 
 
-def _found(submission: Any, name: str, endings: Sequence[str], what: str) -> tuple[str, bytes]:
+def _found(submission: SubmittedFiles, name: str, endings: Sequence[str], what: str) -> tuple[str, bytes]:
     """Return the file's name and bytes: of this name, or of the same name with another readable ending."""
     stem = str(PurePosixPath(name).with_suffix(""))
     for candidate in dict.fromkeys([name, *(stem + ending for ending in endings)]):

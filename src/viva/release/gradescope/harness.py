@@ -17,10 +17,11 @@ import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from types import FrameType
+from typing import Final
 
 from viva.formats import escaping
-from viva.model import Score, Submission, Tier
+from viva.model import Entry, Score, Submission, Tier
 from viva.model.errors import CourseError, GraderError, UsageError
 from viva.release.gradescope import fallback_results
 from viva.release.gradescope.container_memory import MemoryPlan, plan_memory
@@ -179,7 +180,7 @@ class Run:
         """Raise TimeIsUp in this thread when our time is up, or when we are asked to end."""
         limit_s = self.deadline_s or max(packed.timeout_s - MARGIN_S, packed.timeout_s / 2)
 
-        def stop(_number: int, _frame: Any) -> None:
+        def stop(_number: int, _frame: FrameType | None) -> None:
             last_resort = threading.Timer(LAST_RESORT_S, _end)
             last_resort.daemon = True
             last_resort.start()
@@ -209,7 +210,7 @@ class Run:
             print(f"viva: results.json could not be written:\n{traceback.format_exc()}", flush=True)
 
 
-def _score(submission: Submission, assignment: str, version: int, entries: Any) -> Score:
+def _score(submission: Submission, assignment: str, version: int, entries: tuple[Entry, ...]) -> Score:
     return Score("submission", submission.content_hash, assignment, version, entries, notes=submission.notes)
 
 
