@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all: readers see the old bytes or the new ones, also when we are killed in between."""
+"""Write a file whole or not at all: readers see the old bytes or the new ones, even if the process is killed."""
 
 import contextlib
 import errno
@@ -14,20 +14,20 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True, mode: int
     """Replace a file, or make it with the folders above it.
 
     Args:
-        path: the file; a link stays a link, and what it points to is replaced.
+        path: the file; a link stays a link, and its target is replaced.
         data: the new bytes.
         durable: wait until the disk holds them; not needed for an intermediate state that is soon written again.
         mode: the file's permissions; None for those of the file that is replaced, or of any new file.
 
     Raises:
-        UsageError: it cannot be written; the old file, if there is one, is as it was.
+        UsageError: it cannot be written; the old file, if there is one, is unchanged.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = _mode_of(target) if mode is None else mode
-        _write(temporary, data, mode, durable)
+        _write(temporary, data, mode, durable=durable)
         temporary.replace(target)
         if durable:
             _flush_folder(target.parent)
@@ -41,11 +41,11 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True, mode: int
         raise
 
 
-def _write(temporary: Path, data: bytes, mode: int | None, durable: bool) -> None:
+def _write(temporary: Path, data: bytes, mode: int | None, *, durable: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_LINK | system.NOT_INHERITED | system.AS_BYTES
     descriptor = os.open(temporary, flags, 0o666)
     try:
-        if mode is not None and hasattr(os, "fchmod"):  # Windows knows no such permissions
+        if mode is not None and hasattr(os, "fchmod"):  # Windows has no such permissions
             os.fchmod(descriptor, mode)
         view = memoryview(data)
         while view:
@@ -57,7 +57,7 @@ def _write(temporary: Path, data: bytes, mode: int | None, durable: bool) -> Non
 
 
 def _mode_of(target: Path) -> int | None:
-    """The permissions of the file that is replaced; None where there is none."""
+    """Return the permissions of the file that is replaced; None where there is none."""
     try:
         return target.stat().st_mode & 0o777
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def _mode_of(target: Path) -> int | None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name itself survive a power cut, where the system opens folders and the file system can."""
+    """Make the new name survive a power cut, where the system can open folders and the file system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | system.NOT_INHERITED)
         try:

@@ -1,4 +1,4 @@
-"""A class that was read from an export, for a terminal and for a spreadsheet: who handed in what, and who did not."""
+"""A class that was read from an export, for a terminal and for a spreadsheet: who submitted what, and who did not."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ _LISTED: Final = 200
 
 
 class ClassView:
-    """What was recognised, the submissions, and below them what needs a person's eye."""
+    """The recognised submissions, and below them the entries that a person should check."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class ClassView:
         print_view(self, file, width)
 
     def csv(self) -> str:
-        """One row for each person and submission, for each person who is missing, and for each entry without a match.
+        """Write a row for each person and submission, for each missing person, and for each entry without a match.
 
-        For people: cells that a spreadsheet would take for a formula are marked as text.
+        The file is for people: cells that a spreadsheet would take for a formula are marked as text.
         """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
@@ -53,7 +53,7 @@ class ClassView:
         return out.getvalue()
 
     def lay_out(self, width: int) -> RenderableType:
-        """The table and the lists below it."""
+        """Lay out the table and the lists below it."""
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         with_teams = any(d.team for d in self._attempts)
         headings = ["submission", "students", *(["team"] if with_teams else []), "submitted", "late", "attempt"]

@@ -1,7 +1,7 @@
-"""Training curves as a picture (SVG) and as the table beside it (CSV): of one submission, and the spread over a class.
+"""Training curves as a picture (SVG) and as a table (CSV): of one submission, and the spread over a class.
 
-matplotlib is imported when there is something to draw. The same curves give the same bytes. Every name passes the gate,
-stands as text in the SVG, and is never read as markup or as a formula.
+matplotlib is imported when there is something to draw. The same curves give the same bytes. Every name is escaped, is
+text in the SVG, and is never read as markup or as a formula.
 """
 
 import csv
@@ -16,7 +16,7 @@ from viva.model import Score
 from viva.model.score import Curve
 
 MOST_PANELS: Final = 12
-"""Panels of one picture; the table holds everything."""
+"""Panels of one picture; the table holds all of them."""
 _WIDTH, _HEIGHT = 6.4, 3.2
 """Of a panel, in inches."""
 _LINES: Final = ("-", "--", "-.", ":")
@@ -24,7 +24,7 @@ _MARKERS: Final = "os^Dv*"
 
 
 def table_of(score: Score) -> bytes:
-    """One row for each epoch of each curve: test, curve, epoch, value, threshold."""
+    """Write a row for each epoch of each curve: test, curve, epoch, value, threshold."""
     rows = [
         [escaping.csv_cell(_test(c)), escaping.csv_cell(_name(c)), *cells] for c in score.curves for cells in _cells(c)
     ]
@@ -32,7 +32,7 @@ def table_of(score: Score) -> bytes:
 
 
 def class_table(scores: Sequence[Score]) -> bytes:
-    """One row for each epoch of each curve of each submission: submission, test, curve, epoch, value, threshold."""
+    """Write a row for each epoch of each curve of each submission: submission, test, curve, epoch, value, threshold."""
     rows = [
         [
             escaping.csv_cell(escaping.line(score.submission)),
@@ -48,7 +48,7 @@ def class_table(scores: Sequence[Score]) -> bytes:
 
 
 def picture_of(score: Score) -> bytes:
-    """An SVG with a panel for each test: its curves, and a dash at every threshold.
+    """Draw an SVG with a panel for each test: its curves, and a dash at every threshold.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -68,7 +68,7 @@ def picture_of(score: Score) -> bytes:
 
 
 def class_picture(scores: Sequence[Score]) -> bytes:
-    """An SVG with a panel for each curve of a test: every submission thin, the median thick, the thresholds as dashes.
+    """Draw an SVG with a panel for each curve of a test: submissions thin, the median thick, thresholds as dashes.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -102,7 +102,7 @@ def _draw_thresholds(axes: Any, marks: Iterable[tuple[int, float]], color: str) 
 
 
 def _medians(curves: Sequence[Curve]) -> list[float]:
-    """The median of all that have reached each epoch."""
+    """Return the median at each epoch of the curves that reach it."""
     longest = max(len(curve.values) for curve in curves)
     return [statistics.median(c.values[i] for c in curves if len(c.values) > i) for i in range(longest)]
 
@@ -115,7 +115,7 @@ def _svg(title: str, panels: Sequence[Any], draw: Callable[[Any, Any], None]) ->
 
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # letters that a font lacks: the reader's program chooses the font
-        matplotlib.rcdefaults()  # whatever stands in this user's matplotlibrc
+        matplotlib.rcdefaults()  # ignore this user's matplotlibrc
         matplotlib.rcParams |= {"svg.hashsalt": "viva", "svg.fonttype": "none", "text.parse_math": False}
         figure = Figure(figsize=(_WIDTH, _HEIGHT * max(1, len(panels))), layout="tight")
         FigureCanvasSVG(figure)
@@ -133,7 +133,7 @@ def _svg(title: str, panels: Sequence[Any], draw: Callable[[Any, Any], None]) ->
 
 
 def _limits(low: float, high: float) -> tuple[float, float]:
-    """The whole range of shares where they are shares: a zoom into the last per mille looks like a leap."""
+    """Return the limits of the axis: from 0 to 1 for shares, because a zoomed axis exaggerates small changes."""
     share = low > -0.1 and high < 1.1
     return (min(low, -0.02), max(high, 1.02)) if share else (low, high)
 
@@ -147,7 +147,7 @@ def _name(curve: Curve) -> str:
 
 
 def _test(curve: Curve) -> str:
-    """The function's name in words."""
+    """Return the test function's name in words."""
     return escaping.line(curve.test_id.rpartition("::")[2].removeprefix("test_").replace("_", " "), characters=100)
 
 

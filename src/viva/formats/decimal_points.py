@@ -1,4 +1,4 @@
-"""Exact points become decimals that add up: the parts of a total, and the total, in ten-thousandths."""
+"""Convert exact points to decimals that add up: the parts of a total, and the total, in ten-thousandths."""
 
 import math
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Final
 
 UNIT: Final = 10_000
-"""Decimals that are written: four. More would show digits that nobody gave (3.3333333333333335)."""
+"""Four decimal places are written. More would show digits without a meaning (3.3333333333333335)."""
 
 
 def shares(parts: Sequence[Fraction], unit: int | Fraction = UNIT) -> list[int]:
-    """The parts in units of 1/unit such that they add up to the rounded total (largest remainder first).
+    """Round parts to units of 1/unit so that they add up to the rounded total (largest remainder first).
 
     Each is less than one unit away from the exact part.
     """
@@ -24,10 +24,10 @@ def shares(parts: Sequence[Fraction], unit: int | Fraction = UNIT) -> list[int]:
 
 
 def scores_and_maxima(earned: Sequence[Fraction], points: Sequence[Fraction]) -> list[tuple[int, int]]:
-    """What was earned and the most that could be, for each test, in units of 1/UNIT.
+    """Return earned and possible points of each test in units of 1/UNIT.
 
-    The scores add up to the rounded total that was earned. A score equals its maximum exactly where all points were
-    earned; for that, a maximum may be one unit away from where it is for another submission.
+    The scores add up to the rounded total. A score equals its maximum exactly where all points were earned; for that,
+    a maximum may differ by one unit from that of another submission.
     """
     pairs = []
     for won, most, exact_won, exact_most in zip(shares(earned), shares(points), earned, points, strict=True):
@@ -39,11 +39,11 @@ def scores_and_maxima(earned: Sequence[Fraction], points: Sequence[Fraction]) ->
 
 
 def whole_scores(earned: Sequence[Fraction], points: Sequence[Fraction], unit: int | Fraction) -> list[tuple[int, int]]:
-    """Scores and maxima in units of 1/unit, for formats that hold whole numbers of few units.
+    """Return scores and maxima in units of 1/unit, for formats that hold whole numbers of coarse units.
 
     The maxima depend on the points alone, so that they are the same for every submission, and add up to the rounded
-    total. A score equals its maximum where all points were earned, and only there unless the maximum is zero; nothing
-    earned is zero. Between these bounds the scores come as near to the rounded total as they can.
+    total. A score equals its maximum where all points were earned, and only there unless the maximum is zero; it is
+    zero where nothing was earned. Within these bounds the scores are as near to the rounded total as possible.
     """
     maxima = shares(points, unit)
     whole = list(zip(earned, points, maxima, strict=True))
@@ -58,17 +58,17 @@ def whole_scores(earned: Sequence[Fraction], points: Sequence[Fraction], unit: i
 
 
 def decimal(units: int) -> float:
-    """Units of 1/UNIT as the nearest float, which prints as that decimal."""
+    """Return units of 1/UNIT as the nearest float, which prints as that decimal."""
     return units / UNIT
 
 
 def units_of(points: float) -> int:
-    """The nearest whole number of units, for any float that is a number; the inverse of `decimal`."""
+    """Return the nearest whole number of units, for any float that is a number; the inverse of `decimal`."""
     return round(Fraction(points) * UNIT)
 
 
 def show(points: Fraction) -> str:
-    """Points for a person: `12.5`, `33.33`, `7`; rounded, but a part of something never shows as nothing."""
+    """Format points for a person: `12.5`, `33.33`, `7`; rounded, but points above zero never show as zero."""
     hundredths = round(points * 100)
     if points and not hundredths:
         return f"{float(points):.1g}"
@@ -77,7 +77,7 @@ def show(points: Fraction) -> str:
 
 
 def in_decimals(points: Fraction, *, least: int = 0) -> str:
-    """A decimal of at most four places without an exponent; `least` places at least: `87.50`."""
+    """Format a decimal with at most four places, no exponent, and at least `least` places: `87.50`."""
     text = f"{Decimal(round(points * UNIT)).scaleb(-4):f}"
     whole, _, places = text.partition(".")
     places = places.rstrip("0").ljust(least, "0")
@@ -85,7 +85,7 @@ def in_decimals(points: Fraction, *, least: int = 0) -> str:
 
 
 def column(values: Sequence[Fraction]) -> list[str]:
-    """Points for a column of a table: as wide as the widest, decimal points under each other."""
+    """Format points for a column of a table: as wide as the widest, with aligned decimal points."""
     shown = [show(value) for value in values]
     digits = max((len(text.partition(".")[2]) for text in shown), default=0)
     padded = []
@@ -97,5 +97,5 @@ def column(values: Sequence[Fraction]) -> list[str]:
 
 
 def signed(points: Fraction) -> str:
-    """Points with their sign: `+3`, `−0.5`, `±0`."""
+    """Format points with their sign: `+3`, `−0.5`, `±0`."""
     return f"{'+' if points > 0 else '−' if points else '±'}{show(abs(points))}"

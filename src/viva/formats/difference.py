@@ -1,4 +1,4 @@
-"""What changed between two gradings of a class: points of each test of each result."""
+"""Compare two gradings of a class: points of each test of each result."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ _TOTAL: Final = "total"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One test of one result whose status or points are not what they were."""
+    """One test of one result whose status or points have changed."""
 
     test_id: str
     before: TestResult | None
@@ -25,7 +25,7 @@ class Change:
 
     @property
     def points(self) -> Fraction:
-        """Points won, or lost where negative."""
+        """Return the points gained; negative where points were lost."""
         return _earned(self.after) - _earned(self.before)
 
 
@@ -40,14 +40,14 @@ class Difference:
 
     @property
     def points(self) -> Fraction:
-        """How much more the second one has; what only one of them is, is no change."""
+        """Return how many more points the second result has; 0 if one of them is missing."""
         if self.before is None or self.after is None:
             return Fraction(0)
         return Fraction(self.after.extra_data.earned) - Fraction(self.before.extra_data.earned)
 
 
 def difference(name: str, before: Results | None, after: Results | None) -> Difference:
-    """Compare test by test; tests in the order of the first result, then those that only the second one has."""
+    """Compare test by test, in the order of the first result; tests that only the second one has come last."""
     if before is None or after is None:
         return Difference(name, before, after, ())
     olds = {test.extra_data.test_id: test for test in before.tests}
@@ -57,12 +57,12 @@ def difference(name: str, before: Results | None, after: Results | None) -> Diff
 
 
 def by_change(differences: Iterable[Difference]) -> list[Difference]:
-    """The largest change first, whichever its sign; of equals by name."""
+    """Sort by the size of the change, the largest first; equal ones by name."""
     return sorted(differences, key=lambda each: (-abs(each.points), each.name))
 
 
 def summary(differences: Sequence[Difference]) -> list[str]:
-    """What changed over a class: each test with its number of changes, then how many have more and fewer points."""
+    """Summarise a class: each test with its number of changes, then how many have more and fewer points."""
     tests: dict[str, list[Fraction]] = {}
     for each in differences:
         for change in each.tests:
@@ -75,7 +75,7 @@ def summary(differences: Sequence[Difference]) -> list[str]:
 
 
 def to_csv(differences: Iterable[Difference]) -> bytes:
-    """A table that people open: a row for each test that changed, and one for each total; no cell is a formula."""
+    """Write a table for people: a row for each changed test, and one for each total; no cell is a formula."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -103,7 +103,7 @@ def _exact(points: Fraction) -> str:
 
 
 def _sums(points: Iterable[Fraction]) -> str:
-    """What was won and what was lost, together."""
+    """Format the sums of points gained and lost."""
     points = list(points)
     won = sum((p for p in points if p > 0), Fraction(0))
     lost = sum((p for p in points if p < 0), Fraction(0))

@@ -1,6 +1,6 @@
-"""The gates: text that a student's program made passes one of these before anybody sees it, one gate per medium.
+"""Escape text that a student's program made before anyone sees it, with one function for each medium.
 
-Nothing that comes out can move a cursor, set a title, hide or reorder text, open a tag, start a formula, break a file.
+The result cannot move a cursor, set a title, hide or reorder text, open a tag, start a formula or break a file.
 """
 
 import html as _html
@@ -12,7 +12,7 @@ MOST_CHARACTERS: Final = 8000
 MOST_LINES: Final = 200
 REPLACEMENT: Final = "\ufffd"
 _MOST_MARKS: Final = 4
-"""Combining marks on one letter; more would climb over the lines above."""
+"""Combining marks on one letter; more would cover the lines above."""
 
 _SEQUENCE: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # colours, cursor movements (CSI)
@@ -31,11 +31,11 @@ _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(\.\d{0,20})?([eE][-+]?\d{1,3})?")
 
 
 def terminal(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
-    """Text for a terminal, a log or a results file: no control sequence, no control character but line break and tab.
+    """Escape text for a terminal, a log or a results file: the only control characters left are line break and tab.
 
     Args:
         text: anything.
-        characters, lines: what is longer is cut, and the end says how much is missing.
+        characters, lines: longer text is cut, and its end says how much is missing.
     """
     if text.isascii() and text.isprintable() and len(text) <= characters:
         return text  # most texts; nothing below would find anything in them
@@ -47,29 +47,29 @@ def terminal(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_
 
 
 def line(text: str, *, characters: int = 300) -> str:
-    """Like `terminal`, in one line: for names, table cells and titles."""
+    """Escape like `terminal`, on one line: for names, table cells and titles."""
     return " ".join(terminal(text, characters=characters).split())
 
 
 def rich_markup(text: str) -> str:
-    """Text that may be put into rich markup and is shown as it is."""
+    """Escape text for rich markup, which shows it unchanged."""
     from rich.markup import escape
 
     return escape(terminal(text))
 
 
 def html(text: str) -> str:
-    """Text for an element or a quoted attribute of a web page."""
+    """Escape text for an element or a quoted attribute of a web page."""
     return _html.escape(terminal(text), quote=True)
 
 
 def markdown(text: str) -> str:
-    """One line of text within Markdown: no markup, no link, no mention, no HTML."""
+    """Escape one line of text within Markdown: no markup, no link, no mention, no HTML."""
     return _MARKDOWN.sub(r"\\\1", _html.escape(line(text), quote=False)).replace("\\@", "&#64;\u200b")
 
 
 def markdown_block(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
-    """Lines of text as a code block of Markdown, whose fence is longer than any in the text."""
+    """Put lines of text into a Markdown code block whose fence is longer than any in the text."""
     body = terminal(text, characters=characters, lines=lines)
     longest = max((len(run) for run in re.findall(r"`{3,}", body)), default=2)
     fence = "`" * (longest + 1)
@@ -77,19 +77,19 @@ def markdown_block(text: str, *, characters: int = MOST_CHARACTERS, lines: int =
 
 
 def xml_characters(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
-    """Text with only the characters that XML 1.0 can hold, for a writer that escapes by itself."""
+    """Return text with only the characters that XML 1.0 allows, for a writer that escapes by itself."""
     return terminal(text, characters=characters, lines=lines)
 
 
 def xml(text: str) -> str:
-    """Text for an element or a quoted attribute of an XML file."""
+    """Escape text for an element or a quoted attribute of an XML file."""
     return _html.escape(xml_characters(text), quote=True)
 
 
 def csv_cell(text: str) -> str:
-    """One cell of a table that a person opens in a spreadsheet: never a formula; numbers stay numbers.
+    """Escape a cell of a table that a person opens in a spreadsheet: never a formula; numbers stay numbers.
 
-    Not for files that a learning platform imports: there the text must stay as it is.
+    Do not use it for files that a learning platform imports: there the text must stay unchanged.
     """
     text = terminal(text)
     bare = text.lstrip(" \u00a0")

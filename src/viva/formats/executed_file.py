@@ -1,4 +1,4 @@
-"""The executed notebook beside a result: what it is called, and what it says of itself."""
+"""The executed notebook next to a result: its file name, and its metadata."""
 
 import json
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from typing import Any, Final
 
 FILE: Final = "executed.ipynb"
 OURS: Final = "viva"
-"""The key in a notebook's metadata under which everything stands that viva says itself."""
+"""The key in a notebook's metadata that holds viva's own metadata."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What an executed notebook was made from."""
+    """The submission from which an executed notebook was made."""
 
     content_hash: str = ""
-    """Of the submission; empty where the file does not say it."""
+    """Of the submission; empty where the file does not have it."""
     load: str = ""
-    """"run", or "definitions" where only what defines names was run."""
+    """"run", or "definitions" where only statements that define names were run."""
 
 
 def about(data: bytes) -> About:
-    """What the file says of itself; never raises."""
+    """Read viva's metadata from the file; never raises."""
     try:
         notebook = json.loads(data)
     except (ValueError, RecursionError):

@@ -6,10 +6,10 @@ from viva.model.errors import UsageError
 
 
 def results_below(folder: Path) -> list[Path]:
-    """The paths of all results below a folder, relative to it, sorted.
+    """List the paths of all results below a folder, relative to it, sorted.
 
     Raises:
-        UsageError: it does not exist, or holds none.
+        UsageError: the folder does not exist, or has no results.
     """
     if not folder.exists():
         raise UsageError(f"{folder}: no such file or folder; give the folder that `viva grade -o` wrote.")

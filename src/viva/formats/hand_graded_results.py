@@ -1,4 +1,4 @@
-"""Marks written into the results of a folder, and taken out again: what was there before stays beside the mark."""
+"""Write decisions of markers into results, and remove them again: the result keeps the test as it was graded."""
 
 import stat
 from collections.abc import Mapping, Sequence
@@ -15,25 +15,26 @@ from viva.model.errors import UsageError
 from viva.model.hand_grading import Judgement, Standing, noticed
 
 _MOST_TOLD: Final = 100_000
-"""Characters: a comment, and the items of a question."""
+"""Characters of a comment and the items of a question."""
 _CUT: Final = " more characters)"
-"""How a text ends that a gate has cut."""
+"""The ending of a text that `escaping` has cut."""
 
 
 def join(path: Path, marks: Mapping[str, Standing], content_hash: str) -> bool:
-    """Write what people decided into a results.json; doing it again changes nothing.
+    """Write what markers decided into a results.json; repeating it changes nothing.
 
     Args:
         path: the file, as `viva grade -o` wrote it.
-        marks: what counts of each question now. A question that is not among them, or open, is as it was graded.
-        content_hash: of the submission that was marked.
+        marks: the current decision for each question. A question without one, or one that is pending, stays as it was
+            graded.
+        content_hash: of the submission that the markers saw.
 
     Returns:
         Whether the file changed.
 
     Raises:
-        UsageError: it is a link or no file, is no result of viva or of another submission by now, or cannot be written;
-            then it is as it was.
+        UsageError: it is a link or not a file, is not a result of viva, belongs to another submission by now, or cannot
+            be written; then it is unchanged.
     """
     try:
         is_file = stat.S_ISREG(path.lstat().st_mode)
@@ -55,10 +56,10 @@ def join(path: Path, marks: Mapping[str, Standing], content_hash: str) -> bool:
 
 
 def joined(results: Results, marks: Mapping[str, Standing]) -> Results:
-    """A result with the marks, and with no others; without any it is as it was graded.
+    """Return a result with exactly these decisions; without any it is as it was graded.
 
-    Marks count for tests that a person decides. Of several tests of one question the last one takes the mark, which is
-    the one whose prose was read.
+    Decisions count for tests that a person grades. Of several tests of one question the last one takes the decision,
+    because its prose was shown.
     """
     decide = {test.extra_data.rubric: at for at, test in enumerate(results.tests) if test.extra_data.rubric}
     standing = {at: marks[question].judgement for question, at in decide.items() if question in marks}
@@ -67,7 +68,7 @@ def joined(results: Results, marks: Mapping[str, Standing]) -> Results:
 
 
 def _unmarked(test: TestResult) -> TestResult:
-    """The test as it was graded."""
+    """Return the test as it was graded."""
     before = test.extra_data.unmarked
     if before is None:
         return test
@@ -83,12 +84,12 @@ def _unmarked(test: TestResult) -> TestResult:
 
 
 def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
-    """The test with a mark, where it is one that a person decides and somebody has."""
+    """Return the test with the decision, if it is graded by a person and the decision is done."""
     exact = test.extra_data
     if judgement is None or not judgement.done or exact.status != "needs_review":
         return test
     points = Fraction(exact.points)
-    earned = min(judgement.earned, points)  # the test may be worth less than when it was marked
+    earned = min(judgement.earned, points)  # the test may be worth less than when the decision was made
     status = Status.PASSED if earned == points else Status.PARTIAL if earned else Status.FAILED
     marked: dict[str, Any] = {
         "status": status.value,
@@ -98,7 +99,7 @@ def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
     }
     return test.model_copy(
         update={
-            "score": 0.0,  # its share of the total; `_with` makes it
+            "score": 0.0,  # its share of the total; `_with` computes it
             "status": "passed" if status is Status.PASSED else "failed",
             "output": escaping.terminal(_told(judgement, test.output), characters=_MOST_TOLD, lines=_MOST_TOLD),
             "extra_data": exact.model_copy(update=marked),
@@ -107,12 +108,12 @@ def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
 
 
 def _told(judgement: Judgement, output: str) -> str:
-    """What the marker said, and behind it what the test noticed."""
+    """Return the marker's text, followed by what the test noticed."""
     return "\n".join(part for part in (judgement.told, noticed(output)) if part)
 
 
 def _with(results: Results, tests: Sequence[TestResult]) -> Results:
-    """The result with these tests, every total made anew."""
+    """Return the result with these tests and recomputed totals."""
     earned, points, still_open = totals(tests)
     won = [Fraction(0) if test.score is None else Fraction(test.extra_data.earned) for test in tests]
     units = scores_and_maxima(won, [Fraction(test.extra_data.points) for test in tests])
@@ -133,12 +134,12 @@ def _with(results: Results, tests: Sequence[TestResult]) -> Results:
 
 
 def _output(results: Results, line: list[str]) -> str:
-    """What stands above the tests, with another line about what is open."""
+    """Return the text above the tests, with a new line about points that are not graded yet."""
     exact = results.extra_data
     lines = results.output.split("\n") if results.output else []
     last = open_points(Fraction(exact.still_open), Fraction(exact.points))
     if last and lines[-1:] == last:
         lines.pop()
-    elif lines and lines[-1].endswith(_CUT):  # it was too long for the line from the beginning
+    elif lines and lines[-1].endswith(_CUT):  # the text was too long for the line when it was graded
         line = []
     return "\n".join([*lines, *line])

@@ -1,7 +1,7 @@
-"""Joining the results of several passes over one submission: what one pass left out, another has marked.
+"""Merge the results of several passes over one submission: one pass grades what another has left out.
 
-Merging is idempotent (what was merged already changes nothing) and, where no mark differs, commutative. The files were
-written by viva and handed around by people: they are read as data, and what does not belong together is refused.
+Merging is idempotent (merging the same result again changes nothing) and, where no score differs, commutative. The
+files were written by viva and passed on by people: they are read as data, and unrelated results are refused.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ from viva.model import Status
 from viva.model.errors import UsageError
 
 _SEVERAL: Final = " | "
-"""Between the values of a signature's key that two passes were made with."""
+"""Separates the values of a signature's key when two passes have different ones."""
 _OPEN_LINE: Final = ("Still open: ", " points are not marked yet; none of them is lost.")
 T = TypeVar("T")
 
@@ -38,21 +38,21 @@ class Merged:
 
     results: Results
     taken: tuple[str, ...]
-    """Tests that took the mark of the second result."""
+    """Tests whose score comes from the second result."""
     differing: tuple[str, ...]
-    """What both results have and do not agree about, a sentence each; the first one's was kept."""
+    """A sentence for each value that differs between the two; the first one's was kept."""
 
 
 def merge(first: Results, second: Results, names: tuple[str, str] = ("the first", "the second")) -> Merged:
-    """Join two results of the same submission.
+    """Merge two results of the same submission.
 
-    A test that is open in one takes the mark of the other; one that both have marked keeps the first one's.
+    A test that is not graded in one takes the score of the other; one that both have graded keeps the first one's.
 
     Args:
-        names: what the two are called in sentences.
+        names: names of the two for error messages.
 
     Raises:
-        UsageError: they do not belong together; says why.
+        UsageError: they do not belong together; the text says why.
     """
     _check(first, second, names)
     ours, theirs = _by_id(first), _by_id(second)
@@ -78,7 +78,7 @@ def merge(first: Results, second: Results, names: tuple[str, str] = ("the first"
 
 
 def _check(first: Results, second: Results, names: tuple[str, str]) -> None:
-    """Refuse what does not belong together, in one sentence."""
+    """Refuse results that do not belong together, in one sentence."""
     for result, name in zip((first, second), names, strict=True):
         if not result.extra_data.complete:
             raise UsageError(f"{name} is not complete: grading was ended in the middle; grade that submission again.")
@@ -114,7 +114,7 @@ def _joined(
     leaders: list[LeaderboardEntry],
     curves: list[CurveData],
 ) -> Results:
-    """One result of the tests chosen, every total made anew."""
+    """Make one result of the chosen tests, with recomputed totals."""
     earned, points, still_open = totals(tests)
     won = [Fraction(t.extra_data.earned) if t.score is not None else Fraction(0) for t in tests]
     units = scores_and_maxima(won, [Fraction(t.extra_data.points) for t in tests])
@@ -143,7 +143,7 @@ def _joined(
 
 
 def _provenance(first: Provenance, second: Provenance) -> Provenance:
-    """What both passes were made with."""
+    """Merge the provenance of both passes."""
     environment = _united(first.environment, second.environment)
     return first.model_copy(
         update={
@@ -167,19 +167,19 @@ def _by_id(results: Results) -> dict[str, TestResult]:
 
 
 def _place(test: TestResult) -> tuple[bool, tuple[bool, list[tuple[int, str]]], str]:
-    """Where a test stands among those of other results."""
+    """Return a key that sorts the tests of different results."""
     return test.visibility != "visible", in_order(test.number or ""), test.extra_data.test_id
 
 
 def _rank(test: TestResult) -> int:
-    """How much is decided: a mark, what a person marks, what went wrong on our side, what was left out."""
+    """Rank how much is decided: graded, graded by hand later, grader error, left out."""
     status = Status(test.extra_data.status)
     order = (Status.NEEDS_REVIEW, Status.GRADER_ERROR, Status.DEFERRED)
     return 1 + order.index(status) if status in order else 0
 
 
 def _chosen(one: TestResult | None, two: TestResult | None) -> TestResult:
-    """The one with the better rank; of two marks the first, of two open ones neither one's order counts."""
+    """Choose the test with the better rank; of two graded ones the first, of two pending ones regardless of order."""
     if one is None or two is None:
         found = one or two
         assert found is not None  # one of the two results has it
@@ -193,9 +193,9 @@ def _chosen(one: TestResult | None, two: TestResult | None) -> TestResult:
 
 
 def _timeless(test: TestResult) -> str:
-    """A test as text, but for what differs from run to run."""
+    """Return a test as text without what differs from run to run."""
     data = test.extra_data.model_copy(update={"wall_s": 0.0})
-    # Decimals are shares of a total, so that they too may differ by a unit; the exact points stand beside them.
+    # Decimals are shares of a total, so they may differ by a unit too; the exact points are in `data`.
     return test.model_copy(update={"extra_data": data, "score": None, "max_score": 0.0}).model_dump_json()
 
 
@@ -208,11 +208,11 @@ def _said(test: TestResult) -> str:
     return f"{exact.status.replace('_', ' ')} {show(Fraction(exact.earned))} / {show(Fraction(exact.points))}"
 
 
-# --- what stands beside the tests
+# --- everything except the tests
 
 
 def _united(first: list[str], second: list[str]) -> list[str] | None:
-    """The longer of two lists where it holds all of the other; None where each has something of its own."""
+    """Return the longer of two lists if it contains all of the other; else None."""
     if set(first) == set(second):
         return min(first, second)  # whichever came first on the command line
     if set(second) < set(first):
@@ -221,12 +221,12 @@ def _united(first: list[str], second: list[str]) -> list[str] | None:
 
 
 def _both(one: str, two: str) -> str:
-    """A value of the signature; where the passes were made with different ones, all of them."""
+    """Return a value of the signature; if the passes have different ones, all of them."""
     return _SEVERAL.join(sorted({*one.split(_SEVERAL), *two.split(_SEVERAL)} - {""}))
 
 
 def _gpu(first: GpuData | None, second: GpuData | None) -> GpuData | None:
-    """What either pass was run on; of two passes on the same GPU the higher peak, of two GPUs the first."""
+    """Return the GPU of either pass; of two passes on the same GPU the higher peak, of two GPUs the first."""
     if first is None or second is None:
         return first or second
     if first.model_copy(update={"peak_mib": None}) != second.model_copy(update={"peak_mib": None}):
@@ -235,12 +235,12 @@ def _gpu(first: GpuData | None, second: GpuData | None) -> GpuData | None:
 
 
 def _strength(isolation: IsolationData) -> tuple[str, int, str]:
-    """The weaker isolation comes first; "none" (no box was needed) last."""
+    """Return a key that sorts the weaker isolation first and "none" (no box was needed) last."""
     return isolation.tier, -len(isolation.missing), isolation.model_dump_json()
 
 
 def _lines(first: str, second: str) -> list[str]:
-    """What stands above the tests, without what is said about points that were open."""
+    """Merge the text above the tests, without the line about points that were not graded yet."""
     bodies = [
         [line for line in text.splitlines() if not (line.startswith(_OPEN_LINE[0]) and line.endswith(_OPEN_LINE[1]))]
         for text in (first, second)
@@ -252,7 +252,7 @@ def _lines(first: str, second: str) -> list[str]:
 def _leaders(
     first: Sequence[LeaderboardEntry], second: Sequence[LeaderboardEntry], names: tuple[str, str]
 ) -> tuple[list[LeaderboardEntry], list[str]]:
-    """The values of both, and a sentence for each name that has another value in the second."""
+    """Merge the values of both; add a sentence for each name that has another value in the second."""
     ours, theirs = _grouped(first, lambda x: x.name), _grouped(second, lambda x: x.name)
     order = _united(list(ours), list(theirs)) or sorted({*ours, *theirs})
     differing = [
@@ -264,7 +264,7 @@ def _leaders(
 
 
 def _curves(first: Results, second: Results, chosen: Sequence[TestResult]) -> list[CurveData]:
-    """Each test's curves from the result whose mark it took, else from the other."""
+    """Take each test's curves from the result whose score it took, else from the other."""
     ours = _grouped(first.extra_data.curves or (), lambda curve: curve.test_id)
     theirs = _grouped(second.extra_data.curves or (), lambda curve: curve.test_id)
     from_second = {t.extra_data.test_id for t in chosen if not any(t is own for own in first.tests)}

@@ -1,7 +1,7 @@
-"""Gradescope's results.json: a Score becomes a strict model, and comes back as one.
+"""Gradescope's results.json as a strict model: written from a Score, and read back.
 
-Source of the keys: docs/specs.md of gradescope/autograder_samples. What is open (deferred, needs_review, grader_error)
-has a maximum and no score, so that it never reads as lost.
+Source of the keys: docs/specs.md of gradescope/autograder_samples. A test that is not graded yet (deferred,
+needs_review, grader_error) has a maximum and no score, so that it never counts as lost.
 """
 
 import re
@@ -20,10 +20,10 @@ from viva.model.gpu import GpuUse
 from viva.model.score import Curve
 
 FORMAT: Final = 1
-"""Version of what stands under `extra_data`."""
+"""Version of the contents of `extra_data`."""
 MOST_BYTES: Final = 64 << 20
 MOST_VALUES: Final = 200_000
-"""A test has about thirty. Each one of a wrong type becomes an error, many times as large."""
+"""A test has about thirty values. Each value of a wrong type becomes an error, many times as large."""
 _TEXT: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 Visibility = Literal["visible", "hidden", "after_due_date", "after_published"]
@@ -47,7 +47,7 @@ class CaseData(_Strict):
 
 
 class UnmarkedData(_Strict):
-    """What stood at a test before a person marked its prose, so that the mark can be taken back."""
+    """A test as it was before a person graded its prose, so that the decision can be undone."""
 
     output: str
     earned: Exact
@@ -55,7 +55,7 @@ class UnmarkedData(_Strict):
 
 
 class TestData(_Strict):
-    """What viva keeps with a test, under `extra_data`."""
+    """What viva adds to a test, under `extra_data`."""
 
     test_id: str
     status: Literal[
@@ -67,13 +67,13 @@ class TestData(_Strict):
     wall_s: Points
     cases: list[CaseData] = Field(default_factory=list)
     rubric: str | None = None
-    """The rubric question that marks it."""
+    """The rubric question by which it is graded."""
     written: str | None = None
-    """The student's prose that a person marks."""
+    """The student's prose that a person grades."""
     unmarked: UnmarkedData | None = None
-    """Missing unless a person has marked it; without the mark it needs a review."""
+    """Missing unless a person has graded it; without that it needs a review."""
     staff: str | None = None
-    """What only staff may read; written only when asked for."""
+    """What only staff may read; written only on request."""
 
 
 class TestResult(_Strict):
@@ -82,7 +82,7 @@ class TestResult(_Strict):
     name: str
     number: str | None = None
     score: Points | None = None
-    """Missing while the points are open."""
+    """Missing while the test is not graded yet."""
     max_score: Points
     status: Literal["passed", "failed"] | None = None
     output: str = ""
@@ -119,7 +119,7 @@ class LeaderboardEntry(_Strict):
 
 
 class IsolationData(_Strict):
-    """The walls around the student's code."""
+    """The isolation layers around the student's code."""
 
     tier: str
     layers: dict[str, str]
@@ -128,7 +128,7 @@ class IsolationData(_Strict):
 
 
 class ThresholdData(_Strict):
-    """What is asked for after an epoch."""
+    """The value that is required after an epoch."""
 
     epoch: int
     value: float
@@ -150,17 +150,17 @@ class GpuData(_Strict):
     name: str
     driver: str
     memory_mib: int | None = None
-    """Missing where nothing says it."""
+    """Missing where unknown."""
     peak_mib: int | None = None
-    """The most memory seen in use, beyond what was in use before; missing where nothing says it."""
+    """The highest memory use that was seen, beyond what was in use before; missing where unknown."""
 
 
 class Provenance(_Strict):
-    """`extra_data` of the whole result: enough to say how it came about."""
+    """`extra_data` of the whole result: how it was produced."""
 
     format: Literal[1]
     complete: bool
-    """False while grading goes on, or when it was ended in the middle."""
+    """False while grading runs, or if it was interrupted."""
     submission: str
     content_hash: str
     assignment: str
@@ -169,11 +169,11 @@ class Provenance(_Strict):
     points: Exact
     still_open: Exact
     environment: list[str] = Field(default_factory=list)
-    """Each thing that the code asked in vain of the libraries installed, or not, where it was graded."""
+    """Missing packages and incompatible versions of libraries where it was graded."""
     curves: list[CurveData] | None = None
-    """What visible tests measured while they trained; missing where none did."""
+    """What visible tests measured during training; missing where none trained."""
     gpu: GpuData | None = None
-    """Missing where no test was run on one."""
+    """Missing where no test was run on a GPU."""
     isolation: IsolationData
     signature: dict[str, str]
 
@@ -207,38 +207,38 @@ class Results(_Strict):
 def results_of(
     score: Score, *, complete: bool = True, hidden_as: str = "after_published", staff: bool = False
 ) -> Results:
-    """The results of a score.
+    """Return the results of a score.
 
     Args:
-        complete: False while grading goes on.
-        hidden_as: the visibility of hidden tests; Gradescope's own `hidden` takes the total away from the student.
-        staff: keep what only staff may read, for files that no student gets.
+        complete: False while grading runs.
+        hidden_as: the visibility of hidden tests; Gradescope's own `hidden` hides the total from the student.
+        staff: include what only staff may read, for files that no student gets.
     """
     earned = [Fraction(0) if entry.status.is_open else entry.earned for entry in score.entries]
     units = scores_and_maxima(earned, [entry.points for entry in score.entries])
-    tests = [_test(entry, *pair, hidden_as, staff) for entry, pair in zip(score.entries, units, strict=True)]
+    tests = [_test(entry, *pair, hidden_as, staff=staff) for entry, pair in zip(score.entries, units, strict=True)]
     return Results(
         score=decimal(sum(won for won, _ in units)),
         execution_time=round(max(score.wall_s, 0.0), 3),
-        output=_summary(score, complete),
+        output=_summary(score, complete=complete),
         tests=tests,
         leaderboard=[_leader(x.name, x.value, x.order) for x in score.leaderboard],
-        extra_data=_provenance(score, complete),
+        extra_data=_provenance(score, complete=complete),
     )
 
 
 def to_json(score: Score, *, complete: bool = True, hidden_as: str = "after_published", staff: bool = False) -> bytes:
-    """The bytes of results.json: no NaN, keys without a value left out. Arguments as `results_of`."""
+    """Return the bytes of results.json: no NaN, keys without a value left out. Arguments as `results_of`."""
     return to_bytes(results_of(score, complete=complete, hidden_as=hidden_as, staff=staff))
 
 
 def to_bytes(results: Results) -> bytes:
-    """The file as it is written."""
+    """Return the file as it is written."""
     return results.model_dump_json(indent=1, exclude_none=True).encode("utf-8") + b"\n"
 
 
 def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
-    """Exact points of some tests: won so far, possible, still open."""
+    """Return exact points of some tests: earned so far, possible, not graded yet."""
     earned = points = still_open = Fraction(0)
     for test in tests:
         most = Fraction(test.extra_data.points)
@@ -251,7 +251,7 @@ def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
 
 
 def open_points(still_open: Fraction, points: Fraction) -> list[str]:
-    """The line above the tests that says how much nobody has decided yet; none where all is decided."""
+    """Return the line above the tests that says how many points are not graded yet; empty where all are."""
     if not still_open:
         return []
     return [f"Still open: {show(still_open)} of {show(points)} points are not marked yet; none of them is lost."]
@@ -261,7 +261,7 @@ def load_results(path: Path) -> Results:
     """Read a results.json that viva wrote.
 
     Raises:
-        UsageError: it is missing, unreadable, or not what viva writes.
+        UsageError: it is missing, unreadable, or not in the form that viva writes.
     """
     try:
         with path.open("rb") as file:
@@ -285,11 +285,11 @@ def _parts(data: bytes) -> int:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the file."""
+    """Return the JSON Schema of the file."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Results.model_json_schema()}
 
 
-def _test(entry: Entry, won: int, most: int, hidden_as: str, staff: bool) -> TestResult:
+def _test(entry: Entry, won: int, most: int, hidden_as: str, *, staff: bool) -> TestResult:
     is_open = entry.status.is_open
     return TestResult(
         name=escaping.line(entry.name),
@@ -315,7 +315,7 @@ def _test(entry: Entry, won: int, most: int, hidden_as: str, staff: bool) -> Tes
 
 
 def _visibility(visibility: str, hidden_as: str) -> Any:
-    """Checked by the model, which knows the four words."""
+    """Return the visibility to write; the model checks that it is one of the four words."""
     return hidden_as if visibility == "hidden" else visibility
 
 
@@ -353,15 +353,15 @@ def _gpu(use: GpuUse) -> GpuData:
     )
 
 
-def _summary(score: Score, complete: bool) -> str:
-    """What stands above the tests."""
+def _summary(score: Score, *, complete: bool) -> str:
+    """Return the text above the tests."""
     lines = list(score.notes)
     if not complete:
         lines.append(NOT_FINISHED)
     return escaping.terminal("\n".join([*lines, *open_points(score.still_open, score.points)]))
 
 
-def _provenance(score: Score, complete: bool) -> Provenance:
+def _provenance(score: Score, *, complete: bool) -> Provenance:
     return Provenance(
         format=FORMAT,
         complete=complete,

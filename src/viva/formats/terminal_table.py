@@ -1,7 +1,7 @@
-"""Scores for a terminal: a table for a class, every test for one submission. Words and symbols, colour never alone.
+"""Print scores to a terminal: a table for a class, every test for one submission. Colour is never the only sign.
 
-Every text passes the terminal's gate and is given to rich as text, never as markup. Without a terminal there is no
-colour, and an output that cannot hold a symbol gets the word alone.
+Every text is escaped for a terminal and given to rich as text, never as markup. Without a terminal there is no colour,
+and an output that cannot hold a symbol gets the word alone.
 """
 
 import codecs
@@ -23,17 +23,17 @@ from viva.formats.decimal_points import column, show
 from viva.model import Entry, Score, Status
 
 PLAIN_WIDTH: Final = 120
-"""Columns where the output is no terminal: a file or a pipe."""
+"""Columns where the output is not a terminal: a file or a pipe."""
 NARROW: Final = 64
-"""Columns below which a test's name stands in a line of its own."""
+"""Below this many columns a test's name is on a line of its own."""
 STAFF_LINES: Final = 40
 READABLE: Final = "viva-readable"
-"""Of an error handler for encodings without some letters."""
+"""The name of an error handler for encodings that lack some characters."""
 
 _MOST_DIFFERENCES: Final = 8
 """Lines about the environment below the table of a class."""
 _UNBROKEN: Final = "\ue000"
-"""Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
+"""Represents a space at which rich must not break a line (it also breaks at U+00A0)."""
 _STYLES: Final = {
     Status.PASSED: "green",
     Status.PARTIAL: "yellow",
@@ -51,21 +51,21 @@ class Bar(Protocol):
     """A progress bar that is being shown."""
 
     def advance(self, score: Score | None = None) -> None:
-        """One more is done, and what came out."""
+        """Count one more submission as done, with its score."""
 
     def tell(self, text: str) -> None:
-        """What stands beside the bar: how far the one under way is."""
+        """Show a text next to the bar: the progress of the current submission."""
 
     def stop(self) -> None:
-        """Take it off the screen."""
+        """Remove the bar from the screen."""
 
 
 def print_class(scores: Sequence[Score], *, file: IO[str] | None = None, width: int | None = None) -> None:
     """Print one row for each submission.
 
     Args:
-        file: where to; standard output by default.
-        width: columns; those of the terminal by default.
+        file: the output; standard output by default.
+        width: in columns; the terminal's by default.
     """
     print_view(_ClassView(scores), file, width)
 
@@ -78,22 +78,22 @@ def print_score(
     file: IO[str] | None = None,
     width: int | None = None,
 ) -> None:
-    """Print every test of one submission, with what it says.
+    """Print every test of one submission, with its messages.
 
     Args:
         as_student: leave out what a student does not see: hidden tests, and what only staff read.
-        only: ids of the tests that are shown; the total is that of all of them. None shows all.
+        only: ids of the tests to show; the total still counts all tests. None shows all.
         file, width: as `print_class`.
     """
     print_view(_ScoreView(score, as_student=as_student, only=only), file, width)
 
 
 LATEST: Final = 8
-"""Rows of what was graded last, above the progress bar."""
+"""Rows of the latest scores above the progress bar."""
 
 
 def progress_bar(total: int, console: Console | None = None) -> Bar:
-    """Show on standard error what was graded last, how far all is, how fast it goes and how long it will take."""
+    """Show on standard error the latest scores, the progress, the rate and the remaining time."""
     from rich.live import Live
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Task as RichTask
@@ -131,13 +131,14 @@ def progress_bar(total: int, console: Console | None = None) -> Bar:
 
 
 class View(Protocol):
-    """Something that is laid out for the width at hand when it is printed."""
+    """Content that is laid out for the available width when it is printed."""
 
-    def lay_out(self, width: int) -> RenderableType: ...
+    def lay_out(self, width: int) -> RenderableType:
+        """Lay it out for this many columns."""
 
 
 class _ClassView:
-    """One row for each submission: score, what is open, how the tests ended. Numbers stand under each other."""
+    """One row for each submission: score, points that are not graded yet, counts of outcomes. Numbers are aligned."""
 
     def __init__(self, scores: Sequence[Score]) -> None:
         self._scores = scores
@@ -174,7 +175,7 @@ class _ClassView:
 
 
 def _differences(scores: Sequence[Score]) -> list[Text]:
-    """How the environment differs from what submissions were written for, the most frequent first."""
+    """List how the environment differs from what submissions were written for, the most frequent first."""
     counted = Counter(text for score in scores for text in score.environment)
     if not counted:
         return []
@@ -190,7 +191,7 @@ def _differences(scores: Sequence[Score]) -> list[Text]:
 
 
 class _ScoreView:
-    """Every test of one submission; laid out for the width at hand when it is printed."""
+    """Every test of one submission; laid out for the available width when it is printed."""
 
     def __init__(self, score: Score, *, as_student: bool, only: Container[str] | None = None) -> None:
         self._score = score
@@ -199,7 +200,7 @@ class _ScoreView:
         self._entries = [e for e in score.entries if e.visibility == "visible" or not as_student]
         self._points = dict(zip(self._entries, _points_column(self._entries), strict=True))
         self._said: dict[str, str] = {}
-        """What staff have been told already, and where: one cause often spoils many tests."""
+        """Staff messages that were shown already, and where: one cause often affects many tests."""
 
     def lay_out(self, width: int) -> RenderableType:
         self._said.clear()
@@ -253,7 +254,7 @@ class _ScoreView:
 
 
 def _without_common_folder(paths: Sequence[str]) -> list[str]:
-    """What tells the submissions apart: the part of their paths that they do not share."""
+    """Return the part of each path that distinguishes it from the others."""
     if len(paths) < 2:
         return list(paths)
     try:
@@ -264,7 +265,7 @@ def _without_common_folder(paths: Sequence[str]) -> list[str]:
 
 
 def print_view(view: View, file: IO[str] | None, width: int | None) -> None:
-    """Print what is laid out for the width at hand; arguments as of `print_class`."""
+    """Print a view, laid out for the available width; arguments as of `print_class`."""
     stream = file or sys.stdout
     console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, force_jupyter=False)
     if width is None and not stream.isatty():
@@ -277,7 +278,7 @@ def print_view(view: View, file: IO[str] | None, width: int | None) -> None:
 
 
 def _readable(error: UnicodeError) -> tuple[str, int]:
-    """What an encoding lacks: letters as escapes, so that names can be told apart, and one `?` for any symbol."""
+    """Replace what an encoding lacks: letters by escapes, so that names stay distinct, and any symbol by `?`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -304,7 +305,7 @@ def _name(entry: Entry) -> str:
 
 
 def _points_column(entries: Sequence[Entry]) -> list[str]:
-    """`3.5 /  4`, `open /  4`: earned and possible points, each under each other."""
+    """Format earned and possible points as aligned columns: `3.5 /  4`, `open /  4`."""
     earned = [
         "open" if e.status.is_open else text
         for e, text in zip(entries, column([e.earned for e in entries]), strict=True)
@@ -327,7 +328,7 @@ def _isolation(score: Score) -> str:
 
 
 def _tally(score: Score) -> Text:
-    """How the tests ended: `✓ 12 passed  ✗ 2 failed`."""
+    """Count the outcomes of the tests: `✓ 12 passed  ✗ 2 failed`."""
     text = Text()
     for status in Status:
         count = sum(entry.status is status for entry in score.entries)

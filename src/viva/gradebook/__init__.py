@@ -1,4 +1,4 @@
-"""From scores to marks: lateness, attempts, extensions, excuses; each mark with the sentences that explain it."""
+"""From scores to grades: lateness, attempts, extensions, excuses; each grade has sentences that explain it."""
 
 from viva.gradebook.final_grades import final_grades
 from viva.gradebook.grade import Mark, State

@@ -1,4 +1,4 @@
-"""Time between a deadline and a submission: exact instants, days as clocks show them, and words for both."""
+"""Time between a deadline and a submission: exact instants, calendar days, and both in words."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -12,7 +12,9 @@ _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def instant(moment: datetime, whose: str) -> datetime:
-    """The moment in UTC. (Python compares two times of one zone by what clocks show, which repeats once a year.)
+    """Return the moment in UTC.
+
+    Python compares two times of one zone by what clocks show, which repeats for an hour once a year.
 
     Raises:
         UsageError: it has no time zone.
@@ -26,7 +28,7 @@ def instant(moment: datetime, whose: str) -> datetime:
 
 
 def after(due: datetime, span: Span, times: int = 1) -> datetime:
-    """The instant so long after a deadline: days end at the same time of its clock, seconds simply pass."""
+    """Return the instant that is `times` spans after a deadline: days keep the time of its clock, seconds are exact."""
     try:
         days = due + times * span.days * _DAY
         return instant(days, "The deadline") + timedelta(seconds=times * span.seconds)
@@ -35,7 +37,7 @@ def after(due: datetime, span: Span, times: int = 1) -> datetime:
 
 
 def begun(due: datetime, span: Span, when: datetime) -> int:
-    """How many spans have begun after a deadline until an instant: 1 up to and with the end of the first one."""
+    """Count the spans that have begun between a deadline and an instant: 1 until the end of the first one."""
     nominal = span.days * _DAY + timedelta(seconds=span.seconds)
     number = max(1, (when - instant(due, "The deadline")) // nominal - 1)
     while after(due, span, number) < when:
@@ -44,7 +46,7 @@ def begun(due: datetime, span: Span, when: datetime) -> int:
 
 
 def length(time: timedelta) -> str:
-    """A length of time for a person, in its two largest units: `2 h 10 min`."""
+    """Format a length of time for a person, in its two largest units: `2 h 10 min`."""
     seconds = time.days * 86_400 + time.seconds
     if seconds == 0:
         return "less than a second"
@@ -59,6 +61,6 @@ def length(time: timedelta) -> str:
 
 
 def shown(moment: datetime) -> str:
-    """A moment for a person, by the clock that it was written for: `2026-12-01 23:59 +01:00`."""
+    """Format a moment for a person, in its own time zone: `2026-12-01 23:59 +01:00`."""
     text = moment.isoformat(" ", "seconds" if moment.second else "minutes")
     return f"{text[:-6]} {text[-6:]}" if moment.tzinfo is not None else text

@@ -1,4 +1,4 @@
-"""Which of a student's submissions counts."""
+"""Choose which of a student's attempts counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from viva.model import Marked
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A submission with what it is worth to one student."""
+    """A scored attempt with the points that it gives one student."""
 
     marked: Marked
     late: Lateness
@@ -24,33 +24,33 @@ class Outcome:
 
     @property
     def loss(self) -> Fraction:
-        """Points taken off for lateness."""
+        """Return the points taken off for lateness."""
         return self.late.loss(self.earned, self.maximum)
 
     @property
     def points(self) -> Fraction:
-        """What is left."""
+        """Return the points that are left."""
         return self.earned - self.loss
 
     @property
     def most(self) -> Fraction:
-        """What it could become if all that is open were won."""
+        """Return the points if all that is not graded yet were earned."""
         all_won = self.earned + self.still_open
         return all_won - self.late.loss(all_won, self.maximum)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The submission that counts, and what is to say about the others."""
+    """The attempt that counts, and sentences about the others."""
 
     counted: Outcome
     reasons: tuple[str, ...]
     rival: bool
-    """Another one may still become the better one."""
+    """Whether another attempt may still become better."""
 
 
 def outcome(marked: Marked, due: datetime | None, policy: Policy) -> Outcome:
-    """What a submission is worth by a deadline; where tests were not asked, their points are open."""
+    """Compute what an attempt gives by a deadline; points of tests that did not run are not graded yet."""
     score = marked.score
     maximum = score.points if policy.maximum is None else policy.maximum
     not_asked = max(Fraction(0), maximum - score.points)
@@ -58,9 +58,9 @@ def outcome(marked: Marked, due: datetime | None, policy: Policy) -> Outcome:
 
 
 def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
-    """The one of at least one submission that counts.
+    """Choose the attempt that counts; there is at least one.
 
-    Those that came too late never stand before one that came in time enough.
+    One that came too late to count is never chosen over one that did not.
     """
     in_order = _in_order(outcomes)
     taken = in_order[: attempts.count]
@@ -85,7 +85,7 @@ def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
 
 
 def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """From the first to the last: by time where every submission has one, else as the source counts them."""
+    """Sort from the first to the last: by time where every attempt has one, else as the source counts them."""
     attempts = [each.marked.attempt for each in outcomes]
     timed = all(attempt.submitted_at is not None for attempt in attempts)
 

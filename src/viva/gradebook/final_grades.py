@@ -1,4 +1,4 @@
-"""One mark for each student: the submission that counts, what lateness costs, what persons decided."""
+"""One grade for each student: the attempt that counts, the late penalty, and decisions of staff."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,15 +22,15 @@ def final_grades(
     exceptions: Exceptions | None = None,
     now: datetime | None = None,
 ) -> list[Mark]:
-    """One mark for everybody on the class list, and for everybody else who handed something in.
+    """Compute a grade for everyone on the class list, and for everyone else who submitted something.
 
     Args:
-        marked: every submission with its score; each member of a team gets a mark of her own, by her own deadline.
-        roster: the class list; marks come in its order, others behind it by id. May be empty.
-        now: who has handed in nothing is missing once the deadline has passed; None if it has.
+        marked: every attempt with its score; each member of a team gets their own grade, by their own deadline.
+        roster: the class list; grades come in its order, then others by id. May be empty.
+        now: students without a submission are missing once the deadline has passed; None if it has.
 
     Raises:
-        UsageError: the time of a submission has no zone.
+        UsageError: the time of an attempt has no zone.
     """
     exceptions = exceptions or Exceptions()
     of_student: dict[str, list[Marked]] = {}
@@ -45,7 +45,7 @@ def final_grades(
 
 
 def everybody(marked: Iterable[Marked], roster: Iterable[Student]) -> list[Student]:
-    """The class list, then by id who handed in and is not on it; what only one of the two knows is kept."""
+    """List the class list, then submitters who are not on it, by id; details of both sources are combined."""
     listed = {student.id: student for student in roster}
     handed: dict[str, Student] = {}
     for each in marked:
@@ -57,18 +57,18 @@ def everybody(marked: Iterable[Marked], roster: Iterable[Student]) -> list[Stude
 
 
 def unclaimed(marked: Iterable[Marked]) -> list[str]:
-    """Names of submissions that nobody is known to have handed in, so that nobody gets a mark for them."""
+    """List the names of attempts without a known submitter, for which no one gets a grade."""
     return sorted(each.attempt.name for each in marked if not each.attempt.students)
 
 
 def strangers(exceptions: Exceptions, marks: Iterable[Mark]) -> list[str]:
-    """Ids of exceptions.yaml that nobody of the class has: a typing error would silently change nothing."""
+    """List the ids of exceptions.yaml that no student has: a typing error would silently have no effect."""
     return sorted(exceptions.students - {mark.student.id for mark in marks})
 
 
 @dataclass(frozen=True, slots=True)
 class _Class:
-    """What holds for every student of the class."""
+    """What is the same for every student of the class."""
 
     policy: Policy
     exceptions: Exceptions
@@ -76,7 +76,7 @@ class _Class:
     now: datetime | None
 
     def mark(self, student: Student, marked: Sequence[Marked]) -> Mark:
-        """The mark of one student, who may have handed in nothing."""
+        """Compute the grade of one student, who may have submitted nothing."""
         if decision := self.exceptions.excused.get(student.id):
             return self._excused(student, marked, decision)
         due, reasons = self._deadline(student)
@@ -105,7 +105,7 @@ class _Class:
         )
 
     def _choice(self, marked: Sequence[Marked], due: datetime | None) -> tuple[Choice, list[str]]:
-        """What counts by a student's deadline; by the common one, and why, where her own would take points from her."""
+        """Choose by the student's deadline, or by the common one, and say why, if their own would cost them points."""
         common = choose([outcome(each, self.policy.due, self.policy) for each in marked], self.policy.attempts)
         if due == self.policy.due:
             return common, []
@@ -115,7 +115,7 @@ class _Class:
         return common, ["by the extension a later and worse submission would count, so it is not applied"]
 
     def _deadline(self, student: Student) -> tuple[datetime | None, list[str]]:
-        """The later one of the common deadline and the student's own, and what there is to say about it."""
+        """Return the later of the common deadline and the student's own, and sentences about it."""
         own = self.exceptions.extensions.get(student.id)
         if own is None:
             return self.policy.due, []
@@ -126,7 +126,7 @@ class _Class:
         return own.due, [f"extended to {shown(own.due)} {decided}"]
 
     def _adjust(self, student: Student, points: Fraction, maximum: Fraction) -> tuple[Fraction, Fraction, list[str]]:
-        """Points with what persons gave and took, that change, and its reasons."""
+        """Return points after staff's adjustments, the adjustment, and its reasons."""
         rows = self.exceptions.adjustments.get(student.id, ())
         adjusted = sum((row.points for row in rows), _NONE)
         said = [f"{_signed(row.points)} points {_decided(row.decision)}" for row in rows]
@@ -156,12 +156,12 @@ class _Class:
     def _without(
         self, student: Student, state: State, points: Fraction | None, adjusted: Fraction, reasons: Sequence[str]
     ) -> Mark:
-        """A mark that no submission stands behind."""
+        """Return a grade without an attempt."""
         return Mark(student, state, points, self.maximum, _NONE, _NONE, adjusted, _NONE, None, tuple(reasons))
 
 
 def _joined(one: Student, two: Student) -> Student:
-    """One person as two sources know her; the first one's word goes before the second one's."""
+    """Combine what two sources know of one person; the first one has priority."""
     also: Mapping[str, str] = {**two.also, **one.also}
     return replace(
         one, name=one.name or two.name, email=one.email or two.email, section=one.section or two.section, also=also

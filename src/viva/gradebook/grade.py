@@ -1,4 +1,4 @@
-"""A mark: what one student gets for one assignment, and why."""
+"""The grade of one student for one assignment, and the reasons for it."""
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
@@ -9,33 +9,33 @@ from viva.model import Attempt, Student
 
 @unique
 class State(StrEnum):
-    """How far a mark is."""
+    """The state of a grade."""
 
     GRADED = "graded"
     OPEN = "open"
-    """Points that nobody has decided yet may still change it, or the deadline has not passed."""
+    """Points that are not graded yet may still change it, or the deadline has not passed."""
     MISSING = "missing"
     EXCUSED = "excused"
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one student gets; every number is exact, and rounded only where it is handed back."""
+    """What one student gets; every number is exact, and rounded only where it is returned."""
 
     student: Student
     state: State
     points: Fraction | None
-    """After penalties and adjustments, never below zero; None where there is no mark."""
+    """After penalties and adjustments, never below zero; None where there is no grade."""
     maximum: Fraction
     earned: Fraction
-    """By the submission that counts, before anything was taken off."""
+    """By the attempt that counts, before penalties."""
     penalty: Fraction
     """Taken off for lateness."""
     adjusted: Fraction
-    """Given by staff; negative where points were taken."""
+    """Adjusted by staff; negative where points were taken off."""
     still_open: Fraction
-    """Points of the submission that counts which nobody has decided yet."""
+    """Points of the attempt that counts which are not graded yet."""
     attempt: Attempt | None
     """The one that counts."""
     reasons: tuple[str, ...]
-    """Why, in sentences for the student."""
+    """The reasons, as sentences for the student."""

@@ -1,4 +1,4 @@
-"""Whether a submission is late, whether it counts, and what is taken off."""
+"""Decide whether an attempt is late, whether it counts, and what is taken off."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,24 +15,24 @@ _NOTHING: Final = Amount()
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """What the time of a submission does to its points."""
+    """The effect of an attempt's time on its points."""
 
     said: str = ""
-    """In words, without what it costs: `2 h 10 min late`; empty where it came in time."""
+    """In words, without the penalty: `2 h 10 min late`; empty if it is in time."""
     counts: bool = True
     minus: Amount = _NOTHING
     times: int = 1
     floor: Amount = _NOTHING
 
     def loss(self, earned: Fraction, maximum: Fraction) -> Fraction:
-        """Points taken off: never more than were earned, and never below the floor."""
+        """Return the points taken off: never more than were earned, and never below the floor."""
         if not self.counts:
             return earned
         kept = min(earned, _of(self.floor, earned, maximum))
         return max(Fraction(0), min(self.times * _of(self.minus, earned, maximum), earned - kept))
 
     def sentence(self, loss: Fraction) -> str:
-        """What is said to the student; empty where there is nothing to say."""
+        """Return the sentence for the student; empty if it is in time."""
         if not self.said or not self.counts:
             return self.said
         if self.minus == _NOTHING:
@@ -43,7 +43,7 @@ class Lateness:
 
 
 def lateness(attempt: Attempt, due: datetime | None, policy: Policy) -> Lateness:
-    """Judge a submission by a student's deadline; one without a time is not late, and that is said.
+    """Compute the lateness of an attempt by a student's deadline; one without a time is not late, and `said` says so.
 
     Raises:
         UsageError: its time has no zone.
@@ -73,7 +73,7 @@ def lateness(attempt: Attempt, due: datetime | None, policy: Policy) -> Lateness
 
 
 def _closes(policy: Policy, due: datetime) -> datetime | None:
-    """When nothing counts any more; an extension beyond the common last date moves it."""
+    """Return when nothing counts any more; an extension beyond the common last date moves it."""
     if isinstance(policy.closes, Span):
         return after(due, policy.closes).astimezone(due.tzinfo)
     if policy.closes is None:

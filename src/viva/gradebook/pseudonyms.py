@@ -1,7 +1,7 @@
-"""Pseudonyms: the same student has the same one all term, and nobody without the course's secret can tell whose it is.
+"""Pseudonyms: a student has the same one all term, and only the course's secret connects it with the student.
 
 Text is searched for what the class list knows of a person. What it does not know (a nickname, a name without its
-accents) stays: look through free text before it leaves the house.
+accents) stays: read free text before you publish it.
 """
 
 import base64
@@ -16,16 +16,16 @@ from viva.model import Student
 
 _PURPOSE: Final = b"viva: pseudonym of a student\0"
 _LETTERS: Final = 10
-"""Fifty bits: in a class of a thousand, two share them once in two thousand million classes."""
+"""Fifty bits: in a class of a thousand, two students share them once in two thousand million classes."""
 _SHORTEST: Final = 3
-"""Letters of a part of a name that is replaced when it stands alone; shorter ones are words of every language."""
+"""Letters of a part of a name that is replaced as a word of its own; shorter ones are words of every language."""
 
 
 def pseudonym(student_id: str, secret: bytes, *, letters: int = _LETTERS) -> str:
-    """The pseudonym of one student: `student-` and letters and digits, by HMAC-SHA256.
+    """Return the pseudonym of one student: `student-` and letters and digits, by HMAC-SHA256.
 
     Args:
-        secret: the course's; with another one all pseudonyms are others.
+        secret: the course's secret; another one gives other pseudonyms.
     """
     name = unicodedata.normalize("NFC", student_id).encode("utf-8", "surrogatepass")
     digest = hmac.new(secret, _PURPOSE + name, hashlib.sha256).digest()
@@ -33,7 +33,7 @@ def pseudonym(student_id: str, secret: bytes, *, letters: int = _LETTERS) -> str
 
 
 def pseudonyms(student_ids: Iterable[str], secret: bytes) -> dict[str, str]:
-    """The pseudonym of everybody. Two students never share one: then everybody's are longer."""
+    """Map each student's id to a pseudonym; if two would share one, all pseudonyms are longer."""
     ids = sorted(set(student_ids))
     for letters in (_LETTERS, 2 * _LETTERS, 5 * _LETTERS):
         names = {id_: pseudonym(id_, secret, letters=letters) for id_ in ids}
@@ -43,10 +43,10 @@ def pseudonyms(student_ids: Iterable[str], secret: bytes) -> dict[str, str]:
 
 
 _LONGEST: Final = 100
-"""Characters of what is searched as a whole; of a longer name its parts are."""
+"""Characters of a name that is searched as a whole; of a longer name only the parts are searched."""
 
 _Node = dict[str, "_Node"]
-"""Letters with what may stand behind them; the empty text where a word ends."""
+"""Maps each letter to what may follow it, with the empty text where a word ends."""
 
 
 class Anonymiser:
@@ -65,20 +65,20 @@ class Anonymiser:
                 spelled |= {key, " ".join(unicodedata.normalize("NFC", word).split())}  # Groß, and gross for GROSS
                 if self._of_word.setdefault(key, self._names[student.id]) != self._names[student.id]:
                     shared.add(key)
-        for key in shared:  # two people's: gone all the same, but for nobody's pseudonym
+        for key in shared:  # the name of two people: replaced too, but by neither one's pseudonym
             self._of_word[key] = "student"
         self._pattern = _pattern(spelled)
 
     def student(self, student: Student) -> Student:
-        """A copy that tells nothing but the pseudonym."""
+        """Return a copy that has only the pseudonym."""
         return Student(self._names.get(student.id) or pseudonym(student.id, self._secret))
 
     def finds(self, text: str) -> bool:
-        """Whether a text names somebody of the class."""
+        """Return whether a text names a student of the class."""
         return self._pattern is not None and bool(self._pattern.search(unicodedata.normalize("NFC", text)))
 
     def text(self, text: str) -> str:
-        """Text with names, addresses and ids of the class replaced, whatever their case."""
+        """Replace names, addresses and ids of the class in a text, in any case."""
         if self._pattern is None:
             return text
         composed = unicodedata.normalize("NFC", text)
@@ -86,7 +86,7 @@ class Anonymiser:
 
 
 def _words(student: Student) -> set[str]:
-    """All that a text may call a person."""
+    """List every name by which a text may refer to a person."""
     name = " ".join(student.name.split())
     parts = re.split(r"[\s,]+", name)
     last_first = [part.strip() for part in name.split(",", 1)]
@@ -98,9 +98,9 @@ def _words(student: Student) -> set[str]:
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str] | None:
-    """What fits any of the words, the longest where several do.
+    """Compile a pattern that matches any of the words, the longest where several match.
 
-    Words that begin alike share their beginning: a list of all of them would be tried one by one at every letter.
+    Words with a common beginning share it in the pattern: plain alternatives would be tried one by one at every letter.
     """
     beginnings: _Node = {}
     for word in sorted(words):
@@ -115,7 +115,7 @@ def _pattern(words: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _branches(node: "_Node", before: str) -> str:
-    """How words go on behind a letter; where one ends there, that comes last."""
+    """Return the pattern of what follows a letter; the end of a word is the last alternative."""
     found = [_letter(letter) + _branches(below, letter) for letter, below in node.items() if letter]
     if "" in node:
         found.append(r"(?!\w)" if _has_boundary(before) else "")
@@ -127,7 +127,7 @@ def _letter(letter: str) -> str:
 
 
 def _left(letter: str) -> str:
-    """Where a word begins with a letter or digit of an alphabet, no other may stand before it, nor behind its end.
+    """Return the boundary before a word: none of an alphabet's letters or digits may precede or follow it.
 
     Scripts that write without spaces have no such boundaries.
     """

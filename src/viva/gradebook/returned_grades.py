@@ -1,4 +1,4 @@
-"""Marks as they are handed back: rounded, with their reasons in words."""
+"""Grades as they are returned: rounded, with their reasons in words."""
 
 from collections.abc import Iterable
 
@@ -9,16 +9,16 @@ from viva.gradebook.rounding import rounded
 
 
 def grades_of(marks: Iterable[Mark], rounding: Rounding, *, with_open: bool = False) -> list[Grade]:
-    """What is written for each mark.
+    """Return what is written for each grade.
 
     Args:
-        with_open: write marks whose points are not all decided as they are so far; else nothing is written for
-            them, because a platform would show points as lost that nobody has marked.
+        with_open: write grades that are not complete with the points so far; else nothing is written for them, because
+            a platform would show points as lost that are not graded yet.
     """
-    return [_grade(mark, rounding, with_open) for mark in marks]
+    return [_grade(mark, rounding, with_open=with_open) for mark in marks]
 
 
-def _grade(mark: Mark, rounding: Rounding, with_open: bool) -> Grade:
+def _grade(mark: Mark, rounding: Rounding, *, with_open: bool) -> Grade:
     told = mark.points is not None and (with_open or mark.state is not State.OPEN)
     return Grade(
         student=mark.student,

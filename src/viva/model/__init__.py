@@ -1,4 +1,4 @@
-"""Values that every room shares: statuses, scores, limits, tiers, submissions, errors; nothing touches the world."""
+"""Values that every package shares: statuses, scores, limits, tiers, submissions, errors; without input and output."""
 
 from viva.model.attempt import Attempt, Marked, Student
 from viva.model.limits import Limits

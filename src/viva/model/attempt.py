@@ -1,4 +1,4 @@
-"""What a class handed in: who, when, and where it lies; and the score that each submission has."""
+"""What a class submitted: who, when, and where it is stored; and the score of each submission."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,29 +13,29 @@ class Student:
     """One person of a class list, as the list or the export names them."""
 
     id: str
-    """How the course calls this person, unique in the class: the roster's identifier, else what the source offers."""
+    """The course's identifier of this person, unique in the class: the roster's, else one from the source."""
     name: str = ""
-    """For people to read; may be empty, in any script, and twice in a class."""
+    """For people to read; may be empty, in any script, and the same as another student's."""
     email: str = ""
     section: str = ""
     also: Mapping[str, str] = field(default_factory=dict)
-    """Names of the same person elsewhere, by which marks are handed back: `canvas`, `moodle`, `gradescope`, `login`."""
+    """Identifiers of the same person elsewhere, used to return grades: `canvas`, `moodle`, `gradescope`, `login`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Something that was handed in, once."""
+    """One submission at one time."""
 
     name: str
     """Unique in the class, a relative path with forward slashes; its result is written below this name."""
     path: Path
-    """What is opened: a file, a folder or an archive."""
+    """The file, folder or archive that is opened."""
     students: tuple[Student, ...]
-    """Several for a team; none where nobody could be found who handed it in."""
+    """Several for a team; none where no submitter could be found."""
     submitted_at: datetime | None = None
     """With a time zone; None where the source does not say."""
     late: bool | None = None
-    """What the source says; None where it does not. Whether it counts as late is the policy's business."""
+    """What the source says; None where it does not. The late policy decides whether it counts as late."""
     number: int = 1
     """From 1, for each student or team."""
     team: str = ""
@@ -45,14 +45,14 @@ class Attempt:
     """Its own identifiers in the source, such as Gradescope's `submission`."""
 
     def is_called(self, name: str) -> bool:
-        """Whether a person may mean this by `name`: its own, or a student's id, name or email, in any case."""
+        """Return whether `name` may mean this attempt: its own name, or a student's id, name or email, in any case."""
         names = (self.name, *(text for s in self.students for text in (s.id, s.name, s.email)))
         return name.casefold() in {text.casefold() for text in names if text}
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A submission and the score that it has now."""
+    """An attempt and the score that it has now."""
 
     attempt: Attempt
     score: Score

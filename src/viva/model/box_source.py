@@ -1,19 +1,19 @@
-"""What the examiner needs of a box, and of whatever hands out boxes."""
+"""The interfaces that the examiner needs: a box, and a source of boxes."""
 
 from typing import Any, Protocol
 
 
 class AnyBox(Protocol):
-    """What is asked: a box of viva.sandbox.host, or a student's live kernel."""
+    """A box of viva.sandbox.host, or a student's live kernel."""
 
     @property
     def ready_message(self) -> Any:
-        """What it said of itself before it was asked anything: a Hello."""
+        """Return the Hello with which it reported itself before any request."""
         ...
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Return whether it can answer requests."""
         ...
 
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
@@ -25,7 +25,7 @@ class AnyBox(Protocol):
         ...
 
     def close(self) -> None:
-        """End it, and free what belongs to it."""
+        """End it, and free its resources."""
         ...
 
 
@@ -33,5 +33,5 @@ class BoxSource(Protocol):
     """Where ready boxes come from: the pool."""
 
     def take(self) -> AnyBox:
-        """A locked box that has reported its layers and has read no student byte."""
+        """Return a locked box that has reported its layers and has read no student byte."""
         ...

@@ -1,18 +1,18 @@
-"""Every error viva raises, drawn once.
+"""Every error that viva raises.
 
 VivaError
 ├── UsageError            the user's command or course is wrong: one sentence, exit status 1
 │   └── CourseError       grader.yaml, assignment.yaml, rubric.yaml
 ├── BoxError              a box ended or misbehaved
-│   ├── BoxUnavailable    no box can be made on this host in the tier asked for
+│   ├── BoxUnavailable    no box can be made on this host in the requested tier
 │   ├── BoxTimeout        the deadline passed and the box was killed
 │   ├── BoxDied           the student's process ended: exit, signal, memory, output
-│   ├── ProtocolViolation the reply was no message of ours; the box was killed
-│   └── LoadFailed        loading the submission ended its box, twice; nothing can be asked
+│   ├── ProtocolViolation the reply was not a message of the protocol; the box was killed
+│   └── LoadFailed        loading the submission ended its box, twice; no test can ask anything
 ├── GpuUnavailable        the GPU cannot be used now; the test is deferred
 ├── StudentRaised         the student's code raised an exception
 ├── MissingName           the submission does not define what the test asks for
-└── GraderError           our own fault or the course author's: unscored until retried, exit status 2
+└── GraderError           viva or the course author is at fault: unscored until retried, exit status 2
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from viva.model import untrusted
 
 
 class VivaError(Exception):
-    """Root of the tree; `str()` of each is one sentence for a person."""
+    """Base class of all errors; `str()` of each is one sentence for a person."""
 
 
 class UsageError(VivaError):
@@ -31,15 +31,15 @@ class UsageError(VivaError):
 
 
 class CourseError(UsageError):
-    """A course file is wrong; names file, key and what is allowed."""
+    """A course file is wrong; the text names file, key and what is allowed."""
 
 
 class BoxError(VivaError):
-    """A box ended or misbehaved; the submission goes on in a fresh one."""
+    """A box ended or misbehaved; the submission continues in a fresh one."""
 
 
 class BoxUnavailable(BoxError):
-    """This host cannot make a box in the tier asked for; says why and what to install."""
+    """This host cannot make a box in the requested tier; the text says why and what to install."""
 
 
 class BoxTimeout(BoxError):
@@ -55,11 +55,11 @@ class BoxDied(BoxError):
 
 
 class ProtocolViolation(BoxError):
-    """What came over the wire was no message of ours; the box was killed."""
+    """The bytes from the box were not a message of the protocol; the box was killed."""
 
 
 class LoadFailed(BoxError):
-    """Loading the submission ended its box twice; `cause` says how. Raised for every question, reported once."""
+    """Loading the submission ended its box twice; `cause` says how. Raised for every request, reported once."""
 
     def __init__(self, cause: BoxError) -> None:
         super().__init__(str(cause))
@@ -67,7 +67,7 @@ class LoadFailed(BoxError):
 
 
 class GpuUnavailable(VivaError):
-    """The GPU is in use, or not as the last box found it; `reason` is for staff, `str()` for the student."""
+    """The GPU is in use, or not in the state in which the last box found it; `reason` is for staff."""
 
     def __init__(self, text: str, reason: str) -> None:
         super().__init__(text)
@@ -86,7 +86,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """What an installed library lacks that the student's code asks of it."""
+    """A name that the student's code uses and the installed version of a library lacks."""
 
     library: str
     version: str
@@ -94,19 +94,19 @@ class Lacking:
 
     @classmethod
     def from_wire(cls, claim: Any) -> "Lacking | None":
-        """Build from the `lacking` part of what was raised; None where it does not say all that is needed."""
+        """Build from the `lacking` part of a raised error; None where library or name is missing."""
         told = untrusted.table(claim)
         library, version, name = (untrusted.text(told.get(part), 100) for part in ("library", "version", "name"))
         return cls(library, version, name) if library and name else None
 
     @property
     def where(self) -> str:
-        """Library and version: `transformers 5.23.0`."""
+        """Return library and version: `transformers 5.23.0`."""
         return f"{self.library} {self.version}".rstrip()
 
 
 class StudentRaised(VivaError):
-    """The student's code raised: a claim of the box, shown only where its text may be shown."""
+    """The student's code raised: an untrusted value, shown only where its text may be shown."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class StudentRaised(VivaError):
 
     @property
     def environment(self) -> str | None:
-        """How the environment differs from the one that the code was written for, in words that can be counted."""
+        """Return how the environment differs from the one that the code expects, in words that can be counted."""
         if self.lacking is not None:
             return f"{self.lacking.where} lacks {self.lacking.name}"
         return f"{self.missing_module} is not installed" if self.missing_module else None
@@ -168,4 +168,4 @@ class MissingName(VivaError):
 
 
 class GraderError(VivaError):
-    """Our own fault or the course author's."""
+    """Viva or the course author is at fault."""

@@ -1,4 +1,4 @@
-"""GPUs that a run offers to tests, and what such a test was run on."""
+"""GPUs that a run offers to tests, and the GPU that a test used."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,19 +12,19 @@ class Gpu:
     """One NVIDIA GPU of this machine."""
 
     bus: str
-    """Its place on the PCI bus, `0000:01:00.0`: the same name for every process of the machine."""
+    """Its address on the PCI bus, `0000:01:00.0`: the same for every process of the machine."""
     uuid: str
-    """`GPU-…`, by which CUDA is told to use it; empty where nothing says it."""
+    """`GPU-…`, by which CUDA selects it; empty where unknown."""
     name: str
     """`NVIDIA L4`."""
     driver: str
-    """Version of the driver, `550.90.07`; empty where nothing says it."""
+    """Version of the driver, `550.90.07`; empty where unknown."""
     memory_mib: int | None
-    """Its memory in MiB; None where nothing says it."""
+    """Its memory in MiB; None where unknown."""
     device: str
     """The device file, `/dev/nvidia0`."""
     shared: tuple[str, ...]
-    """Device files that belong to all GPUs together, `/dev/nvidiactl` first."""
+    """Device files that all GPUs share, `/dev/nvidiactl` first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Gpus:
     """What the student reads where there is no device."""
 
     def large_enough(self, needed_mib: int) -> tuple[Gpu, ...]:
-        """The GPUs with at least so many MiB of memory; one whose memory is not known only if none is asked for."""
+        """List the GPUs with at least so many MiB of memory; those of unknown memory only for `needed_mib` 0."""
         return tuple(gpu for gpu in self.devices if not needed_mib or (gpu.memory_mib or 0) >= needed_mib)
 
     def lacking(self, needed_mib: int) -> str:
-        """Why a test that needs a GPU with so many MiB is not run, as the student reads it; empty where it can be."""
+        """Tell the student why a test that needs a GPU with so many MiB does not run; empty where it can run."""
         if not self.devices:
             return self.why_none
         if self.large_enough(needed_mib):
@@ -61,5 +61,5 @@ class GpuUse:
     driver: str
     memory_mib: int | None
     peak_mib: int | None
-    """The most memory seen in use at once, beyond what was in use before; read twice a second, so that a short peak may
-    be missed. None where nothing says it."""
+    """The highest memory use that was seen, beyond what was in use before; read twice a second, so that a short peak
+    may be missed. None where unknown."""

@@ -1,4 +1,4 @@
-"""What markers say of written answers: each action a row of its own, from which the marks that count are read."""
+"""Decisions of markers about written answers: each action is a row, and the current state is computed from the rows."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -6,41 +6,41 @@ from typing import Final
 
 FIRST: Final = 1
 SECOND: Final = 2
-"""The round of a second marker, who does not see what the first one said."""
+"""The round of a second marker, who does not see what the first one decided."""
 MARK: Final = "mark"
-"""What a marker says in a round."""
+"""A marker's decision in a round."""
 SETTLED: Final = "settled"
-"""What stands above both rounds: two markers have agreed, or a request was answered; it has a reason."""
+"""A decision above both rounds: two markers have agreed, or a request was answered; it has a reason."""
 APPEAL: Final = "appeal"
-"""A student asks for another look; `why` holds the request."""
+"""A student's regrade request; `why` holds its text."""
 KINDS: Final = (MARK, SETTLED, APPEAL)
 NOT_MARKED_YET: Final = "Not marked yet"
-"""How the first line of a test's message begins while a person has still to mark it."""
+"""The beginning of the first line of a test's message until a person has graded it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What somebody says of one answer, as a whole: not what changed."""
+    """A marker's complete decision about one answer, not only what changed."""
 
     items: tuple[str, ...] = ()
-    """Ids of the rubric's items that were chosen, in the order of the rubric."""
+    """Ids of the chosen rubric items, in the order of the rubric."""
     adjust: Fraction = Fraction(0)
-    """Points beside the items, in either direction."""
+    """Points added to those of the items; may be negative."""
     comment: str = ""
     """For the student."""
     done: bool = False
     """Whether it counts; else it is a draft."""
     earned: Fraction = Fraction(0)
-    """What it is worth: from 0 to `points`."""
+    """The points given: from 0 to `points`."""
     points: Fraction = Fraction(0)
-    """The question's."""
+    """The question's points."""
     told: str = ""
-    """What the student reads: the items that were chosen, and the comment."""
+    """What the student reads: the chosen items, and the comment."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where something is said. Equal bytes handed in by two people are one submission, and get one mark."""
+    """What a decision is about. Equal bytes submitted by two people are one submission, and get one decision."""
 
     content_hash: str
     question: str
@@ -52,11 +52,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One row: who said what of an answer, and when."""
+    """One row: who decided what about an answer, and when."""
 
     id: int
     action: str
-    """What was done at once: a decision about a group of answers is one action of several rows."""
+    """Groups rows that were made at once: a decision about a group of answers is one action with several rows."""
     place: Place
     judgement: Judgement
     by: str
@@ -64,23 +64,23 @@ class Review:
     at: str
     """UTC, ISO 8601."""
     undoes: str = ""
-    """The action that this one takes back."""
+    """The action that this one undoes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What counts of an answer now."""
+    """The decision that counts for an answer now."""
 
     judgement: Judgement | None
-    """None while the question is open."""
+    """None while the answer is not graded yet."""
     by: tuple[str, ...] = ()
-    """Who said it; two names where two markers came to the same points."""
+    """Who decided; two names where two markers gave the same points."""
     at: str = ""
-    """When the last of them did; UTC, ISO 8601."""
+    """When the last of them decided; UTC, ISO 8601."""
     why_open: str = ""
-    """A sentence, where it is open although it was marked: two markers differ."""
+    """A sentence, where the answer was graded but is still pending: two markers differ."""
 
 
 def noticed(message: str) -> str:
-    """What a test found out about an answer: its message without the line that nobody has marked it yet."""
+    """Return what a test found out about an answer: its message without the line that it is not graded yet."""
     return "\n".join(line for line in message.split("\n") if NOT_MARKED_YET not in line)

@@ -1,4 +1,4 @@
-"""What one submission may use. Units are in the names; the manual (docs/sandbox.md) says what each counts."""
+"""Limits of one submission. Units are in the names; the manual (docs/sandbox.md) says what each limit counts."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class Limits:
     load_s: float = 60.0
     """Wall seconds for importing the module, or for one cell; a whole notebook may take twice that."""
     call_s: float = 10.0
-    """Wall seconds for one call across the door."""
+    """Wall seconds for one call into the box."""
     test_s: float = 30.0
     """Wall seconds for one test, all its calls together."""
     submission_s: float = 300.0
@@ -20,7 +20,7 @@ class Limits:
     disk_mib: int = 64
     """Bytes the box may write to its work directory, and again to /tmp."""
     output_kib: int = 1024
-    """Printed output kept; two hundred times as much ends the box."""
+    """Printed output that is kept; two hundred times as much ends the box."""
     processes: int = 64
     """Processes and threads alive at once in the box."""
     fork: bool = True

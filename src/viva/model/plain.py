@@ -1,4 +1,4 @@
-"""Values as plain data and back, for the wire, the cluster and the records."""
+"""Convert values to plain data and back, for the wire, the cluster and the records."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -12,7 +12,7 @@ from viva.model.submission import File, Submission
 
 
 def submission_to_plain(submission: Submission) -> dict[str, Any]:
-    """A submission as plain data."""
+    """Return a submission as plain data."""
     return {
         "name": submission.name,
         "files": [[f.path, f.data] for f in submission.files],
@@ -23,7 +23,7 @@ def submission_to_plain(submission: Submission) -> dict[str, Any]:
 
 
 def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
-    """The inverse of `submission_to_plain`."""
+    """Rebuild a submission from what `submission_to_plain` returned."""
     return Submission(
         plain["name"],
         tuple(File(path, data) for path, data in plain["files"]),
@@ -34,18 +34,18 @@ def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
 
 
 def gpus_to_plain(gpus: Gpus) -> dict[str, Any]:
-    """What a run offers to tests for a GPU, as plain data."""
+    """Return the GPUs that a run offers to tests as plain data."""
     return asdict(gpus)
 
 
 def gpus_from_plain(plain: Mapping[str, Any]) -> Gpus:
-    """The inverse of `gpus_to_plain`."""
+    """Rebuild GPUs from what `gpus_to_plain` returned."""
     devices = (Gpu(**{**device, "shared": tuple(device["shared"])}) for device in plain["devices"])
     return Gpus(tuple(devices), plain["why_none"])
 
 
 def entry_to_plain(entry: Entry) -> dict[str, Any]:
-    """An entry as plain data; points as exact text."""
+    """Return an entry as plain data; points become exact text."""
     return {
         "test_id": entry.test_id,
         "name": entry.name,
@@ -67,7 +67,7 @@ def entry_to_plain(entry: Entry) -> dict[str, Any]:
 
 
 def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
-    """The inverse of `entry_to_plain`."""
+    """Rebuild an entry from what `entry_to_plain` returned."""
     cases = tuple(
         Case(label, Status(status), Fraction(earned), Fraction(points), message, staff, wall_s)
         for label, status, earned, points, message, staff, wall_s in plain["cases"]
@@ -82,7 +82,7 @@ def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
 
 
 def score_to_plain(score: Score) -> dict[str, Any]:
-    """A score as plain data."""
+    """Return a score as plain data."""
     return {
         "submission": score.submission,
         "content_hash": score.content_hash,
@@ -106,7 +106,7 @@ def score_to_plain(score: Score) -> dict[str, Any]:
 
 
 def score_from_plain(plain: Mapping[str, Any]) -> Score:
-    """The inverse of `score_to_plain`."""
+    """Rebuild a score from what `score_to_plain` returned."""
     isolation = plain["isolation"]
     rebuilt = {
         "entries": tuple(entry_from_plain(e) for e in plain["entries"]),

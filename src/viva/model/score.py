@@ -1,4 +1,4 @@
-"""The result of one submission: an entry per test function, exact points, and what it was graded against."""
+"""The result of one submission: an entry for each test function, exact points, and what it was graded against."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Case:
     earned: Fraction
     points: Fraction
     message: str
-    """What the student reads (already safe to show: hidden cases carry the fixed sentence)."""
+    """What the student reads (safe to show: hidden cases have the fixed sentence)."""
     staff_message: str = ""
     """What only staff read: the full comparison, the grader's own traceback."""
     wall_s: float = 0.0
@@ -45,13 +45,13 @@ class Entry:
     written: str = ""
     """The student's prose, for `needs_review`."""
     rubric: str = ""
-    """The rubric question that marks it, for `needs_review`."""
+    """The rubric question by which it is graded, for `needs_review`."""
     needs: tuple[str, ...] = ()
-    """What not every run offers and this test asks for: "training", "gpu". Where it is left out it is `deferred`."""
+    """What this test needs and not every run offers: "training", "gpu". Without it the test is `deferred`."""
 
     @property
     def message(self) -> str:
-        """The lines the student reads, one per case that is not plainly passed, each said once."""
+        """Return the lines that the student reads, one for each case that has a message, without repetitions."""
         lines = dict.fromkeys(
             f"{case.label}: {case.message}" if case.label else case.message for case in self.cases if case.message
         )
@@ -59,13 +59,13 @@ class Entry:
 
     @property
     def staff_message(self) -> str:
-        """What staff read beside the student's message."""
+        """Return what staff read in addition to the student's message."""
         return "\n".join(dict.fromkeys(case.staff_message for case in self.cases if case.staff_message))
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """Which walls stood around the student's code, as reported by the box before it read a student byte."""
+    """The isolation layers around the student's code, as the box reported them before it read a student byte."""
 
     tier: str
     layers: Mapping[str, str] = field(default_factory=dict)
@@ -88,11 +88,11 @@ class Curve:
 
     test_id: str
     name: str
-    """What is shown, in the author's words: "pretrained, accuracy"."""
+    """The name that is shown, in the author's words: "pretrained, accuracy"."""
     values: tuple[float, ...]
     """After each epoch, from the first."""
     thresholds: tuple[tuple[int, float], ...] = ()
-    """(epoch from 1, the value that is asked for after it)."""
+    """(epoch from 1, the value that is required after it)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +111,28 @@ class Score:
     signature: Mapping[str, str] = field(default_factory=dict)
     leaderboard: tuple[Leader, ...] = ()
     environment: tuple[str, ...] = ()
-    """What the code asked of its libraries in vain, for a count over a class: transformers 5.23.0 lacks encode_plus."""
+    """Missing packages and incompatible versions, for a count over a class: transformers 5.23.0 lacks encode_plus."""
     wall_s: float = 0.0
     curves: tuple[Curve, ...] = ()
     gpu: GpuUse | None = None
-    """What tests marked `gpu` were run on; None where none was."""
+    """The GPU on which tests marked `gpu` were run; None if none was run."""
 
     @property
     def earned(self) -> Fraction:
-        """Points won so far; entries that are still open do not count."""
+        """Return the points earned so far; entries that are not graded yet do not count."""
         return sum((e.earned for e in self.entries if not e.status.is_open), Fraction(0))
 
     @property
     def points(self) -> Fraction:
-        """Points of every entry, open ones included."""
+        """Return the points of all entries, including those that are not graded yet."""
         return sum((e.points for e in self.entries), Fraction(0))
 
     @property
     def still_open(self) -> Fraction:
-        """Points that nobody has decided yet (deferred, needs_review, grader_error)."""
+        """Return the points that are not graded yet (deferred, needs_review, grader_error)."""
         return sum((e.points for e in self.entries if e.status.is_open), Fraction(0))
 
     @property
     def has_grader_error(self) -> bool:
-        """True when something of ours went wrong: exit status 2, unscored until retried."""
+        """Return whether the grader failed: exit status 2, unscored until retried."""
         return any(e.status is Status.GRADER_ERROR for e in self.entries)

@@ -1,10 +1,10 @@
-"""A submission as bytes: what intake read, what the hash covers, what is put into the box."""
+"""A submission as bytes: what was read, what the hash covers, what is put into the box."""
 
 from dataclasses import dataclass
 from typing import Final
 
 ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
-"""Endings of what is unpacked in the box."""
+"""Endings of archives that are unpacked in the box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The very bytes that are hashed, put into the box and graded."""
+    """The bytes that are hashed, put into the box and graded."""
 
     name: str
     """The path as the user gave it."""
@@ -26,11 +26,11 @@ class Submission:
     content_hash: str
     """SHA-256 over the sorted paths and bytes, hexadecimal."""
     problem: str = ""
-    """One sentence for the student when nothing can be graded (empty folder, too large, …); empty when all is well."""
+    """One sentence for the student when it cannot be graded (empty folder, too large, …); else empty."""
     notes: tuple[str, ...] = ()
     """Findings that do not stop grading: a link that was not followed, a file that was left out."""
 
     @property
     def may_hold_notebook(self) -> bool:
-        """True for a notebook, and for an archive, which nobody has looked into yet."""
+        """Return whether it has a notebook, or an archive, which has not been opened yet."""
         return any(f.path.lower().endswith((".ipynb", *ARCHIVES)) for f in self.files)

@@ -1,7 +1,7 @@
-"""What the system under viva offers, found by looking for it and never by the system's name.
+"""What the operating system offers, found by trying and never by the system's name.
 
-Nobody else decides by the platform: what is asked here is what a test can take away. The inside of the box, which
-imports nothing of viva, asks in the same way for what it needs itself.
+No other module decides by the platform, so that a test can remove each feature here. The code in the box, which
+imports nothing of viva, checks in the same way for what it needs.
 """
 
 import os
@@ -9,20 +9,20 @@ import signal
 from typing import Final
 
 INHERITS_DESCRIPTORS: Final = hasattr(os, "fork")
-"""Whether a new process can be handed open descriptors by their number; Windows hands over standard streams alone."""
+"""Whether a new process can inherit open descriptors by number; on Windows it inherits only standard streams."""
 FORKS_SAFELY: Final = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
-"""Whether boxes come from a fork server: it needs descriptors of processes, which Linux alone has. On macOS a process
+"""Whether boxes come from a fork server: it needs descriptors of processes, which only Linux has. On macOS a process
 that has loaded libraries must not fork."""
 TELLS_OF_HANGING_UP: Final = FORKS_SAFELY
-"""Whether `poll` says that the other end of a socket was closed while nothing is read; on Linux it does."""
+"""Whether `poll` reports that the other end of a socket was closed while nothing is read; on Linux it does."""
 OPENS_BELOW_FOLDERS: Final = (
     os.open in os.supports_dir_fd and os.listdir in os.supports_fd and hasattr(os, "O_NOFOLLOW")
 )
-"""Whether a file can be opened by its name in an open folder, and links be refused by the system meanwhile."""
+"""Whether a file can be opened by its name in an open folder while the system refuses links."""
 LOCKS_FOLDERS: Final = INHERITS_DESCRIPTORS
-"""Whether a folder can be opened and locked, so that one which nobody holds is known to be abandoned."""
+"""Whether a folder can be opened and locked, so that an unlocked one is known to be abandoned."""
 STORES_ANY_NAME: Final = INHERITS_DESCRIPTORS
-"""Whether a file may have any name; Windows knows fewer, see sandbox/guest/loading/storable_names.py."""
+"""Whether a file may have any name; Windows allows fewer, see sandbox/guest/loading/storable_names.py."""
 NUMBERS_USERS: Final = hasattr(os, "geteuid")
 """Whether users have numbers, of which 0 is root."""
 AS_BYTES: Final[int] = getattr(os, "O_BINARY", 0)

@@ -1,11 +1,11 @@
-"""How strong the walls of a box are; see SANDBOX in the documentation for what each tier promises."""
+"""The isolation levels of a box; see docs/sandbox.md for what each promises."""
 
 from enum import IntEnum, unique
 
 
 @unique
 class Tier(IntEnum):
-    """Ordered: a higher tier promises everything a lower one does."""
+    """An isolation level; a higher one promises everything that a lower one does."""
 
     T0 = 0
     """A plain process with resource limits: the code being graded can read what its user can read."""

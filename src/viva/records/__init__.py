@@ -1,4 +1,4 @@
-"""Every score that was ever given, and why: appended, never overwritten. SQLite by default, PostgreSQL by its URL."""
+"""All scores ever given, with reasons: appended, never overwritten. SQLite by default, PostgreSQL by its URL."""
 
 from viva.records.store import Kept, Records
 

@@ -1,7 +1,7 @@
-"""A copy of the records for research: the same rows, and in the place of everybody a pseudonym.
+"""Copy the records for research: the same rows, with pseudonyms in place of people.
 
-Names, identifiers, addresses, paths and names of submissions go, also where a text holds them as words of their own.
-What is not found: nicknames, names without their accents, and names inside identifiers of programs (`adas_model`).
+Names, identifiers, addresses, paths and names of submissions are replaced, also as separate words in texts. Not found
+are nicknames, names without their accents, and names inside identifiers of programs (`adas_model`).
 """
 
 import hashlib
@@ -32,18 +32,18 @@ _SHORTEST: Final = 3
 
 
 def anonymised_copy(records: Records, file: Path, secret: bytes) -> int:
-    """Write a new SQLite file; the records stay as they are.
+    """Write a new SQLite file; the records stay unchanged.
 
     Args:
-        records: what is copied.
-        file: where the copy is written; it must not be there.
-        secret: the course's; with it the same people have the same pseudonyms in every copy, and in marks.
+        records: the records to copy.
+        file: the copy; it must not exist.
+        secret: the course's secret; with it people have the same pseudonyms in every copy, and in grades.
 
     Returns:
-        How many people have pseudonyms.
+        The number of people with pseudonyms.
 
     Raises:
-        UsageError: the file is there already, or cannot be written.
+        UsageError: the file exists already, or cannot be written.
     """
     if file.exists():
         raise UsageError(f"{file} is there already; say another place, or take it away first.")
@@ -69,7 +69,7 @@ def anonymised_copy(records: Records, file: Path, secret: bytes) -> int:
 
 
 class _Copying:
-    """Turns rows into rows without names."""
+    """Replaces names in rows."""
 
     def __init__(self, source: Connection, secret: bytes) -> None:
         columns = [column for column in attempts.c if column.name not in ("at", "digest")]
@@ -80,7 +80,7 @@ class _Copying:
         self._people = Anonymiser([*map(_every_form, people), *_called(handed_in)], secret)
 
     def copy(self, source: Connection, target: Connection, table: Table) -> None:
-        """All rows of a table, in order; they keep their numbers."""
+        """Copy all rows of a table, in order; they keep their numbers."""
         for row in source.execution_options(yield_per=200).execute(select(table).order_by(table.c.id)):
             target.execute(insert(table).values(**{**row._mapping, **self._changed(table.name, row)}))
 
@@ -128,7 +128,7 @@ class _Copying:
         return {**attempt_to(told), "content_hash": self._hash(row.content_hash), "digest": digest}
 
     def _score(self, data: bytes) -> bytes:
-        """Words of students and of graders about them are changed; what the assignment calls its tests is not."""
+        """Replace names in texts of students and of graders about them; the assignment's names of tests stay."""
         score, text = unpack_score(data), self._people.text
         leaders = (replace(x, value=text(x.value)) if isinstance(x.value, str) else x for x in score.leaderboard)
         told = replace(
@@ -163,7 +163,7 @@ class _Copying:
         )
 
     def _message(self, message: bytes) -> bytes:
-        """What crossed the door, with its texts changed; what cannot be read is left out."""
+        """Replace names in the texts of a message; an unreadable message becomes empty."""
         if not message or message.startswith(DIGEST):
             return b"" if not message else DIGEST + bytes.fromhex(self._hash(message.hex()))
         try:
@@ -172,14 +172,14 @@ class _Copying:
             return b""
 
     def _texts(self, value: Any) -> Any:
-        """Plain data with every text in it changed, also of files."""
+        """Replace names in every text of plain data, also in files."""
         if isinstance(value, str):
             return self._people.text(value)
         if isinstance(value, bytes):
             try:
                 return self._people.text(value.decode()).encode()
             except UnicodeDecodeError:
-                return b""  # an archive or an image: nobody can look into it
+                return b""  # an archive or an image, which cannot be searched
         if isinstance(value, dict):
             return {self._texts(key): self._texts(item) for key, item in value.items()}
         if isinstance(value, wire.Ref):
@@ -193,17 +193,17 @@ class _Copying:
         return f"{kind}-{digest.hexdigest()[:_LETTERS]}"
 
     def _hash(self, text: str) -> str:
-        """Equal for equal contents, and known to nobody who only has the files."""
+        """Return a keyed hash: equal for equal contents, but it cannot be computed from the files alone."""
         return hmac.new(self._secret, _PURPOSE + text.encode(), hashlib.sha256).hexdigest()
 
 
 def _every_form(student: Student) -> Student:
-    """The student with all by which files and texts may call her: `lovelaceada`, `Lovelace, Ada`."""
+    """Return the student with all forms of the name that files and texts may use: `lovelaceada`, `Lovelace, Ada`."""
     return replace(student, also={**student.also, **{f"form {n}": form for n, form in enumerate(forms(student.name))}})
 
 
 def _called(handed_in: Iterable[Attempt]) -> list[Student]:
-    """Names of submissions and teams, and folders on the way to them, as what is to be replaced."""
+    """List names of submissions and teams, and folders of their paths, as words to replace."""
     words = {word for each in handed_in for word in (each.name, each.team, str(each.path), *each.also.values())}
     words |= {part for each in handed_in for part in each.name.split("/")}
     return [Student(word) for word in sorted(words) if len(word) >= _SHORTEST and not word.isdecimal()]

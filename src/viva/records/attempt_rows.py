@@ -1,4 +1,4 @@
-"""Which rows are attempts beside each other, and which took the place of an earlier one."""
+"""Find out which rows are separate attempts, and which replace an earlier row."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -10,10 +10,10 @@ _UNKNOWN: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def standing(rows: Iterable[Any]) -> list[int]:
-    """The scores that count: of each name every attempt, in order; names in theirs.
+    """Return the ids of the scores that count: every attempt of each name, in order, sorted by name.
 
-    Two submissions of one name are the same attempt if they have the same number and nothing says that they were
-    handed in at two times: a folder that was changed, or an export that lies elsewhere now. The later score counts.
+    Two submissions of one name are the same attempt if they have the same number and no two different times: a folder
+    that was changed, or an export that was moved. The later score counts.
 
     Args:
         rows: `id`, `name`, `number`, `submitted_at` of the latest score of each submission, from the first score on.
@@ -34,7 +34,7 @@ def _in_order(rows: Iterable[Any]) -> list[Any]:
 
 
 def _instant(row: Any) -> datetime:
-    """When it was handed in; sources without a zone are only compared with themselves."""
+    """Return when it was submitted; times without a zone are only compared with each other."""
     moment = moment_from(row.submitted_at)
     if moment is None:
         return _UNKNOWN

@@ -1,4 +1,4 @@
-"""Opening the database that holds the records: by URL, its tables brought to their present form."""
+"""Open the database of the records by its URL, and migrate its tables."""
 
 import contextlib
 import os
@@ -14,26 +14,26 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from viva.model.errors import UsageError
 
 REVISION: Final = "0003"
-"""The present form of the tables: the last of the migrations."""
+"""The present revision of the tables: the last migration."""
 BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""
 _WRITES: Final = "viva_writes"
 AT_ONCE: Final = 500
-"""Values in one statement."""
+"""The most values in one statement."""
 T = TypeVar("T")
 _LOCK: Final = 0x76697661
-"""The number under which graders wait for each other while PostgreSQL's tables are made."""
+"""The lock with which graders wait for each other while PostgreSQL's tables are made."""
 
 
 def open_database(url: str | URL, folder: Path) -> Engine:
-    """The database, with its tables as this version needs them.
+    """Open the database, and migrate its tables to this version.
 
     Args:
-        url: as SQLAlchemy writes it: `sqlite:///records.db`, `postgresql://user@host/name`.
-        folder: what a relative path of SQLite is relative to.
+        url: in SQLAlchemy's form: `sqlite:///records.db`, `postgresql://user@host/name`.
+        folder: the folder for relative paths of SQLite.
 
     Raises:
-        UsageError: it cannot be opened, or a later version of viva has changed it; says what to do.
+        UsageError: it cannot be opened, or a later version of viva has changed it; the text says what to do.
     """
     parsed = _read(url)
     engine = create_engine(_place(parsed, folder), connect_args=_patience(parsed))
@@ -65,7 +65,7 @@ def _read(url: str | URL) -> URL:
 
 
 def _place(url: URL, folder: Path) -> URL:
-    """SQLite's file lies beside grader.yaml, and is made for its owner alone: it holds names and marks."""
+    """Return the URL; make SQLite's file in the folder, for its owner alone because it holds names and grades."""
     if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
         return url
     path = folder / url.database
@@ -81,24 +81,24 @@ def _patience(url: URL) -> dict[str, Any]:
 
 
 def _set_up_sqlite(connection: Any, _: Any) -> None:
-    """WAL: readers do not wait for a writer. FULL: what was committed survives a power cut.
+    """Configure SQLite. WAL: readers do not wait for a writer. FULL: committed data survive a power cut.
 
-    What is deleted is overwritten, because only a student's request deletes anything.
+    Deleted data are overwritten, because only a student's request deletes anything.
     """
-    connection.isolation_level = None  # transactions begin where we say, see _begin_sqlite
+    connection.isolation_level = None  # _begin_sqlite begins transactions
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """A writer waits for other writers at its beginning, where nothing is lost by waiting."""
+    """Begin a transaction; one that writes waits for other writers now, where it has nothing to lose yet."""
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @contextlib.contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes: wholly, or not at all.
+    """Open a transaction that writes all of its changes, or none.
 
     Raises:
         UsageError: it could not be written.
@@ -111,7 +111,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 
 def in_turn(connection: Connection, lock: int) -> None:
-    """Wait until no other transaction holds this number, and hold it until the end of this one.
+    """Wait until no other transaction holds this lock, and hold it until the end of this one.
 
     Writers of SQLite wait for each other anyway.
     """
@@ -120,16 +120,16 @@ def in_turn(connection: Connection, lock: int) -> None:
 
 
 def parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Slices that fit into one statement."""
+    """Yield slices that fit into one statement."""
     for start in range(0, len(values), AT_ONCE):
         yield values[start : start + AT_ONCE]
 
 
 def wipe(engine: Engine) -> str:
-    """Write the tables anew, so that no byte of what was deleted is left in the database's files.
+    """Rewrite the tables, so that no byte of deleted rows is left in the database's files.
 
     Returns:
-        Why that could not be done, as a sentence; empty where it was.
+        Why that failed, as a sentence; else empty.
     """
     try:
         if engine.dialect.name == "sqlite":
@@ -144,7 +144,7 @@ def wipe(engine: Engine) -> str:
 
 
 def _wipe_sqlite(engine: Engine) -> str:
-    """By a connection on which no transaction was begun; the log of earlier pages is emptied as well."""
+    """Rewrite SQLite's file on a connection without a transaction, and empty the write-ahead log."""
     pooled = engine.raw_connection()
     try:
         connection = pooled.driver_connection
@@ -164,7 +164,7 @@ def _bring_up_to_date(engine: Engine) -> None:
             return
     with writing(engine) as connection:
         in_turn(connection, _LOCK)
-        if _revision(connection) != REVISION:  # another grader may have done it meanwhile
+        if _revision(connection) != REVISION:  # another grader may have migrated it since
             _migrate(connection)
 
 
@@ -191,7 +191,7 @@ def _migrate(connection: Connection) -> None:
 
 
 def shown(url: str | URL) -> str:
-    """A URL without its password."""
+    """Format a URL without its password."""
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:
@@ -199,6 +199,6 @@ def shown(url: str | URL) -> str:
 
 
 def sentence(error: SQLAlchemyError) -> str:
-    """What a database complains of, in its first line."""
+    """Return the first line of a database's error message."""
     lines = str(getattr(error, "orig", None) or error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__

@@ -1,6 +1,6 @@
-"""The tables. Rows are added and read; nothing updates them, and only a student's request takes any away.
+"""The tables. Rows are added and read; nothing updates them, and only a student's request deletes any.
 
-Times are texts, UTC in ISO 8601, because SQLite knows no time zones; points are exact fractions as texts.
+Times are texts, UTC in ISO 8601, because SQLite has no time zones; points are exact fractions as texts.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ attempts: Final = Table(
     Column("assignment", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
-    Column("digest", Text, nullable=False, unique=True),  # of all that follows and precedes: the same is not kept twice
+    Column("digest", Text, nullable=False, unique=True),  # of the other columns: the same attempt is not stored twice
     Column("path", Text, nullable=False),
     Column("students", Text, nullable=False),  # JSON
     Column("submitted_at", Text),
@@ -41,7 +41,7 @@ scores: Final = Table(
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("attempt_id", Integer, ForeignKey("attempts.id"), nullable=False, index=True),
-    Column("identity", Text, unique=True),  # what makes two gradings the same one; none for what a person decided
+    Column("identity", Text, unique=True),  # equal for gradings that must be equal; none for a person's decision
     Column("kind", Text, nullable=False),  # graded, regraded
     Column("version", Integer, nullable=False),
     Column("made_with", Text, nullable=False),  # digest of tests, key and data
@@ -65,7 +65,7 @@ overrides: Final = Table(
     Column("assignment", Text, nullable=False),
     Column("name", Text, nullable=False),  # of the submission
     Column("test_id", Text, nullable=False),
-    Column("earned", Text),  # none: the override before this one is taken back
+    Column("earned", Text),  # none: the previous override is undone
     Column("by", Text, nullable=False),
     Column("why", Text, nullable=False),
     Column("at", Text, nullable=False),
@@ -109,7 +109,7 @@ reviews: Final = Table(
     "reviews",
     METADATA,
     Column("id", Integer, primary_key=True),
-    Column("action", Text, nullable=False),  # what was done at once: one row, or one for each answer of a group
+    Column("action", Text, nullable=False),  # groups rows made at once: one row, or one for each answer of a group
     Column("assignment", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
     Column("question", Text, nullable=False),  # its number in the rubric
@@ -127,9 +127,9 @@ reviews: Final = Table(
     Column("at", Text, nullable=False),
     Column("undoes", Text, nullable=False),  # an action; empty for none
     Index("reviews_by_place", "assignment", "content_hash", "question"),
-    Index("reviews_in_order", "assignment", "id"),  # what is new is asked for every few seconds
+    Index("reviews_in_order", "assignment", "id"),  # clients ask for new rows every few seconds
     Index("reviews_by_action", "action"),
-    sqlite_autoincrement=True,  # the number of a row that was taken away is never given again: `since` goes by it
+    sqlite_autoincrement=True,  # the number of a deleted row is never used again: `since` relies on it
 )
 
 removals: Final = Table(

@@ -1,4 +1,4 @@
-"""Who is meant by a name: one person of the records, with everything that she handed in."""
+"""Find one person in the records by a name, with everything that they submitted."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -14,12 +14,12 @@ from viva.records.database_tables import attempts
 from viva.records.row_packing import attempt_from
 
 _SAME: Final = ("canvas", "login")
-"""Names elsewhere that one person has for all of a course; numbers of Moodle are others in each assignment."""
+"""Identifiers on a platform that stay the same for all of a course; Moodle's numbers differ in each assignment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theirs:
-    """A submission of the person."""
+    """An attempt of the person."""
 
     id: int
     assignment: str
@@ -27,42 +27,42 @@ class Theirs:
     content_hash: str
     at: str
     others: tuple[Student, ...]
-    """Who else handed it in."""
+    """The other students who submitted it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One person, under every identifier by which she handed in."""
+    """One person, with every identifier under which they submitted."""
 
     name: str
-    """As it was asked for."""
+    """The name that was searched."""
     students: tuple[Student, ...]
-    """As each source names her; none for a submission of which nobody knows who handed it in."""
+    """The person as each source describes them; none for a submission without a known submitter."""
     attempts: tuple[Theirs, ...]
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The identifiers, sorted."""
+        """Return the identifiers, sorted."""
         return tuple(sorted({student.id for student in self.students}))
 
     @property
     def alone(self) -> tuple[Theirs, ...]:
-        """What nobody else handed in."""
+        """Return the attempts that no one else submitted."""
         return tuple(each for each in self.attempts if not each.others)
 
     @property
     def shared(self) -> tuple[Theirs, ...]:
-        """What others handed in as well."""
+        """Return the attempts that others submitted too."""
         return tuple(each for each in self.attempts if each.others)
 
 
 def find_person(connection: Connection, name: str) -> Person:
-    """The person who is called so: by id or email, else by name, else by the name of what she handed in.
+    """Find a person by id or email, else by name, else by the name of a submission.
 
-    Rows with the same email, login or number in Canvas are one person's.
+    Rows with the same email, login or number in Canvas belong to one person.
 
     Raises:
-        UsageError: nobody is, or several people are.
+        UsageError: no one has this name, or several people have it.
     """
     rows = connection.execute(select(*(c for c in attempts.c if c.name != "digest")).order_by(attempts.c.id)).all()
     read = [(row, attempt_from(row)) for row in rows]
@@ -109,7 +109,7 @@ def _ids(name: str, everybody: Iterable[_Key]) -> set[str]:
 
 
 def _with_other_ids(ids: set[str], people: list[_Key]) -> set[str]:
-    """Every identifier of who has one of these."""
+    """Return every identifier of the people who have one of these."""
     found, before = set(ids), set[str]()
     while found != before:
         before = set(found)

@@ -1,4 +1,4 @@
-"""What makes two gradings the same one: the same bytes, asked the same questions by the same engine."""
+"""Identify gradings that must be equal: the same bytes, graded with the same tests by the same version."""
 
 import dataclasses
 import hashlib
@@ -12,14 +12,14 @@ from viva.model.grade_request import GradeOptions
 from viva.model.seeds import Seeds
 
 _NO_PART_OF_THE_QUESTIONS = ("folder", "title", "due", "graders", "starter", "release", "data", "min_tier")
-"""Fields of an assignment that change no mark, or whose content is counted beside them."""
+"""Fields of an assignment that change no score, or whose content is hashed separately."""
 
 
 def made_with(assignment: Assignment, root: Path) -> str:
-    """One number for all that decides about marks: tests, key, references, data, limits.
+    """Return a digest of all that decides about scores: tests, key, references, data, limits.
 
     Args:
-        assignment: whose tests are asked.
+        assignment: the assignment with the tests.
         root: the course's folder.
     """
     reference = [
@@ -44,12 +44,12 @@ def identity_of(
     *,
     gpu: bool,
 ) -> str:
-    """The same for two gradings whose marks must be the same, another one otherwise.
+    """Return a digest that is the same for two gradings whose scores must be equal, and differs otherwise.
 
     Args:
         attempt_id: its number in the records.
         content_hash: of the bytes that are graded.
-        made: what `made_with` says.
+        made: the result of `made_with`.
         secret: the course's secret.
         assignment: whose tests are asked.
         options: which of them.

@@ -1,6 +1,6 @@
-"""Points that a person set by hand, with author and reason: they stand above every grading until they are taken back.
+"""Points that a person set by hand, with author and reason: they override every grading until they are undone.
 
-Below them stand the marks of prose; both together are what people decided.
+Decisions about prose come before them; both together are what people decided.
 """
 
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ from viva.records.store import Kept, Reason, Records, now
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """The points of one test of one submission, as a person decided."""
+    """The points of one test of one submission, set by a person."""
 
     name: str
     """Of the submission."""
     test_id: str
     earned: Fraction | None
-    """None: the override before this one was taken back."""
+    """None: the previous override was undone."""
     by: str
     why: str
     at: str
@@ -39,13 +39,13 @@ class ByHand:
     """What people decided about an assignment, read once."""
 
     overrides: Mapping[str, tuple[Override, ...]]
-    """Every one that was ever made, by the submission's name, from the first to the last."""
+    """All overrides ever made, by the submission's name, from the first to the last."""
     marks: Mapping[str, Mapping[str, Standing]]
-    """What counts of prose about which anything was ever said, by content and question."""
+    """The current decisions about prose, by content and question."""
 
     @classmethod
     def of(cls, records: Records, assignment: str) -> Self:
-        """As the records hold it now."""
+        """Read the present decisions about an assignment."""
         of_name: dict[str, tuple[Override, ...]] = {}
         for each in all_overrides(records, assignment):
             of_name[each.name] = (*of_name.get(each.name, ()), each)
@@ -56,18 +56,18 @@ class ByHand:
 
     @classmethod
     def about(cls, records: Records, assignment: str, name: str, content_hash: str) -> Self:
-        """As the records hold it now of one submission, and of its bytes by whoever they were handed in."""
+        """Read the present decisions about one submission, and about its bytes, whoever submitted them."""
         mine = tuple(all_overrides(records, assignment, name))
         said = current_decisions(said_of(records, assignment, [content_hash]))
         marks = {question: mark for (_, question), mark in said.items()}
         return cls({name: mine} if mine else {}, {content_hash: marks} if marks else {})
 
     def touches(self, kept: Kept) -> bool:
-        """Whether anybody ever decided anything about it."""
+        """Return whether there was ever a decision about it."""
         return kept.marked.attempt.name in self.overrides or kept.marked.score.content_hash in self.marks
 
     def held(self, name: str, before: str | None = None) -> dict[str, Override]:
-        """Overrides of a submission that hold, by test; with a moment those that held then."""
+        """Return the overrides of a submission that hold, by test; with a moment those that were made before it."""
         held: dict[str, Override] = {}
         for each in self.overrides.get(name, ()):
             if before is not None and each.at >= before:
@@ -79,42 +79,42 @@ class ByHand:
         return held
 
     def marked(self, score: Score) -> Score:
-        """The score with the marks of its prose."""
+        """Apply the decisions about its prose to a score."""
         return reviewed(score, self.marks.get(score.content_hash, {}))
 
     def score(self, kept: Kept, before: str | None = None) -> Score:
-        """Its score with all that was decided; with a moment, overrides count that were made before it."""
+        """Return its score with all decisions; with a moment, only overrides made before it count."""
         return overridden(self.marked(kept.marked.score), self.held(kept.marked.attempt.name, before))
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A score with what people decided, so that its marks of prose can be told from what was graded."""
+    """A score with what people decided, which keeps decisions about prose separate from what was graded."""
 
     set_by_hand: Score
     """With overrides; prose is as it was graded."""
     marks: Mapping[str, Standing]
-    """What counts of its prose, by the rubric's question."""
+    """The current decisions about its prose, by the rubric's question."""
 
     @property
     def score(self) -> Score:
-        """With everything."""
+        """Return the score with all decisions."""
         return reviewed(self.set_by_hand, self.marks)
 
 
 def override(records: Records, score: Score, name: str, test: str, earned: Fraction | None, reason: Reason) -> Override:
-    """Set the points of a test by hand, or take that back.
+    """Set the points of a test by hand, or undo that.
 
     Args:
-        records: where it is kept.
+        records: the records.
         score: the submission's score, which has the test.
         name: of the submission.
         test: the test's number, function or id.
-        earned: its points; None takes the override back.
-        reason: who decided, and why; both are asked for.
+        earned: its points; None undoes the override.
+        reason: who decided, and why; both are required.
 
     Raises:
-        UsageError: there is no such test, it has fewer points, or nobody says who and why.
+        UsageError: there is no such test, it has fewer points, or author or reason is missing.
     """
     entry = _entry_of(score, test)
     if not reason.by or not reason.why:
@@ -136,15 +136,15 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
 
 
 def decided(records: Records, assignment: str, by_hand: ByHand | None = None) -> list[Kept]:
-    """The scores that count, as `Records.current` gives them, with what people decided.
+    """Return the scores that count, as `Records.current` returns them, with what people decided.
 
-    An override is about the attempt that was there when it was made, and about those that came after it; marks of
-    prose are about its bytes, whoever handed them in.
+    An override applies to the attempt that existed when it was made, and to later ones; a decision about prose applies
+    to its bytes, whoever submitted them.
 
     Args:
-        records: what is read.
+        records: the records.
         assignment: its name.
-        by_hand: what people decided, where it was read before.
+        by_hand: what people decided, if it was read before.
     """
     by_hand = by_hand or ByHand.of(records, assignment)
     return [
@@ -156,10 +156,10 @@ def decided(records: Records, assignment: str, by_hand: ByHand | None = None) ->
 def held_now(
     records: Records, assignment: str, by_hand: ByHand, name: str | None = None
 ) -> dict[int, dict[str, Override]]:
-    """The overrides that hold of each attempt that counts, as for `decided`: by the submission's number, then by test.
+    """Return the overrides that hold for each attempt that counts, by the attempt's number, then by test.
 
     Args:
-        records: what is read.
+        records: the records.
         assignment: its name.
         by_hand: what people decided.
         name: of a submission; None for all.
@@ -169,7 +169,7 @@ def held_now(
 
 
 def _until(records: Records, assignment: str, name: str | None = None) -> list[tuple[Kept, str | None]]:
-    """The scores that count, each with the moment from which overrides are about the next attempt."""
+    """Return the scores that count, each with the moment from which overrides apply to the next attempt."""
     current = records.current(assignment, name)
     first = records.first_scored(assignment)
     return [
@@ -184,7 +184,7 @@ def _until(records: Records, assignment: str, name: str | None = None) -> list[t
 
 
 def all_overrides(records: Records, assignment: str, name: str | None = None) -> list[Override]:
-    """Every one that was ever made, from the first to the last; with a name those of that submission."""
+    """List all overrides ever made, from the first to the last; with a name, those of that submission."""
     query = select(overrides).where(overrides.c.assignment == assignment).order_by(overrides.c.id)
     if name is not None:
         query = query.where(overrides.c.name == name)
@@ -193,7 +193,7 @@ def all_overrides(records: Records, assignment: str, name: str | None = None) ->
 
 
 def overridden(score: Score, held: Mapping[str, Override]) -> Score:
-    """The score with what was decided by hand; a test that the score has not is left out."""
+    """Apply overrides to a score; those of tests that it does not have are ignored."""
     return replace(score, entries=tuple(_decided(e, held.get(e.test_id)) for e in score.entries)) if held else score
 
 

@@ -1,7 +1,7 @@
-"""What a regrade would change: proposed first, then applied or discarded, wholly or in part."""
+"""Changes by a regrade: proposed first, then applied or discarded, all or some of them."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,38 +11,38 @@ from viva.model import Score
 from viva.records.database import writing
 from viva.records.database_tables import decisions, proposals, proposed
 from viva.records.row_packing import pack_score, unpack_score
-from viva.records.store import REGRADED, Kept, Reason, Records, add_call_log, add_score, current_numbers, now
+from viva.records.store import REGRADED, Kept, NewScore, Reason, Records, add_call_log, add_score, current_numbers, now
 
 
 @dataclass(frozen=True, slots=True)
 class TestChange:
-    """One test that comes out otherwise."""
+    """One test with a different result."""
 
     test_id: str
     number: str
     before: Fraction | None
-    """Points; None where the test was not there, or is open."""
+    """Points; None where the test did not exist, or was not graded yet."""
     after: Fraction | None
     worth: tuple[Fraction | None, Fraction | None]
-    """The most that it gave and gives."""
+    """Its maximum before and after."""
     message: str
-    """Why, in the words of the new grading for staff."""
+    """The reason: the new grading's message for staff."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One submission that a regrade would mark otherwise."""
+    """One submission whose score a regrade would change."""
 
     id: int
     kept: Kept
-    """The score that it has."""
+    """The present score."""
     score: Score
-    """The score that it would have."""
+    """The proposed score."""
     call_log_id: int | None
 
     @property
     def tests(self) -> list[TestChange]:
-        """The tests that differ, in the order of the new score."""
+        """Return the tests that differ, in the order of the new score."""
         before = {e.test_id: e for e in self.kept.marked.score.entries}
         after = {e.test_id: e for e in self.score.entries}
         found = []
@@ -60,7 +60,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A regrade that waits for a decision."""
+    """A pending regrade."""
 
     id: int
     assignment: str
@@ -69,7 +69,7 @@ class Proposal:
     why: str
     at: str
     changes: list[Change]
-    """What is not decided yet."""
+    """The changes that are not decided yet."""
 
 
 def propose(
@@ -82,17 +82,17 @@ def propose(
     same: Iterable[tuple[Kept, Score, bytes]] = (),
     identity: Callable[[Kept], str | None] = lambda _: None,
 ) -> int:
-    """Keep what a regrade would change; nothing of it counts before `decide`. All of it, or nothing if that goes wrong.
+    """Store what a regrade would change, all of it or nothing; it does not count before `decide`.
 
     Args:
-        records: where it is kept.
+        records: the records.
         assignment: its name.
-        made_with: digest of the tests, the key and the data as they are now.
-        found: the score that there is, the one that there would be, and its call log.
+        made_with: digest of the present tests, key and data.
+        found: the present score, the new one, and its call log.
         reason: who regraded, and why.
-        same: as `found`, of which nothing changes: kept as graded by the tests as they are, unless another score
-            counts by now.
-        identity: what makes a score of `same` the same as one that grading would find; see `Records.add_score`.
+        same: as `found`, where nothing changes: stored as graded with the present tests, unless another score counts
+            by now.
+        identity: the identity of a score of `same`; see `Records.add_score`.
 
     Returns:
         The proposal's number.
@@ -114,12 +114,13 @@ def propose(
         for kept, score, call_log in same:
             if kept.id in current:
                 number = add_call_log(connection, call_log) or kept.call_log_id
-                _regraded(connection, kept, score, number, made_with, identity(kept), reason)
+                regraded = NewScore(kept.attempt_id, score, made_with, identity(kept), reason, REGRADED, number)
+                _add_regraded(connection, regraded)
     return int(key[0])
 
 
 def waiting(records: Records, assignment: str) -> Proposal | None:
-    """The latest proposal of an assignment, with what is not decided and still concerns the score that counts."""
+    """Return the latest proposal of an assignment, with the undecided changes whose old score still counts."""
     query = select(proposals).where(proposals.c.assignment == assignment).order_by(proposals.c.id.desc()).limit(1)
     undecided = proposed.outerjoin(decisions, decisions.c.proposed_id == proposed.c.id)
     current = {kept.id: kept for kept in records.current(assignment)}
@@ -146,18 +147,18 @@ def decide(
     chosen: Callable[[Change], bool] = lambda _: True,
     identity: Callable[[Kept], str | None] = lambda _: None,
 ) -> list[Change]:
-    """Apply or discard changes of a proposal; the others wait on. All of them, or none if something goes wrong.
+    """Apply or discard changes of a proposal, all of the chosen ones or none; the others stay pending.
 
     Args:
-        records: where it is kept.
+        records: the records.
         proposal: as `waiting` returned it.
         reason: who decides, and why.
-        applied: True makes the new scores count, False leaves those that there are.
-        chosen: which changes this is about.
-        identity: what makes the new score the same as one that grading would find; see `Records.add_score`.
+        applied: True makes the new scores count, False keeps the present ones.
+        chosen: selects the changes to decide.
+        identity: the identity of the new score; see `Records.add_score`.
 
     Returns:
-        The changes that were decided now; one that somebody else has decided meanwhile is not among them.
+        The changes that were decided now, without those that another person has decided since.
     """
     decided = []
     with writing(records.engine) as connection:
@@ -169,36 +170,23 @@ def decide(
             connection.execute(insert(decisions).values(**row))
             decided.append(change)
             if applied:
-                why = Reason(reason.by, reason.why or proposal.why)
-                number, name = change.call_log_id, identity(change.kept)
-                _regraded(connection, change.kept, change.score, number, proposal.made_with, name, why)
+                regraded = NewScore(
+                    change.kept.attempt_id,
+                    change.score,
+                    proposal.made_with,
+                    identity(change.kept),
+                    Reason(reason.by, reason.why or proposal.why),
+                    REGRADED,
+                    change.call_log_id,
+                )
+                _add_regraded(connection, regraded)
     return decided
 
 
-def _regraded(
-    connection: Connection,
-    kept: Kept,
-    score: Score,
-    call_log_id: int | None,
-    made_with: str,
-    identity: str | None,
-    reason: Reason,
-) -> None:
-    """Make the new score the latest one; where an earlier grading has its identity, it goes without."""
-    for name in (identity, None):
-        added = add_score(
-            connection,
-            kept.attempt_id,
-            pack_score(score),
-            score,
-            made_with=made_with,
-            identity=name,
-            reason=reason,
-            kind=REGRADED,
-            call_log_id=call_log_id,
-        )
-        if added is not None:
-            return
+def _add_regraded(connection: Connection, new: NewScore) -> None:
+    """Make the new score the latest one; if an earlier grading has its identity, store it without one."""
+    if add_score(connection, new) is None:
+        add_score(connection, replace(new, identity=None))
 
 
 def _change(row: Row[Any], kept: Kept) -> Change:

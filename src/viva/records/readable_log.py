@@ -1,4 +1,4 @@
-"""A call log as lines that a person reads."""
+"""Format a call log as lines for people."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -9,17 +9,17 @@ from viva.model.errors import UsageError
 from viva.replay.call_log import DIGEST, CallLog, Exchange
 
 MOST_BYTES: Final = 256 << 10
-"""Of a call log as it is kept; a larger one is left out, and that is said."""
+"""Of a stored call log; a larger one is replaced by a line that says so."""
 _SHOWN: Final = 1000
-"""Characters of a question, and of an answer."""
+"""Characters of a request, and of an answer."""
 
 
 def readable(data: bytes, *, leave_out: Collection[str] = ()) -> list[str]:
-    """What was asked and what was answered, a line for each question.
+    """Return requests and answers, one line for each request.
 
     Args:
-        data: as `CallLog.to_bytes` makes it; may be empty.
-        leave_out: ids of tests whose questions are not to be read.
+        data: as `CallLog.to_bytes` returns it; may be empty.
+        leave_out: ids of tests whose requests are secret.
     """
     if not data:
         return []

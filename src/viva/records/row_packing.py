@@ -1,4 +1,4 @@
-"""Scores and submissions as rows: plain data, packed."""
+"""Convert scores and attempts to rows: plain data, packed."""
 
 import json
 import zlib
@@ -13,27 +13,27 @@ from viva.model import Attempt, Score, Student
 from viva.model.plain import score_from_plain, score_to_plain
 
 _SURROGATES = "surrogatepass"
-"""A student's text may hold lone surrogates; it passes its gate where it is shown."""
+"""A student's text may contain lone surrogates; it is escaped where it is shown."""
 
 
 def pack_score(score: Score) -> bytes:
-    """A whole score as bytes."""
+    """Pack a whole score into bytes."""
     return zlib.compress(msgpack.packb(score_to_plain(score), use_bin_type=True, unicode_errors=_SURROGATES))
 
 
 def unpack_score(data: bytes) -> Score:
-    """The inverse of `pack_score`."""
+    """Unpack what `pack_score` returned."""
     return score_from_plain(unpack_plain(data))
 
 
 def unpack_plain(data: bytes) -> dict[str, Any]:
-    """A packed score as the plain data that `score_to_plain` makes, in an eighth of the time."""
+    """Unpack a score as the plain data of `score_to_plain`, in an eighth of the time."""
     plain: dict[str, Any] = msgpack.unpackb(zlib.decompress(data), raw=False, unicode_errors=_SURROGATES)
     return plain
 
 
 def attempt_to(attempt: Attempt) -> dict[str, Any]:
-    """The columns of a submission."""
+    """Return the columns of an attempt."""
     moment = attempt.submitted_at
     return {
         "name": attempt.name,
@@ -49,7 +49,7 @@ def attempt_to(attempt: Attempt) -> dict[str, Any]:
 
 
 def attempt_from(row: Any) -> Attempt:
-    """The inverse of `attempt_to`, of a row that has its columns."""
+    """Rebuild an attempt from a row with the columns of `attempt_to`."""
     return Attempt(
         name=row.name,
         path=Path(row.path),
@@ -64,5 +64,5 @@ def attempt_from(row: Any) -> Attempt:
 
 
 def moment_from(text: str | None) -> datetime | None:
-    """The inverse of how a moment is kept; one that was kept without a zone comes back without it."""
+    """Read a stored moment; one that was stored without a zone has none."""
     return None if text is None else datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""`Records`: what is kept of a class, added to and read."""
+"""The records of a class: add rows and read them."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ REGRADED: Final = "regraded"
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Who added something, and why; both are kept beside it."""
+    """Who added something, and why; both are stored with it."""
 
     by: str
     why: str = ""
@@ -45,7 +45,20 @@ class Kept:
     why: str
     at: datetime
     call_log_id: int | None
-    """What was asked and answered; None where nothing was kept."""
+    """The call log with requests and answers; None where none was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewScore:
+    """A score to store; see `Records.add_score`."""
+
+    attempt_id: int
+    score: Score
+    made_with: str
+    identity: str | None
+    reason: Reason
+    kind: str
+    call_log_id: int | None
 
 
 class Records:
@@ -56,7 +69,7 @@ class Records:
 
     @classmethod
     def open(cls, url: str | URL, folder: Path) -> Self:
-        """The records at a URL; see `open_database`, also for what it raises."""
+        """Open the records at a URL; see `open_database`, also for the errors that it raises."""
         return cls(open_database(url, folder))
 
     def __enter__(self) -> Self:
@@ -66,17 +79,17 @@ class Records:
         self.close()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self.engine.dispose()
 
     # --- adding
 
     def add_attempts(self, assignment: str, handed_in: Iterable[tuple[Attempt, str]]) -> list[int]:
-        """Keep what was handed in, each once, and return their numbers; the bytes themselves are not kept.
+        """Store attempts, each once, and return their numbers; the bytes themselves are not stored.
 
         Args:
             assignment: its name.
-            handed_in: each submission, and the hash of its content.
+            handed_in: each attempt, and the hash of its content.
         """
         rows = {}
         order = []
@@ -105,36 +118,28 @@ class Records:
         kind: str = GRADED,
         call_log: bytes = b"",
     ) -> int | None:
-        """Keep a score and its call log.
+        """Store a score and its call log.
 
         Args:
-            attempt_id: as `add_attempt` returned it.
+            attempt_id: as `add_attempts` returned it.
+            score: the score.
             made_with: digest of tests, key and data.
-            identity: the same for two gradings that must be the same; the second is not kept.
+            identity: the same for two gradings that must be equal; the second is not stored.
             reason: who had it graded, and why.
-            kind: how it came about.
-            call log: what was asked and answered.
+            kind: "graded" or "regraded".
+            call_log: requests and answers.
 
         Returns:
-            Its number; None if somebody else has kept this very grading meanwhile.
+            Its number; None if another process has stored the same grading since.
         """
         with writing(self.engine) as connection:
-            return add_score(
-                connection,
-                attempt_id,
-                pack_score(score),
-                score,
-                made_with=made_with,
-                identity=identity,
-                reason=reason,
-                kind=kind,
-                call_log_id=add_call_log(connection, call_log),
-            )
+            call_log_id = add_call_log(connection, call_log)
+            return add_score(connection, NewScore(attempt_id, score, made_with, identity, reason, kind, call_log_id))
 
     # --- reading
 
     def graded(self, identities: Iterable[str]) -> set[str]:
-        """Of some identities those that were graded already."""
+        """Return those of some identities that are graded already."""
         found: set[str] = set()
         with self.engine.connect() as connection:
             for part in parts(list(identities)):
@@ -143,18 +148,18 @@ class Records:
         return found
 
     def current(self, assignment: str, name: str | None = None) -> list[Kept]:
-        """The latest score of everything that was handed in, by name; attempts of one name from the first to the last.
+        """Return the latest score of every attempt, by name; attempts of one name from the first to the last.
 
-        What was handed in anew in the place of something is not an attempt of its own: see `standing`.
+        A submission that replaces an earlier one is not a separate attempt: see `standing`.
 
         Args:
             assignment: its name.
-            name: of a submission, where no others are asked for.
+            name: of a submission; None for all.
         """
         return [kept_of(row) for row in self.current_rows(assignment, name)]
 
     def current_rows(self, assignment: str, name: str | None = None) -> list[Row[Any]]:
-        """The same as rows, whose scores are packed: columns of `scores` and of `attempts`."""
+        """Return the same as rows with packed scores: columns of `scores` and of `attempts`."""
         with self.engine.connect() as connection:
             chosen = current_numbers(connection, assignment, name)
             found: dict[int, Row[Any]] = {}
@@ -163,12 +168,12 @@ class Records:
         return [found[number] for number in chosen]
 
     def score(self, number: int) -> Score:
-        """A score by its number."""
+        """Read a score by its number."""
         with self.engine.connect() as connection:
             return unpack_score(connection.execute(select(scores.c.score).where(scores.c.id == number)).scalar_one())
 
     def first_scored(self, assignment: str) -> dict[int, str]:
-        """When each submission of an assignment got its first score, as times are kept."""
+        """Return when each attempt of an assignment got its first score, as stored text."""
         first = (
             select(scores.c.attempt_id, func.min(scores.c.at))
             .join(attempts, scores.c.attempt_id == attempts.c.id)
@@ -179,7 +184,7 @@ class Records:
             return {row[0]: row[1] for row in connection.execute(first)}
 
     def latest(self, attempt_ids: Iterable[int]) -> dict[int, Kept]:
-        """The latest score of each of these submissions that has one."""
+        """Return the latest score of each of these attempts that has one."""
         found = {}
         with self.engine.connect() as connection:
             for part in parts(list(attempt_ids)):
@@ -189,7 +194,7 @@ class Records:
         return found
 
     def history(self, student: str) -> list[Kept]:
-        """Every score of whoever is called so, by id, name, email or submission; from the first to the last."""
+        """Return every score of a student, found by id, name, email or submission, from the first to the last."""
         columns = [column for column in attempts.c if column.name not in ("at", "digest")]
         with self.engine.connect() as connection:
             all_of_them = connection.execute(select(*columns))
@@ -198,7 +203,7 @@ class Records:
             return [kept_of(row) for row in rows]
 
     def call_log(self, call_log_id: int | None) -> bytes:
-        """A call log by its number; empty where there is none."""
+        """Read a call log by its number; empty where there is none."""
         if call_log_id is None:
             return b""
         with self.engine.connect() as connection:
@@ -206,13 +211,13 @@ class Records:
         return bytes(found or b"")
 
     def assignments(self) -> list[str]:
-        """Names of those that have records."""
+        """Return the names of assignments that have records."""
         with self.engine.connect() as connection:
             return list(connection.execute(select(attempts.c.assignment).distinct().order_by("assignment")).scalars())
 
 
 def current_numbers(connection: Connection, assignment: str, name: str | None = None) -> list[int]:
-    """The numbers of the scores that `Records.current` reads, in its order."""
+    """Return the numbers of the scores that `Records.current` reads, in its order."""
     last = (
         select(func.max(scores.c.id))
         .join(attempts, scores.c.attempt_id == attempts.c.id)
@@ -228,35 +233,24 @@ def current_numbers(connection: Connection, assignment: str, name: str | None = 
     return standing(connection.execute(light).all())
 
 
-def add_score(
-    connection: Connection,
-    attempt_id: int,
-    packed: bytes,
-    score: Score,
-    *,
-    made_with: str,
-    identity: str | None,
-    reason: Reason,
-    kind: str,
-    call_log_id: int | None,
-) -> int | None:
-    """A row of `scores` in a transaction that is open; see `Records.add_score`."""
+def add_score(connection: Connection, new: NewScore) -> int | None:
+    """Add a row to `scores` in an open transaction; see `Records.add_score`."""
     statement = _insert(connection)(scores).values(
-        attempt_id=attempt_id,
-        identity=identity,
-        kind=kind,
-        version=score.version,
-        made_with=made_with,
-        signature=json.dumps(dict(score.signature)),
-        tier=score.isolation.tier,
-        earned=str(score.earned),
-        points=str(score.points),
-        still_open=str(score.still_open),
-        wall_s=score.wall_s,
-        score=packed,
-        call_log_id=call_log_id,
-        by=reason.by,
-        why=reason.why,
+        attempt_id=new.attempt_id,
+        identity=new.identity,
+        kind=new.kind,
+        version=new.score.version,
+        made_with=new.made_with,
+        signature=json.dumps(dict(new.score.signature)),
+        tier=new.score.isolation.tier,
+        earned=str(new.score.earned),
+        points=str(new.score.points),
+        still_open=str(new.score.still_open),
+        wall_s=new.score.wall_s,
+        score=pack_score(new.score),
+        call_log_id=new.call_log_id,
+        by=new.reason.by,
+        why=new.reason.why,
         at=now(),
     )
     added = connection.execute(statement.on_conflict_do_nothing(index_elements=["identity"]).returning(scores.c.id))
@@ -265,7 +259,7 @@ def add_score(
 
 
 def add_call_log(connection: Connection, data: bytes) -> int | None:
-    """A row of `call_logs`; None where there is nothing to keep."""
+    """Add a row to `call_logs` and return its number; None where there is nothing to store."""
     if not data:
         return None
     key = connection.execute(insert(call_logs).values(data=data)).inserted_primary_key
@@ -273,12 +267,12 @@ def add_call_log(connection: Connection, data: bytes) -> int | None:
 
 
 def now() -> str:
-    """The time as it is kept: UTC, to the microsecond, so that texts sort as times do."""
+    """Return the present time as it is stored: UTC, to the microsecond, so that texts sort as times do."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def kept_of(row: Row[Any]) -> Kept:
-    """A row of `_rows` as a value."""
+    """Convert a row of `_rows` to a value."""
     return Kept(
         id=row.id,
         attempt_id=row.attempt_id,
@@ -298,12 +292,12 @@ def _rows() -> Select[Any]:
 
 
 def _insert(connection: Connection) -> Any:
-    """The dialects' own INSERT, which knows what to do about rows that are there already."""
+    """Return the dialect's own INSERT, which can handle rows that exist already."""
     return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
 
 
 def _numbers(connection: Connection, digests: Sequence[str]) -> dict[str, int]:
-    """The submissions that are there already, by digest."""
+    """Return the numbers of attempts that are stored already, by digest."""
     found: dict[str, int] = {}
     for part in parts(digests):
         query = select(attempts.c.digest, attempts.c.id).where(attempts.c.digest.in_(part))

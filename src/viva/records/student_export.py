@@ -1,4 +1,4 @@
-"""Everything that the records hold about one student, as plain data; nothing about anybody else."""
+"""Export everything that the records hold about one student, as plain data, and nothing about anyone else."""
 
 import json
 import secrets
@@ -24,26 +24,26 @@ _HIDDEN = "a hidden test"
 
 
 def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str, Any]:
-    """What is known of one student. Of a team there are the student and the number of the others.
+    """Return what is known about one student. A team is shown as the student and the number of the others.
 
     Args:
-        records: what is read.
-        name: as `find_person` takes it.
-        hidden: with what hidden tests asked and found; else these have points and no words.
+        records: the records.
+        name: as for `find_person`.
+        hidden: include requests and findings of hidden tests; else these have only points.
 
     Raises:
-        UsageError: nobody or several people are called so.
+        UsageError: no one or several people have this name.
     """
     with records.engine.connect() as connection:
         person = find_person(connection, name)
-        found = [_attempt(connection, person, each, hidden) for each in person.attempts]
+        found = [_attempt(connection, person, each, hidden=hidden) for each in person.attempts]
     return {"students": [asdict(student) for student in person.students], "attempts": found}
 
 
-def _attempt(connection: Connection, person: Person, each: Theirs, hidden: bool) -> dict[str, Any]:
+def _attempt(connection: Connection, person: Person, each: Theirs, *, hidden: bool) -> dict[str, Any]:
     told = attempt_to(replace(each.attempt, students=()))
     unseen: set[str] = set()
-    history = [_scored(connection, row, hidden, unseen) for row in connection.execute(_scores_of(each))]
+    history = [_scored(connection, row, unseen, hidden=hidden) for row in connection.execute(_scores_of(each))]
     plain = {
         "assignment": each.assignment,
         **{key: value for key, value in told.items() if key not in ("students", "also")},
@@ -52,19 +52,19 @@ def _attempt(connection: Connection, person: Person, each: Theirs, hidden: bool)
         "kept_at": each.at,
         "others_in_team": len(each.others),
         "scores": history,
-        "overrides": [_plain(row, unseen, hidden) for row in connection.execute(_overrides_of(each))],
+        "overrides": [_plain(row, unseen, hidden=hidden) for row in connection.execute(_overrides_of(each))],
         "reviews": _reviews(connection, each, _same_bytes(connection, person, each), unseen if not hidden else ()),
-        "regrades": [_regrade(row, hidden) for row in connection.execute(_regrades_of(each))],
+        "regrades": [_regrade(row, hidden=hidden) for row in connection.execute(_regrades_of(each))],
     }
     return dict(_without(_others(each.others), plain)) if each.others else plain
 
 
 def _others(students: Iterable[Student]) -> Anonymiser:
-    """Names that nobody can follow from file to file."""
+    """Return pseudonyms that differ in each file, so that files cannot be linked by them."""
     return Anonymiser(students, secrets.token_bytes(32))
 
 
-def _scored(connection: Connection, row: Row[Any], hidden: bool, unseen: set[str]) -> dict[str, Any]:
+def _scored(connection: Connection, row: Row[Any], unseen: set[str], *, hidden: bool) -> dict[str, Any]:
     score = unpack_score(row.score)
     tests = {e.test_id for e in score.entries if e.visibility != "visible"}
     unseen |= tests | {e.rubric for e in score.entries if e.visibility != "visible" and e.rubric}
@@ -82,7 +82,7 @@ def _scored(connection: Connection, row: Row[Any], hidden: bool, unseen: set[str
     }
 
 
-def _regrade(row: Row[Any], hidden: bool) -> dict[str, Any]:
+def _regrade(row: Row[Any], *, hidden: bool) -> dict[str, Any]:
     score = unpack_score(row.score)
     return {
         "proposed_at": row.at,
@@ -96,7 +96,7 @@ def _regrade(row: Row[Any], hidden: bool) -> dict[str, Any]:
     }
 
 
-def _plain(row: Row[Any], unseen: set[str], hidden: bool) -> dict[str, Any]:
+def _plain(row: Row[Any], unseen: set[str], *, hidden: bool) -> dict[str, Any]:
     test = row.test_id if hidden or row.test_id not in unseen else _HIDDEN
     return {"test": test, "earned": row.earned, "by": row.by, "why": row.why, "at": row.at}
 
@@ -104,7 +104,7 @@ def _plain(row: Row[Any], unseen: set[str], hidden: bool) -> dict[str, Any]:
 def _reviews(
     connection: Connection, each: Theirs, same_bytes: Sequence[Attempt], unseen: Collection[str]
 ) -> list[dict[str, Any]]:
-    """What markers said; where others handed in the same, without requests that may be theirs, and without names."""
+    """Return markers' decisions; if others submitted the same bytes, without requests that may be theirs, and names."""
     rows = of_contents(connection, each.assignment, [each.content_hash])
     told = [_review(row, unseen) for row in rows if row.place.kind != APPEAL or not same_bytes]
     named = [student for other in same_bytes for student in other.students]
@@ -127,7 +127,7 @@ def _review(row: Review, unseen: Collection[str]) -> dict[str, Any]:
 
 
 def _told(score: Score) -> Score:
-    """A score without a word of what hidden tests asked and found."""
+    """Return a score without the requests and findings of hidden tests."""
     return replace(score, entries=tuple(e if e.visibility == "visible" else _silent(e) for e in score.entries))
 
 
@@ -146,7 +146,7 @@ def _overrides_of(each: Theirs) -> Any:
 
 
 def _same_bytes(connection: Connection, person: Person, each: Theirs) -> list[Attempt]:
-    """What others handed in who have no part in this, and is the same."""
+    """Return the attempts of others, outside the person's teams, with the same bytes."""
     same = (attempts.c.assignment == each.assignment, attempts.c.content_hash == each.content_hash)
     columns = [column for column in attempts.c if column.name not in ("at", "digest")]
     rows = connection.execute(select(*columns).where(*same).order_by(attempts.c.id))
@@ -171,7 +171,7 @@ def _regrades_of(each: Theirs) -> Any:
 
 
 def _without(others: Anonymiser, plain: Any) -> Any:
-    """Plain data whose texts name nobody of these."""
+    """Replace the names of these students in plain data."""
     if isinstance(plain, str):
         return others.text(plain)
     if isinstance(plain, Mapping):
@@ -182,5 +182,5 @@ def _without(others: Anonymiser, plain: Any) -> Any:
 
 
 def to_json(account: Mapping[str, Any]) -> bytes:
-    """The file that is handed over; texts of programs may hold what no file can, which is escaped."""
+    """Return the file to hand over; characters that no file can hold are escaped."""
     return json.dumps(account, indent=2, default=str).encode("ascii") + b"\n"

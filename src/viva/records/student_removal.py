@@ -1,4 +1,4 @@
-"""A student's rows are taken away, and one row says that this was done, without a name."""
+"""Remove a student's rows, and add one row that says so, without a name."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ from viva.records.store import Reason, Records, now
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many rows of each table go."""
+    """How many rows of each table are removed."""
 
     attempts: int
     scores: int
@@ -40,19 +40,19 @@ class Extent:
     proposed: int
     decisions: int
     shared: int
-    """Submissions that others handed in as well: they stay, without the student."""
+    """Attempts that others submitted too: they stay, without the student."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What goes, or went, and what stays."""
+    """What is or was removed, and what stays."""
 
     person: Person
     extent: Extent
     mentions: tuple[str, ...] = ()
     """Where rows that stay still name the student."""
     unwiped: str = ""
-    """Why bytes may still be in the database's files; empty where none are."""
+    """Why bytes may still be in the database's files; empty if none are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +67,23 @@ class _Rows:
 
 
 def would_remove(records: Records, name: str) -> Removal:
-    """What `remove` would take away; nothing is changed. Raises what `find_person` raises."""
+    """Return what `remove` would remove, without a change. Raises what `find_person` raises."""
     with records.engine.connect() as connection:
         person = find_person(connection, name)
         return Removal(person, _extent(_rows(connection, person), person))
 
 
 def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Removal:
-    """Take away every row of one student, in one transaction, and add a row to `removals`.
+    """Remove every row of one student, in one transaction, and add a row to `removals`.
 
     Args:
-        records: where the rows are.
-        name: as `find_person` takes it.
+        records: the records.
+        name: as for `find_person`.
         reason: who does it, and why; it must not name the student.
-        secret: the course's; the pseudonym is made with it.
+        secret: the course's secret, from which the pseudonym is derived.
 
     Raises:
-        UsageError: nobody or several people are called so, the reason names the student, or it cannot be written.
+        UsageError: no one or several people have this name, the reason names the student, or it cannot be written.
     """
     with writing(records.engine) as connection:
         person = find_person(connection, name)
@@ -111,7 +111,7 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
 
 
 def _rows(connection: Connection, person: Person) -> _Rows:
-    """The rows of the person alone."""
+    """Return the rows that are only about this person."""
     theirs = [each.id for each in person.alone]
     scored = _ids(connection, scores, scores.c.attempt_id.in_, theirs)
     waiting = _ids(connection, proposed, proposed.c.attempt_id.in_, theirs)
@@ -142,7 +142,7 @@ def _rows(connection: Connection, person: Person) -> _Rows:
 def _of_theirs_alone(
     connection: Connection, person: Person, table: Table, column: "Column[str]", same: "Column[str]"
 ) -> list[int]:
-    """Rows about submissions that share a column, a name or the content, with nothing that others handed in."""
+    """Return rows about a name or content that only the person's attempts have, and none of others."""
     gone = {each.id for each in person.alone}
     theirs = select(attempts.c.assignment, column).where(attempts.c.id.in_(gone)).distinct()
     found: list[int] = []
@@ -156,7 +156,7 @@ def _of_theirs_alone(
 
 
 def _leave_teams(connection: Connection, person: Person) -> None:
-    """Others keep what they handed in together with the student; its digest would tell who it was."""
+    """Remove the student from attempts of teams; the digest is recomputed because it would reveal the student."""
     for each in person.shared:
         row = attempt_to(replace(each.attempt, students=each.others))
         plain = json.dumps([each.id, each.assignment, each.content_hash, row], sort_keys=True)
@@ -166,7 +166,7 @@ def _leave_teams(connection: Connection, person: Person) -> None:
 
 
 def _mentions(connection: Connection, named: Anonymiser) -> Iterable[str]:
-    """Columns of rows that stay and in which the student is still called by a name that is known."""
+    """Yield columns of rows that stay and still contain a known name of the student."""
     for table, columns in (
         (attempts, ("name", "path", "students", "team", "also")),
         (overrides, ("name", "by", "why")),
@@ -185,7 +185,7 @@ def _mentions(connection: Connection, named: Anonymiser) -> Iterable[str]:
 
 
 def _whole_names_of(person: Person) -> Anonymiser:
-    """What finds the person in rows of others: whole names, because others may share a part of one."""
+    """Return what finds the person in rows of others: whole names, because others may share a part of one."""
     words = {word for s in person.students for word in (s.id, s.name, s.email, *s.also.values())}
     words |= {each.attempt.name for each in person.alone}
     return Anonymiser([Student(word) for word in words if word and not word.isdecimal()], b"")

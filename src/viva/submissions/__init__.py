@@ -1,4 +1,4 @@
-"""A path becomes a Submission: regular files only, by descriptor, no link followed, hashed as read."""
+"""Turn a path into a Submission: regular files only, by descriptor, no link followed, hashed as read."""
 
 from viva.submissions.discover import discover
 from viva.submissions.open_submission import open_submission

@@ -30,15 +30,15 @@ class AnswerSheet:
     written: Mapping[str, str]
     """Prose."""
     problem: str = ""
-    """Why the file could not be read: a phrase for the student; empty when it could."""
+    """Why the file could not be read, as a phrase for the student; empty when it could."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """The text as which an answer was written (`0.50`), where it is one text or number."""
+    """The text of an answer as the student wrote it (`0.50`), where it is a single text or number."""
 
 
 def read_answers(data: bytes) -> AnswerSheet:
     """Read the bytes of an `answers.yaml`; never raises.
 
-    Either the answers stand at the top (`"1.6": B`), or under `answers:` with prose under `written:`.
+    The answers are either at the top level (`"1.6": B`), or under `answers:` with prose under `written:`.
     """
     try:
         document = read_yaml(_cleaned(decode(data)))
@@ -65,7 +65,7 @@ def read_answers(data: bytes) -> AnswerSheet:
 
 
 def _answers(top: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The answers and where they stand; those under `answers:` win, those beside it count as well."""
+    """Return the answers and the path to them: those under `answers:` if there are any, else those at the top level."""
     inner = top.get(ANSWERS)
     if isinstance(inner, dict):
         return inner, (ANSWERS,)
@@ -84,7 +84,7 @@ def _flattened(answers: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _is_named(at: tuple[str | int, ...], below: tuple[str, ...]) -> bool:
-    """Whether what stands there is an answer, or a part of one with a name that is not too long."""
+    """Return whether the value at this path is an answer, or a part of one whose name is not too long."""
     if at[: len(below)] != below or len(at) <= len(below) or at[0] == WRITTEN:
         return False
     inner = at[len(below) :]
@@ -98,6 +98,6 @@ def _prose(document: Document, number: str, value: Any) -> str:
 
 
 def _cleaned(text: str) -> str:
-    """Without what YAML refuses and no student means: control characters, no-break spaces, lone surrogates."""
+    """Remove what YAML refuses and no student means: control characters, no-break spaces, lone surrogates."""
     text = without_surrogates(text).replace("\u00a0", " ").replace("\r\n", "\n").replace("\r", "\n")
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs", "Cn", "Co"))

@@ -1,4 +1,4 @@
-"""What can be said about a submission from its bytes alone: empty, no text, several notebooks, a wrong kind of file."""
+"""Checks that need only the bytes of a submission: empty, not text, several notebooks, a wrong kind of file."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from viva.model import File
 from viva.submissions.file_names import ANSWERS, is_archive, is_code
 
 MOST_NOTEBOOKS: Final = 4
-"""A student may split the work over a few notebooks; more are a folder that was handed in whole."""
+"""A student may split the work over a few notebooks; more of them mean that a whole folder was submitted."""
 
 _KINDS: Final = (
     (b"%PDF", "a PDF"),
@@ -25,7 +25,7 @@ _KINDS: Final = (
 
 
 def problem(files: Sequence[File], *, is_folder: bool, shown: str) -> str:
-    """The sentence for a submission that cannot be graded; empty if it can."""
+    """Return the sentence for a submission that cannot be graded; empty if it can."""
     if not files:
         return f"{shown} is an empty folder: hand in your notebook or your Python file."
     if all(not f.data for f in files):
@@ -42,7 +42,7 @@ def problem(files: Sequence[File], *, is_folder: bool, shown: str) -> str:
 
 
 def notes(files: Sequence[File]) -> list[str]:
-    """Findings that do not stop grading."""
+    """List the findings that do not stop grading."""
     found = []
     notebooks = _notebooks(files)
     if 1 < len(notebooks) <= MOST_NOTEBOOKS:
@@ -76,7 +76,7 @@ def _single(file: File) -> str:
 
 
 def _no_text(file: File) -> str:
-    """The sentence for a file that is named like code and is something else; empty if it is text."""
+    """Return the sentence for a file that is named like code but is something else; empty if it is text."""
     what = _looks_like(file) or ("binary data" if _is_binary(file.data) else "")
     if not what:
         return ""
@@ -92,7 +92,7 @@ def _looks_like(file: File) -> str:
 
 
 def _is_binary(data: bytes) -> bool:
-    """True if there are zero bytes where text has none; UTF-16 (Notepad's "Unicode") has a mark at its beginning."""
+    """Return whether there are zero bytes where text has none; UTF-16 (Notepad's "Unicode") begins with a mark."""
     return b"\0" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 

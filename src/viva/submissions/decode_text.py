@@ -1,4 +1,4 @@
-"""Bytes of a student become text: whatever they are, something readable comes out, and nothing raises."""
+"""Decode a student's bytes to text: any bytes give something readable, and nothing raises."""
 
 import codecs
 from typing import Final
@@ -13,7 +13,7 @@ _MARKS: Final = (
 
 
 def decode(data: bytes) -> str:
-    """UTF-8, or what a byte order mark says, or else, line by line, UTF-8 or the Windows code page of old editors.
+    """Decode as UTF-8 or as the byte order mark says, else each line as UTF-8 or the Windows code page of old editors.
 
     By lines, because one line from an old editor (a name with its accent) says nothing about the rest of a file.
     """
@@ -34,7 +34,7 @@ def _line(line: bytes) -> str:
 
 
 def without_surrogates(text: str) -> str:
-    """Lone surrogates, which JSON can write and no encoding can store, become U+FFFD; pairs become their character."""
+    """Replace lone surrogates, which JSON can write but no encoding can store, by U+FFFD; join pairs to characters."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""From the paths of a command line to submissions: a folder of students is expanded, a student's folder is one."""
+"""Find the submissions among the paths of a command line: expand a class's folder, keep a student's folder whole."""
 
 import os
 import stat
@@ -11,14 +11,14 @@ from viva.submissions.open_submission import no_such_path
 
 
 def discover(paths: Iterable[Path]) -> list[Path]:
-    """The submissions that the paths mean, each once, in the order given; the inside of a folder is sorted by name.
+    """List the submissions that the paths mean, each once, in the order given; those of a folder are sorted by name.
 
     A file, an archive, or a folder that holds code or answers is one submission. A folder without code of its own whose
-    folders and archives are at least two submissions is a class: each folder and archive in it is a submission, also an
-    empty one and one that is a link (its result then says so). Other loose files of a class (a roster) are left alone.
+    folders and archives are at least two submissions is a class: each folder and archive in it is a submission, even an
+    empty one and one that is a link (its result then says so). Other loose files of a class (a roster) are ignored.
 
     Raises:
-        UsageError: nothing is there.
+        UsageError: a path does not exist.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -48,7 +48,7 @@ def _may_be_student(entry: "os.DirEntry[str]") -> bool:
 
 
 def _is_submission(entry: "os.DirEntry[str]") -> bool:
-    """True for an archive and for a folder with code in it or in one of its folders."""
+    """Return whether this is an archive, or a folder with code in it or in one of its folders."""
     if not entry.is_dir(follow_symlinks=False):
         return is_archive(entry.name)
     inner = _entries(Path(entry.path))
@@ -59,7 +59,7 @@ def _is_submission(entry: "os.DirEntry[str]") -> bool:
 
 
 def _entries(folder: Path) -> list["os.DirEntry[str]"]:
-    """What a folder holds that is part of somebody's work, by name; nothing of one that cannot be listed."""
+    """List what a folder holds that may be part of a student's work, by name; nothing if it cannot be listed."""
     found = []
     try:
         with os.scandir(folder) as entries:

@@ -1,4 +1,4 @@
-"""File names of a submission: which are left out, and how strange ones are made safe to use everywhere."""
+"""File names of a submission: which are left out, and how unusual ones are made safe to use everywhere."""
 
 import unicodedata
 from typing import Final
@@ -22,30 +22,30 @@ ENVIRONMENT_MARKS: Final = frozenset({"pyvenv.cfg", "conda-meta"})
 
 
 def is_not_the_work(name: str) -> bool:
-    """True for what tools leave behind: version control, caches, environments, the desktop's own files."""
+    """Return whether tools leave such a file behind: version control, caches, environments, the desktop's own files."""
     return name in _NOT_THE_WORK or name.startswith("._") or name == RELEASED
 
 
 def is_worth_a_note(name: str) -> bool:
-    """Whether a student is told that it was left out; everybody hands in the course that came with the starter."""
+    """Return whether a note tells the student that it was left out; the course that comes with the starter has none."""
     return name != RELEASED
 
 
 def is_archive(name: str) -> bool:
-    """True for the archives that are unpacked (in the box, never here)."""
+    """Return whether this is an archive that is unpacked (in the box, never here)."""
     return name.lower().endswith(ARCHIVES)
 
 
 def is_code(name: str) -> bool:
-    """True for what can be run or read as answers."""
+    """Return whether the file can be run or read as answers."""
     return name.lower().endswith(CODE) or name.lower() in ANSWERS
 
 
 def safe(name: str) -> str:
-    """A file's name as Unicode text in normal form C, without control characters and without undecodable bytes.
+    """Return a file's name as Unicode text in normal form C, without control characters and undecodable bytes.
 
-    What cannot stay becomes U+FFFD, so that the name can be stored, sent and shown. Windows allows any half of a
-    surrogate pair in a name; elsewhere only those that stand for undecodable bytes come.
+    Each of these becomes U+FFFD, so that the name can be stored, sent and shown. Windows allows any half of a
+    surrogate pair in a name; other systems only give those that represent undecodable bytes.
     """
     half = "".join("\ufffd" if "\ud800" <= c <= "\udfff" and not "\udc80" <= c <= "\udcff" else c for c in name)
     text = half.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

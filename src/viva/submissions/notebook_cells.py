@@ -1,4 +1,4 @@
-"""A notebook read as data: its cells in order, whatever is wrong with the rest of the file.
+"""Read a notebook as data: its cells in order, whatever is wrong with the rest of the file.
 
 Only `json` is needed. Saved outputs and ids are ignored, so they may be missing, doubled or of any type; metadata are
 kept as they are, for tests that other tools have written into them.
@@ -24,7 +24,7 @@ _AGAIN: Final = "open it in Jupyter, save it, and hand it in again"
 
 
 class NotebookError(Exception):
-    """The file is no notebook that can be read; the text is a phrase for the student."""
+    """The file is not a readable notebook; the text is a phrase for the student."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Cell:
     """One cell."""
 
     number: int
-    """What Jupyter shows beside a code cell after "Restart and Run All": `In [7]`. 0 where it shows no number."""
+    """What Jupyter shows next to a code cell after "Restart and Run All": `In [7]`. 0 where it shows no number."""
     position: int
     """Place among all cells, from 1."""
     kind: str
     """"code", "markdown" or "raw"."""
     source: str
     metadata: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What the file says of the cell, of any kind and depth; empty where it says nothing."""
+    """The cell's metadata as in the file, of any type and depth; empty where there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Notebook:
 
     @property
     def code(self) -> tuple[Cell, ...]:
-        """The code cells that hold anything."""
+        """Return the code cells that are not empty."""
         return tuple(c for c in self.cells if c.number)
 
     @property
     def prose(self) -> tuple[Cell, ...]:
-        """The markdown cells."""
+        """Return the markdown cells."""
         return tuple(c for c in self.cells if c.kind == "markdown")
 
 
@@ -113,7 +113,7 @@ def _parse(data: bytes) -> Mapping[str, Any]:
 
 
 def _whole(digits: str) -> int:
-    """No number of a notebook matters here, and one of a million digits must not cost anything."""
+    """Read an integer; a long one becomes 0, because no number of a notebook matters here and parsing it takes time."""
     return int(digits) if len(digits) <= _LONGEST_NUMBER else 0
 
 
@@ -143,7 +143,7 @@ def _conflict(line: int) -> str:
 
 
 def _cells(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Kind, source and metadata of each cell, in format 4 or, by worksheets, in format 3."""
+    """Yield kind, source and metadata of each cell, in format 4 or, by worksheets, in format 3."""
     cells = notebook.get("cells")
     if not isinstance(cells, list):
         worksheets = notebook.get("worksheets")

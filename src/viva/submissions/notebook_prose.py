@@ -43,11 +43,11 @@ class _Heading:
 
 
 def written_in(notebook: Notebook, number: str) -> str:
-    """The student's prose for a question; "" if there is none.
+    """Return the student's prose for a question; "" if there is none.
 
-    It is what stands below a heading whose text begins with the number (`## 2.1 Why attention?`, `**Question 2.1**`;
-    `### (a)` below `## 2.1` is 2.1a), up to the next numbered heading or one of a higher rank, over as many markdown
-    cells as there are.
+    It is the text below a heading that begins with the number (`## 2.1 Why attention?`, `**Question 2.1**`; `### (a)`
+    below `## 2.1` is 2.1a), up to the next numbered heading or one of a higher rank. It may span several markdown
+    cells.
     """
     wanted = _parts(number)
     collected: list[str] = []
@@ -80,7 +80,7 @@ def written_in(notebook: Notebook, number: str) -> str:
 
 
 def _headings(source: str) -> Iterator[_Heading]:
-    """The headings of a cell; a first line that begins with a number of several parts is one, and prose as well."""
+    """Yield the headings of a cell; a first line that begins with a number of several parts is a heading and prose."""
     first = _FIRST_LINE.match(source)
     if first and not _HEADING.match(source.lstrip()):
         number = _number(first["text"])
@@ -93,7 +93,7 @@ def _headings(source: str) -> Iterator[_Heading]:
 
 
 def _number(text: str) -> Number:
-    """The number with which a heading begins; empty if it begins with none."""
+    """Return the number with which a heading begins; empty if it begins with none."""
     words = _WORDS.match(text)
     found = _NUMBER.match(text, words.end() if words else 0)
     return _parts(found.group()) if found else ()

@@ -1,4 +1,4 @@
-"""`open_submission`: the bytes of a submission, their hash, and one sentence if they cannot be graded."""
+"""Read the bytes of a submission, hash them, and say in one sentence if they cannot be graded."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ from viva.submissions.opening_by_descriptor import (
 
 MAX_DEPTH: Final = 24
 NAMED: Final = 5
-"""How many names a sentence lists before it counts the rest."""
+"""How many names a sentence lists before it only counts the others."""
 
 
 class _Ungradable(Exception):
@@ -42,19 +42,19 @@ def open_submission(
     """Read a submission: a file or a folder.
 
     Args:
-        path: where it lies.
-        name: how the user calls it; goes into results unchanged.
-        max_mib: the most that all files together may hold, in MiB.
-        max_files: the most files that a folder may hold.
-        withheld: device and inode of files that no box may see; a hard link to one of them is no part of a submission.
-            Called only if there are hard links.
+        path: the file or folder.
+        name: the path as the user gave it; goes into results unchanged.
+        max_mib: the largest size of all files together, in MiB.
+        max_files: the largest number of files in a folder.
+        withheld: returns device and inode of files that no box may see; a hard link to one of them is left out of the
+            submission. Called only if there are hard links.
 
     Returns:
         The files sorted by path, with their hash. If the submission is at fault (empty, too large, a link, …),
         `problem` says so in a sentence for the student and there are no files.
 
     Raises:
-        UsageError: there is nothing at the path, or a folder on the way to it is a link: the command's fault.
+        UsageError: nothing exists at the path, or a folder on the way to it is a link; the command is at fault.
     """
     reader = _Reader(max_mib << 20, max_files, withheld)
     shown = safe(path.absolute().name or str(path))
@@ -81,7 +81,7 @@ def open_submission(
 
 
 def digest(files: Iterable[File], problem: str = "") -> str:
-    """SHA-256 over paths and bytes in the order of paths; each with its length, so that nothing runs together."""
+    """Return the SHA-256 of paths and bytes in the order of paths; lengths keep them from running together."""
     sha = hashlib.sha256()
     for file in sorted(files, key=lambda f: f.path):
         encoded = file.path.encode("utf-8")
@@ -93,7 +93,7 @@ def digest(files: Iterable[File], problem: str = "") -> str:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads files until a limit is reached; remembers what was left out."""
+    """Reads files until a limit is reached; records what was left out."""
 
     max_bytes: int
     max_files: int
@@ -103,7 +103,7 @@ class _Reader:
     files: dict[str, bytes] = field(default_factory=dict)
     not_the_work: set[str] = field(default_factory=set)
     left_out: dict[str, str] = field(default_factory=dict)
-    """Path to a phrase: "is a link"."""
+    """From path to phrase: "is a link"."""
     twice: list[str] = field(default_factory=list)
     renamed: list[str] = field(default_factory=list)
 
@@ -134,14 +134,14 @@ class _Reader:
                     self._keep_name(raw, shown)
                     self.file(found, shown)
         except FileNotFoundError:
-            return  # it went away while we read: then it is no part of the submission
+            return  # it was removed while we read: then it is not part of the submission
         except NotOpened as error:
             if str(error).startswith("cannot be read"):
                 raise _Ungradable(f"{shown} {error}: make it readable, and hand in again.") from None
             self.left_out[shown] = str(error)
 
     def file(self, found: Opened, shown: str) -> None:
-        """Read an open file; its size is what was read, not what was said."""
+        """Read an open file; its size is what was read, not what the system reported."""
         if found.identity is not None and found.identity in self.withheld():
             raise NotOpened("is a link")
         if shown in self.files:
@@ -170,7 +170,7 @@ class _Reader:
         )
 
     def sorted_files(self) -> tuple[File, ...]:
-        """The files by path; one that is in the way of a folder of the same name, in another spelling, is left out."""
+        """Return the files by path; one whose path is also a folder's, in another spelling, is left out."""
         folders = {path[:at] for path in self.files for at, character in enumerate(path) if character == "/"}
         for path in sorted(folders & self.files.keys()):
             self.twice.append(path)
@@ -178,7 +178,7 @@ class _Reader:
         return tuple(File(path, self.files[path]) for path in sorted(self.files))
 
     def notes(self) -> list[str]:
-        """What a student should know about what was not read."""
+        """List what a student should know about files that were not read."""
         found = []
         if self.not_the_work:
             found.append(f"Left out, because it is no part of the work: {_list(self.not_the_work)}.")
@@ -204,7 +204,7 @@ def _size(size: int) -> str:
 
 
 def no_such_path(path: Path) -> str:
-    """The sentence for a path at which there is nothing, with the closest name that there is."""
+    """Return the sentence for a path that does not exist, with the closest name that does."""
     import difflib
 
     try:

@@ -1,8 +1,8 @@
-"""Opening what lies at a path without ever following a link, step by step and by descriptor.
+"""Open the file or folder at a path without ever following a link, step by step and by descriptor.
 
-Between looking and opening nothing can be exchanged: each step is opened relative to the folder that is already open,
-links are refused by the kernel, and what was opened is looked at again through its own descriptor. Where the system
-cannot open below an open folder, by_path.py does what it can.
+Nothing can be replaced between check and opening: each step is opened relative to the folder that is already open,
+the kernel refuses links, and an open file is checked again through its own descriptor. Where the system cannot open
+below an open folder, opening_by_path.py does what is possible.
 """
 
 import contextlib
@@ -26,12 +26,12 @@ _CLOEXEC: Final = getattr(os, "O_CLOEXEC", 0)
 _FOLDER: Final = os.O_RDONLY | _DIRECTORY | _NOFOLLOW | _CLOEXEC
 # Passing through a folder needs no permission to list it.
 _THROUGH: Final = getattr(os, "O_PATH", os.O_RDONLY) | _DIRECTORY | _CLOEXEC
-# O_NONBLOCK: a FIFO that took the file's place must not hold us; it has no effect on regular files.
+# O_NONBLOCK: a FIFO that replaced the file must not block us; it has no effect on regular files.
 _FILE: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _CLOEXEC
 
 
 class NotOpened(Exception):
-    """Something at a path was not opened; the text is a phrase such as "is a link"."""
+    """The file or folder at a path was not opened; the text is a phrase such as "is a link"."""
 
 
 class LinkOnTheWay(NotOpened):
@@ -44,14 +44,14 @@ class LinkOnTheWay(NotOpened):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open file or folder; it is closed by whoever opened it."""
+    """An open file or folder; the code that opened it closes it."""
 
     descriptor: int
     """Of a file."""
     is_folder: bool
     size: int
     identity: tuple[int, int] | None = None
-    """Device and inode of a file that has other names as well: hard links; None where it has no other."""
+    """Device and inode of a file that has other names (hard links); None if it has no other."""
     folder: Folder = -1
     """Of a folder, for `opened_at` and `names_in`."""
 
@@ -63,7 +63,7 @@ def opened(path: Path) -> Iterator[Opened]:
     Links directly below `/` are the system's own (macOS has /tmp and /var there) and are passed through.
 
     Raises:
-        FileNotFoundError: nothing is there.
+        FileNotFoundError: nothing exists at the path.
         LinkOnTheWay: a folder on the way is a link.
         NotOpened: the last component is a link, a device, a FIFO or a socket, or it cannot be read.
     """
@@ -94,7 +94,7 @@ def opened(path: Path) -> Iterator[Opened]:
 
 @contextlib.contextmanager
 def opened_folder(path: Path) -> Iterator[Folder]:
-    """Open a folder that we were told of, through links as well; raises OSError."""
+    """Open a folder that the user named; links are followed. Raises OSError."""
     if not system.OPENS_BELOW_FOLDERS:
         yield path
         return
@@ -106,7 +106,7 @@ def opened_folder(path: Path) -> Iterator[Folder]:
 
 
 def names_in(folder: Folder) -> list[str]:
-    """What lies in an open folder, in no order; raises OSError."""
+    """List the names in an open folder, in no order. Raises OSError."""
     return os.listdir(folder)
 
 
@@ -115,7 +115,7 @@ def opened_at(name: str, folder: Folder) -> Iterator[Opened]:
     """Open a regular file or a folder by its name in an open folder.
 
     Raises:
-        FileNotFoundError: nothing is there.
+        FileNotFoundError: nothing has this name.
         NotOpened: it is something else, or it cannot be read.
     """
     if isinstance(folder, Path):
@@ -124,7 +124,7 @@ def opened_at(name: str, folder: Folder) -> Iterator[Opened]:
         return
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-        _refuse_special(mode)  # before it is opened: opening a device may already do something
+        _refuse_special(mode)  # before it is opened: opening a device may have an effect
         descriptor = os.open(name, _FOLDER if stat.S_ISDIR(mode) else _FILE, dir_fd=folder)
     except OSError as error:
         raise _not_opened(error) from None
@@ -155,15 +155,15 @@ def _at_path(path: Path) -> Iterator[Opened]:
     with contextlib.ExitStack() as open_now:
         try:
             status = opening_by_path.looked_at(path)
-            _refuse_special(status.st_mode)  # before it is opened: opening a device may already do something
+            _refuse_special(status.st_mode)  # before it is opened: opening a device may have an effect
             if stat.S_ISDIR(status.st_mode):
                 os.listdir(path)
-                found = Opened(-1, True, 0, folder=path)
+                found = Opened(-1, is_folder=True, size=0, folder=path)
             else:
                 descriptor, status = open_now.enter_context(opening_by_path.opened_file(path, status))
                 _refuse_special(status.st_mode)
                 identity = (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
-                found = Opened(descriptor, False, status.st_size, identity)
+                found = Opened(descriptor, is_folder=False, size=status.st_size, identity=identity)
         except NotADirectoryError:
             raise FileNotFoundError(str(path)) from None
         except OSError as error:
@@ -172,7 +172,7 @@ def _at_path(path: Path) -> Iterator[Opened]:
 
 
 def read_at_most(descriptor: int, most: int) -> bytes | None:
-    """The whole file, or None if it is longer than `most` bytes, whatever its size was said to be.
+    """Return the whole file, or None if it is longer than `most` bytes, whatever size the system reported.
 
     Raises:
         NotOpened: the disk fails.
@@ -192,7 +192,7 @@ def read_at_most(descriptor: int, most: int) -> bytes | None:
 
 
 def is_link(name: str, folder: int) -> bool:
-    """True if `name` in an open folder is a symbolic link."""
+    """Return whether `name` in an open folder is a symbolic link."""
     try:
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:

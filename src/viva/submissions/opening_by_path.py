@@ -1,8 +1,8 @@
-"""Opening what lies at a path without following a link, where no folder can be held open: Windows.
+"""Open the file or folder at a path without following a link, where no folder can be kept open: Windows.
 
-Each component is looked at before it is passed, and what was opened is compared with what was looked at. Between the
-two a program that runs as the same user could still exchange a folder; by descriptor (descriptors.py) nobody can. A
-junction counts as a link, a file that a cloud service keeps elsewhere does not.
+Each component is checked before it is passed, and an open file is compared with the one that was checked. Between the
+two, a program that runs as the same user could still replace a folder; by descriptor (opening_by_descriptor.py) no
+program can. A junction counts as a link; a file that a cloud service stores elsewhere does not.
 """
 
 import contextlib
@@ -15,24 +15,24 @@ from typing import Final
 from viva.model import system
 
 _ELSEWHERE: Final = 0x20000000
-"""In a reparse tag: it stands for another name, as links and junctions do (IsReparseTagNameSurrogate)."""
+"""In a reparse tag: it represents another name, as links and junctions do (IsReparseTagNameSurrogate)."""
 _FILE: Final = os.O_RDONLY | system.AS_BYTES | system.NO_LINK | system.NOT_INHERITED | getattr(os, "O_NONBLOCK", 0)
 
 
 class Exchanged(OSError):
-    """What was opened is not what was looked at."""
+    """The file that was opened is not the one that was checked."""
 
     def __init__(self) -> None:
         super().__init__(0, "something else took its place")
 
 
 def first_link(path: Path) -> str:
-    """The first folder on the way to `path` that is a link; "" where none is. The last component is not looked at.
+    """Return the first folder on the way to `path` that is a link, or ""; the last component is not checked.
 
-    As by descriptor, what lies directly below the root is the system's own and is passed through.
+    As by descriptor, links directly below the root are the system's own and are passed through.
 
     Raises:
-        OSError: a folder on the way does not exist, or cannot be looked at.
+        OSError: a folder on the way does not exist, or cannot be checked.
     """
     steps = path.parts[1:] if path.is_absolute() else path.parts
     here = Path(path.anchor) if path.is_absolute() else Path()
@@ -50,10 +50,10 @@ def first_link(path: Path) -> str:
 
 @contextlib.contextmanager
 def opened_file(path: Path, before: os.stat_result) -> Iterator[tuple[int, os.stat_result]]:
-    """A descriptor of a file that was looked at already, and how it stands now.
+    """Open a file that was already checked; yield its descriptor and its present status.
 
     Raises:
-        OSError: it cannot be opened, or something else has taken its place.
+        OSError: it cannot be opened, or something else has replaced it.
     """
     descriptor = os.open(path, _FILE)
     try:
@@ -66,12 +66,12 @@ def opened_file(path: Path, before: os.stat_result) -> Iterator[tuple[int, os.st
 
 
 def is_link(status: os.stat_result) -> bool:
-    """Whether it stands for another name: a symbolic link, or on Windows a junction."""
+    """Return whether it represents another name: a symbolic link, or on Windows a junction."""
     return stat.S_ISLNK(status.st_mode) or bool(getattr(status, "st_reparse_tag", 0) & _ELSEWHERE)
 
 
 def looked_at(path: Path, stat_of: Callable[[Path], os.stat_result] = os.lstat) -> os.stat_result:
-    """How it stands, with a junction shown as the link that it is."""
+    """Return its status, with a junction shown as the link that it is."""
     status = stat_of(path)
     if is_link(status) and not stat.S_ISLNK(status.st_mode):
         return os.stat_result((stat.S_IFLNK, *status[1:]))

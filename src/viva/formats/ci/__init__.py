@@ -1,1 +1,1 @@
-"""What continuous integration reads, as pure functions of a result. Import the file you need."""
+"""Formats for continuous integration, as pure functions of a result. Import the file you need."""

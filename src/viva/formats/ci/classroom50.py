@@ -1,7 +1,7 @@
-"""Classroom 50's `result.json` (classroom50/result/v1): whole numbers only, and nothing that it has no key for.
+"""Classroom 50's `result.json` (classroom50/result/v1): whole numbers and its own keys only.
 
-What is open (a person marks it, or it needs a GPU) is left out, points and all: the format knows no open points, and a
-zero would read as lost.
+Tests that are not graded yet (graded by hand, or in need of a GPU) are left out with their points: the format has no
+pending points, and a zero would read as lost.
 """
 
 import json
@@ -18,9 +18,9 @@ from viva.model.errors import UsageError
 
 SCHEMA: Final = "classroom50/result/v1"
 MOST_BYTES: Final = 10 << 20
-"""What its collector reads."""
+"""The most that its collector reads."""
 SCALE: Final = 100
-"""Whole numbers for one point: hundredths."""
+"""Units for one point: hundredths."""
 _CHARACTERS: Final = (2000, 1100, 0)
 _VARIABLES: Final = {
     "classroom": ("CLASSROOM",),
@@ -38,7 +38,7 @@ _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whose result it is; the runner of Classroom 50 says all of it in environment variables."""
+    """Whose result it is; the runner of Classroom 50 sets all of it in environment variables."""
 
     classroom: str
     assignment: str
@@ -54,7 +54,7 @@ class Identity:
         """Read it from the variables that the runner sets.
 
         Raises:
-            UsageError: one is missing, empty or malformed; says which.
+            UsageError: one is missing, empty or malformed; the text says which.
         """
         given = {"ASSIGNMENT_TYPE": "individual"} | {name: value for name, value in environ.items() if value}
         values = {}
@@ -75,15 +75,15 @@ class Identity:
 
 
 def classroom50(report: Report, identity: Identity, *, instant: str, scale: int = SCALE) -> bytes:
-    """The file.
+    """Write the file.
 
     Args:
-        instant: when it was handed in, as `2026-06-01T14:33:11Z`; the runner puts its own in its place.
-        scale: whole numbers for one point.
+        instant: when it was submitted, as `2026-06-01T14:33:11Z`; the runner replaces it by its own.
+        scale: units for one point.
 
     Raises:
         UsageError: the result is not complete, or an argument is malformed.
-        ValueError: `instant` is no such text.
+        ValueError: `instant` is not in this form.
     """
     if not report.complete:
         raise UsageError(

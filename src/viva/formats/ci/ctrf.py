@@ -25,7 +25,7 @@ _WORDS: Final = {
 
 
 def ctrf(reports: Sequence[Report], *, stopped_ms: int) -> bytes:
-    """The file of one submission or several.
+    """Write the file of one submission or several.
 
     Args:
         stopped_ms: when grading ended, in milliseconds since 1970; results do not hold the time of day.

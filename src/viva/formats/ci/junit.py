@@ -1,7 +1,7 @@
-"""JUnit XML, in the dialect that GitLab, Jenkins and pytest's `xunit2` share (junit-10.xsd of Jenkins' xUnit plugin).
+"""JUnit XML in the dialect that GitLab, Jenkins and pytest's `xunit2` share (junit-10.xsd of Jenkins' xUnit plugin).
 
-A submission is a suite that holds totals and notes; each test function is a suite of its own with its points as
-properties, and its cases as test cases. All names in the file differ: of tests with one name GitLab reads the first.
+A submission is a suite with totals and notes; each test function is a suite of its own with its points as properties,
+and its cases as test cases. All names in the file are unique: of tests with the same name GitLab reads the first.
 """
 
 import xml.etree.ElementTree as ElementTree
@@ -18,7 +18,7 @@ from viva.model.errors import UsageError
 MOST_BYTES: Final = 20 << 20
 """GitLab reads files below 30 MB."""
 _CHARACTERS: Final = (MESSAGE["characters"], 1100, 0)
-"""Of each message; fewer where the file would be too large."""
+"""Of each message; fewer if the file would be too large."""
 _FAILURES: Final = {Status.PARTIAL, Status.FAILED, Status.TIMEOUT}
 _ERRORS: Final = {Status.ERROR, Status.GRADER_ERROR}
 _KINDS: Final = {
@@ -29,10 +29,10 @@ _KINDS: Final = {
 
 
 def junit(reports: Sequence[Report]) -> bytes:
-    """The file of one submission or several.
+    """Write the file of one submission or several.
 
     Raises:
-        UsageError: it would be too large for those that read it.
+        UsageError: it would be too large for the programs that read it.
     """
     for characters in _CHARACTERS:
         data = _file(reports, characters)
@@ -109,7 +109,7 @@ def _properties(suite: Element, values: dict[str, str]) -> None:
 
 
 def _headline(test: ReportedTest, said: str) -> str:
-    """The one line that lists show; the whole message stands in the element."""
+    """Return the line that lists show; the element holds the whole message."""
     first = escaping.line(said.partition("\n")[0])
     return f"{test.worth}: {first}" if first else test.worth
 

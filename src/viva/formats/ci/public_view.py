@@ -1,8 +1,8 @@
-"""What of a result everybody who can read a CI log may see: the part that every format of this folder shows.
+"""The part of a result that everyone who can read a CI log may see: every format of this folder shows only that.
 
-Logs, summaries and artifacts of a student's repository are open to the student. So a report holds the visible tests
-alone, and says how many others there are. With `hidden=True` it holds them all, with the fixed sentence that a hidden
-test has in results.json; what staff read, and the cases of hidden tests, are never in it.
+The student can read logs, summaries and artifacts of their repository. So a report has only the visible tests, and
+says how many others there are. With `hidden=True` it has all of them, with the fixed sentence that a hidden test has
+in results.json; staff messages and the cases of hidden tests are never in it.
 """
 
 import re
@@ -18,10 +18,10 @@ from viva.model import Status
 from viva.model.errors import UsageError
 
 MESSAGE: Final = {"characters": escaping.MOST_CHARACTERS + 100, "lines": escaping.MOST_LINES + 1}
-"""Room for a message that was cut already, with the words that say so: a gate passes it on as it is."""
+"""Limits above those of a message that was cut already, so that escaping it does not cut it again."""
 _TITLE: Final = 200
 _MOST: Final = 10**9
-"""Points and seconds; what is beyond is no result, and floats would end there somewhere."""
+"""Points and seconds; no real result has more, and floats would lose precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ReportedTest:
     """One test function."""
 
     name: str
-    """Number and title in one line; unique within the report."""
+    """Number and title on one line; unique within the report."""
     number: str
     title: str
     test_id: str
@@ -47,14 +47,14 @@ class ReportedTest:
     earned: Fraction
     points: Fraction
     message: str
-    """What the student reads. It may be text of the student's program: every format has a gate of its own for it."""
+    """What the student reads. It may be text of the student's program: every format escapes it in its own way."""
     wall_s: float
     tags: tuple[str, ...]
     cases: tuple[ReportedCase, ...]
 
     @property
     def worth(self) -> str:
-        """Points in words: `3.5 of 4 points`, or what is open."""
+        """Return the points in words: `3.5 of 4 points`, or that they are not graded yet."""
         if self.status.is_open:
             return f"{show(self.points)} points still open"
         return f"{show(self.earned)} of {show(self.points)} points"
@@ -71,56 +71,56 @@ class Report:
     """Tests that are not in the report, because they are not visible."""
     left_out_points: Fraction
     notes: str
-    """What stands above the tests; text that the student's program may have made."""
+    """The text above the tests, which the student's program may have made."""
     environment: tuple[str, ...]
     complete: bool
     tier: str
     """The isolation in which the code ran: `T3`."""
     missing: tuple[str, ...]
-    """What that isolation lacked."""
+    """Isolation layers that were missing."""
     viva: str
-    """Version that graded; empty where the result does not say."""
+    """Version that graded; empty where the result does not have it."""
     wall_s: float
 
     @property
     def title(self) -> str:
-        """What the submission is called; a whole working folder has no name of its own."""
+        """Return the submission's name; for a whole working folder, which has none, the assignment's."""
         return self.assignment if self.submission == "." else self.submission
 
     @property
     def earned(self) -> Fraction:
-        """Points won so far."""
+        """Return the points earned so far."""
         return sum((test.earned for test in self.decided), Fraction(0))
 
     @property
     def points(self) -> Fraction:
-        """Points of all tests of the report, open ones included."""
+        """Return the points of all tests of the report, including those that are not graded yet."""
         return sum((test.points for test in self.tests), Fraction(0))
 
     @property
     def still_open(self) -> Fraction:
-        """Points that nobody has decided yet."""
+        """Return the points that are not graded yet."""
         return sum((test.points for test in self.tests if test.status.is_open), Fraction(0))
 
     @property
     def decided(self) -> tuple[ReportedTest, ...]:
-        """The tests whose points are won or lost."""
+        """Return the tests that are graded."""
         return tuple(test for test in self.tests if not test.status.is_open)
 
     @property
     def has_grader_error(self) -> bool:
-        """True when something of ours went wrong: those tests are unscored until they are run again."""
+        """Return whether the grader failed: those tests are unscored until they are run again."""
         return not self.complete or any(test.status is Status.GRADER_ERROR for test in self.tests)
 
     @property
     def total(self) -> str:
-        """`45 of 100 points, 15 still open`."""
+        """Return the total in words: `45 of 100 points, 15 still open`."""
         words = f"{show(self.earned)} of {show(self.points)} points"
         return words + (f", {show(self.still_open)} still open" if self.still_open else "")
 
     @property
     def hidden_line(self) -> str:
-        """How much is not shown; empty where everything is."""
+        """Return a sentence about tests that are not shown; empty if all are."""
         if not self.left_out:
             return ""
         tests = "1 test" if self.left_out == 1 else f"{self.left_out} tests"
@@ -128,13 +128,13 @@ class Report:
 
 
 def report_of(results: Results, *, hidden: bool = False) -> Report:
-    """What of a result is shown.
+    """Select what is shown of a result.
 
     Args:
-        hidden: all tests, for teachers' own machines and grade books: names and points of hidden tests as well.
+        hidden: include names and points of hidden tests, for teachers' own machines and gradebooks.
 
     Raises:
-        UsageError: its numbers are beyond anything that is graded.
+        UsageError: its numbers are larger than those of any real result.
     """
     exact = results.extra_data
     seconds = [results.execution_time, *(test.extra_data.wall_s for test in results.tests)]
@@ -191,7 +191,7 @@ def _test(test: TestResult, unique: Callable[[str], str]) -> ReportedTest:
 
 
 def messages_of_cases(output: str, labels: Sequence[str]) -> list[str]:
-    """The part of a test's message that belongs to each of its cases.
+    """Split a test's message into the parts of its cases.
 
     A message is `label: text` for one case after the other. Text that looks like another case's label can only move
     words from one case of the same test to another; no format reads a verdict from it.
@@ -210,12 +210,12 @@ def messages_of_cases(output: str, labels: Sequence[str]) -> list[str]:
 
 
 def _status(word: str) -> Status:
-    """A case's status; the file may hold any word there."""
+    """Return a case's status; a word in the file that is not a status counts as failed."""
     return Status(word) if word in set(Status) else Status.FAILED
 
 
 def _unique() -> Callable[[str], str]:
-    """A function that gives each name once: `name`, `name (2)`, `name (3)`."""
+    """Return a function that makes each name unique: `name`, `name (2)`, `name (3)`."""
     taken: set[str] = set()
     counts: dict[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""Outputs of a workflow's step: lines of `key=value` for GITHUB_OUTPUT, or variables of a GitLab dotenv report."""
+"""Outputs of a workflow's step: lines of `key=value` for GITHUB_OUTPUT or for a GitLab dotenv report."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ _NOT_A_WORD: Final = re.compile(r"[^A-Za-z0-9.,-]")
 
 
 def outputs(report: Report) -> str:
-    """The totals, one in a line; no line holds a text that a student could have made."""
+    """Write the totals, one on each line; no line has text that a student could have made."""
     decided = report.points - report.still_open
     state = "grader-error" if report.has_grader_error else "graded"
     values = {

@@ -1,7 +1,7 @@
-"""The page that GitHub shows for a step (GITHUB_STEP_SUMMARY), which also fits a merge request's comment or a release.
+"""The page that GitHub shows for a step (GITHUB_STEP_SUMMARY); it also fits a merge request's comment or a release.
 
-Tables come first, messages after them; what a page cannot hold is left out from the end, and the page says so. Messages
-stand in code blocks whose fence is longer than any in the text; everything else passes the gate for Markdown.
+Tables come first, then messages; what does not fit is left out from the end, and the page says so. Messages are in code
+blocks whose fence is longer than any in the text; everything else is escaped for Markdown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,12 +13,12 @@ from viva.formats.decimal_points import show
 from viva.model import Status
 
 MOST_BYTES: Final = 900_000
-"""GitHub refuses a step's page above 1 MiB; other steps of the action may add to it."""
+"""GitHub refuses a step's page above 1 MiB, and other steps of the action may add to it."""
 _WORDS: Final = {Status.NEEDS_REVIEW: "needs review", Status.GRADER_ERROR: "grader error"}
 
 
 def summary(reports: Sequence[Report]) -> bytes:
-    """The page of one submission or several."""
+    """Write the page of one submission or several."""
     page = _Page()
     if len(reports) > 1:
         page.add(_class_table(reports))
@@ -32,7 +32,7 @@ def summary(reports: Sequence[Report]) -> bytes:
 
 
 class _Page:
-    """Blocks of Markdown up to the size that a page may have."""
+    """Blocks of Markdown up to the maximum size of a page."""
 
     def __init__(self) -> None:
         self._blocks: list[bytes] = []
@@ -40,11 +40,11 @@ class _Page:
         self._left_out = 0
 
     def add(self, block: str) -> None:
-        """Add a block, or as many of its first lines as there is room for."""
+        """Add a block, or as many of its first lines as fit."""
         self.add_each([block])
 
     def add_each(self, blocks: Iterable[str]) -> None:
-        """Add blocks that stand alone, each whole or not at all; a table loses its last rows."""
+        """Add independent blocks, each whole or not at all; a table that is too long loses its last rows."""
         for block in blocks:
             data = f"{block}\n\n".encode()
             if len(data) > self._room and block.startswith("|"):
@@ -57,7 +57,7 @@ class _Page:
             self._room -= len(data)
 
     def bytes(self) -> bytes:
-        """The page."""
+        """Return the page."""
         if self._left_out:
             self._blocks.append(b"_More does not fit on this page; the results file holds everything._\n")
         return b"".join(self._blocks)

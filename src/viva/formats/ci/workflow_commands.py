@@ -1,8 +1,8 @@
-"""Workflow commands of GitHub Actions: lines in a log that the runner obeys, and text that it must not obey.
+"""Workflow commands of GitHub Actions: log lines that the runner obeys, and student text that it must not obey.
 
-Whatever a program prints at the start of a line as `::name::`, or anywhere as `##[name]`, is a command. So text of a
-student stands either inside a command of ours, escaped and on its one line, or between `::stop-commands::TOKEN` and
-`::TOKEN::`, where the runner obeys nothing but the token, which nobody can know before.
+A line that begins with `::name::`, or contains `##[name]`, is a command. So a student's text is either inside one of
+viva's commands, escaped and on one line, or between `::stop-commands::TOKEN` and `::TOKEN::`, where the runner obeys
+only the token, which is random.
 """
 
 import re
@@ -17,28 +17,28 @@ from viva.formats.ci.public_view import Report, ReportedTest
 from viva.model import Status
 
 MOST_ANNOTATIONS: Final = 10
-"""Of each kind in a step; GitHub drops the others."""
+"""Of each kind in a step; GitHub drops more."""
 _CHARACTERS: Final = 2000
 _MOST_LOG: Final = 1_000_000
 """Characters of the messages that are printed below."""
 _PLACE: Final = re.compile(r"^ {0,4}([^\s:,][^\n:,]{0,200}\.py), line (\d{1,7})\b", re.MULTILINE)
-"""A line of the student's traceback, as the message shows it; GitHub can show no line in a cell of a notebook."""
+"""A line of the student's traceback, as the message shows it; GitHub cannot show a line in a notebook cell."""
 _WARNINGS: Final = {Status.PARTIAL, Status.GRADER_ERROR}
 _ERRORS: Final = {Status.FAILED, Status.ERROR, Status.TIMEOUT}
 Kind = Literal["error", "warning", "notice"]
 
 
 def command(kind: Kind, message: str, **properties: str | int) -> str:
-    """One workflow command on one line, whatever the text holds."""
+    """Format one workflow command on one line, whatever the text contains."""
     given = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value != "")
     return f"::{kind}{' ' if given else ''}{given}::{_data(escaping.terminal(message, characters=_CHARACTERS))}"
 
 
 def stopped(text: str, make_token: Callable[[], str] = lambda: secrets.token_hex(16)) -> str:
-    """Text between two lines that make the runner obey nothing in it.
+    """Put text between two lines that make the runner ignore commands in it.
 
     Args:
-        make_token: gives a word that nobody can guess; asked again where the text holds it.
+        make_token: returns a word that no one can guess; called again if the text contains it.
     """
     shown = escaping.terminal(text, characters=_MOST_LOG, lines=_MOST_LOG)
     token = make_token()
@@ -48,10 +48,10 @@ def stopped(text: str, make_token: Callable[[], str] = lambda: secrets.token_hex
 
 
 def annotations(reports: Sequence[Report], make_token: Callable[[], str] = lambda: secrets.token_hex(16)) -> str:
-    """What was lost, as errors and warnings at the lines of the student's code, then every message in full.
+    """Report lost points as errors and warnings at the lines of the student's code, then every message in full.
 
-    The ten most of each kind are annotations, the last of them says how many more there are; all messages stand below,
-    in a group of the log.
+    At most ten of each kind are annotations, and the last of them says how many more there are. All messages follow in
+    a group of the log.
     """
     lines = [*_annotated(reports, "error", _ERRORS), *_annotated(reports, "warning", _WARNINGS)]
     said = [part for report in reports for part in _messages(report)]
@@ -86,10 +86,10 @@ class Place:
 
 
 def place_of(message: str, submission: str) -> Place | None:
-    """The last line of the student's own code that the message names; None where it names none below the submission.
+    """Return the last line of the student's own code that the message names; None if none is below the submission.
 
     Args:
-        submission: the path as it was given, relative to the repository's root; from any other no place follows.
+        submission: the path as it was given; only one relative to the repository's root gives a place.
     """
     found = _PLACE.findall(message)
     base = PurePosixPath(submission)

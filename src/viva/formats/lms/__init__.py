@@ -1,1 +1,1 @@
-"""Marks as learning platforms take them: written into the file that the platform itself exported."""
+"""Grades for learning platforms: written into the file that the platform exported."""

@@ -1,4 +1,4 @@
-"""Brightspace (D2L): marks are written into an exported gradebook, or into a new file that it imports."""
+"""Brightspace (D2L): write grades into an exported gradebook, or into a new file that it imports."""
 
 import csv
 import io
@@ -21,14 +21,14 @@ _END: Final = "End-of-Line Indicator"
 def brightspace(
     sheet: Sheet, grades: Sequence[Grade], titles: Sequence[str], *, column: str | None = None, rescale: bool = False
 ) -> Filled:
-    """Write marks into an exported gradebook.
+    """Write grades into an exported gradebook.
 
     Args:
-        titles: what the assignment's item may be called there.
-        column: the column's header or the item's name, where it is called otherwise.
+        titles: possible names of the assignment's item.
+        column: the column's header or the item's name, if it has none of these names.
 
     Raises:
-        UsageError: it is no such export, the column cannot be told, or its maximum is another one.
+        UsageError: it is not such an export, the column is ambiguous or missing, or its maximum differs.
     """
     names = {"OrgDefinedId": ("brightspace", "sid", "id"), "Username": ("login", "id"), "Email": ("email",)}
     found = [(find_column(sheet, [title]), known_as) for title, known_as in names.items()]
@@ -47,7 +47,7 @@ def brightspace(
 
 
 def brightspace_new(grades: Sequence[Grade], item: str) -> Filled:
-    """A file with one row for each mark, for an item that exists in the gradebook."""
+    """Write a file with one row for each grade, for an item that exists in the gradebook."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(["OrgDefinedId", f"{item} Points Grade", _END])

@@ -1,4 +1,4 @@
-"""Canvas: marks are written into the gradebook that was exported, in the column `Title (id)` of the assignment."""
+"""Canvas: write grades into the exported gradebook, in the column `Title (id)` of the assignment."""
 
 import re
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ _READ_ONLY: Final = "(read only)"
 def canvas(
     sheet: Sheet, grades: Sequence[Grade], titles: Sequence[str], *, column: str | None = None, rescale: bool = False
 ) -> Filled:
-    """Write marks into a gradebook export of Canvas.
+    """Write grades into a gradebook export of Canvas.
 
     Args:
-        titles: what the assignment may be called there.
-        column: the column's header or title, where it is called otherwise.
+        titles: possible names of the assignment.
+        column: the column's header or title, if it has none of these names.
 
     Raises:
-        UsageError: it is no such export, the column cannot be told, or its maximum is another one.
+        UsageError: it is not such an export, the column is ambiguous or missing, or its maximum differs.
     """
     id_ = find_column(sheet, ["ID"])
     if id_ is None or find_column(sheet, ["Student", "LastName"]) != 0 or find_column(sheet, ["Section"]) is None:

@@ -1,4 +1,4 @@
-"""Marks are put into the rows of an export: each into one row that is certainly the student's, or into none."""
+"""Write grades into the rows of an export: each into the one row that is certainly the student's, or into none."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,40 +16,40 @@ _NUMBER: Final = re.compile(r"\s*[0-9]{1,9}(?:([.,])[0-9]{1,6})?\s*")
 
 
 def plain(text: str) -> str:
-    """An identifier without what people and programs add to it."""
+    """Return an identifier without surrounding spaces and case."""
     return text.strip().casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A column that says who a row is about."""
+    """A column that identifies the student of a row."""
 
     column: int
     known_as: tuple[str, ...]
-    """What of a student it may equal: `id`, `email`, or a key of `Student.also`."""
+    """Which of a student's identifiers it may equal: `id`, `email`, or a key of `Student.also`."""
     of_cell: Callable[[str], str] = plain
 
 
 @dataclass(slots=True)
 class Layout:
-    """Where things stand in an export."""
+    """The rows and columns of an export, and the format of its cells."""
 
     sheet: Sheet
     rows: Sequence[int]
-    """Those of students."""
+    """The rows of students."""
     identities: Sequence[Identity]
-    """What the platform calls a student stands before `id`, which may mean somebody else there."""
+    """The platform's own identifiers come before `id`, which may be another student's on the platform."""
     grade: int
-    """The column of the mark."""
+    """The column of the grade."""
     maximum: Fraction | None
-    """The most that the platform allows; None where it does not say."""
+    """The platform's maximum; None if unknown."""
     feedback: int | None = None
     excused: str | None = None
-    """What is written for who is excused; None where the platform has no word for it."""
+    """What is written for an excused student; None where the platform has no word for it."""
     stays: frozenset[str] = frozenset()
-    """Marks that nothing replaces: the platform has not given the assignment to this student."""
+    """Cells that are never replaced: the platform has not assigned the assignment to this student."""
     places: int = 0
-    """Decimals that are always written."""
+    """Decimal places that are always written."""
     comma: bool = False
     """Whether numbers have a decimal comma."""
     feedback_text: Callable[[str], str] = field(default=lambda text: text)
@@ -57,26 +57,26 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The file, and what is to be said about it."""
+    """The file, and messages about it."""
 
     data: bytes
     written: int
     without_row: tuple[str, ...] = ()
-    """A sentence for each mark that no row could be found for."""
+    """A sentence for each grade without a matching row."""
     not_written: tuple[str, ...] = ()
-    """A sentence for each mark that is not handed back: open, missing, or excused where there is no word for it."""
+    """A sentence for each grade that is not returned: open, missing, or excused where there is no word for it."""
     untouched: int = 0
-    """Rows of students that stayed as they were."""
+    """Rows of students that are unchanged."""
 
 
 def fill(layout: Layout, grades: Sequence[Grade], *, rescale: bool = False) -> Filled:
-    """Write marks into an export.
+    """Write grades into an export.
 
     Args:
-        rescale: convert marks where the platform's maximum is another one.
+        rescale: convert grades where the platform's maximum differs.
 
     Raises:
-        UsageError: the platform's maximum is another one and `rescale` was not said.
+        UsageError: the platform's maximum differs and `rescale` is False.
     """
     places = [_index(layout, identity) for identity in layout.identities]
     found: dict[int, list[Grade]] = {}
@@ -107,20 +107,20 @@ def fill(layout: Layout, grades: Sequence[Grade], *, rescale: bool = False) -> F
 
 
 def find_column(sheet: Sheet, names: Sequence[str], start: int = 0) -> int | None:
-    """The first column with one of these headers, whatever their case; None where there is none."""
+    """Return the first column with one of these headers, in any case; None if there is none."""
     wanted = {plain(name) for name in names}
     return next((i for i, title in enumerate(sheet.header) if i >= start and plain(title) in wanted), None)
 
 
 def the_column(sheet: Sheet, candidates: Mapping[int, str], wanted: str | None, titles: Sequence[str]) -> int:
-    """The column of an assignment among those that hold marks.
+    """Return the column of an assignment among the columns of grades.
 
     Args:
         candidates: their numbers and their titles, without what the platform adds.
-        wanted: what the user says: the header or the title; None to look for the assignment's `titles`.
+        wanted: the header or the title that the user gave; None to look for the assignment's `titles`.
 
     Raises:
-        UsageError: none fits, or several do.
+        UsageError: no column matches, or several do.
     """
     names = {plain(name) for name in ([wanted] if wanted is not None else titles)}
     fitting = [i for i, title in candidates.items() if {plain(title), plain(sheet.header[i])} & names]
@@ -134,19 +134,19 @@ def the_column(sheet: Sheet, candidates: Mapping[int, str], wanted: str | None, 
     )
 
 
-def has_comma(cells: Sequence[str], otherwise: bool) -> bool:
-    """Whether numbers of an export have a decimal comma, by those that have one or a point."""
+def has_comma(cells: Sequence[str], *, otherwise: bool) -> bool:
+    """Return whether numbers of an export have a decimal comma; `otherwise` if the cells do not show it."""
     signs = {found[1] for cell in cells if (found := _NUMBER.fullmatch(cell)) and found[1]}
     return "," in signs if len(signs) == 1 else otherwise
 
 
 def number(cell: str) -> Fraction | None:
-    """A number of an export, with a decimal point or comma; None where it is none."""
+    """Read a number of an export, with a decimal point or comma; None if it is not a number."""
     return Fraction(cell.strip().replace(",", ".")) if _NUMBER.fullmatch(cell) else None
 
 
 def _index(layout: Layout, identity: Identity) -> dict[str, int]:
-    """Rows by what they are called in a column; not those that share a name."""
+    """Map identifiers in a column to rows; identifiers of several rows are left out."""
     rows: dict[str, list[int]] = {}
     for row in layout.rows:
         if called := identity.of_cell(layout.sheet.value(row, identity.column)):
@@ -155,7 +155,7 @@ def _index(layout: Layout, identity: Identity) -> dict[str, int]:
 
 
 def _row(identities: Sequence[Identity], places: Sequence[Mapping[str, int]], student: Student) -> int | None:
-    """The row of a student: by what the platform itself calls her, else the only one that any of her names fits."""
+    """Find the row of a student by the platform's own identifiers, else by the course's, if exactly one row matches."""
     known = {**student.also, "id": student.id, "email": student.email}
     own: set[int] = set()
     any_: set[int] = set()
@@ -170,7 +170,7 @@ def _row(identities: Sequence[Identity], places: Sequence[Mapping[str, int]], st
 
 
 def _put_feedback(layout: Layout, row: int, why: str) -> None:
-    """Say why, where nobody has written anything yet."""
+    """Write the explanation, unless the cell has feedback already."""
     if layout.feedback is not None and why and not layout.sheet.value(row, layout.feedback).strip():
         layout.sheet.put(row, layout.feedback, layout.feedback_text(why))
 

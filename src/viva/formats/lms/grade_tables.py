@@ -1,4 +1,4 @@
-"""Marks as tables of their own: nbgrader's CSV, a CSV for people, Parquet for programs."""
+"""Write grades as tables: nbgrader's CSV, a CSV for people, Parquet for programs."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ PLAIN: Final = (
 
 
 def nbgrader(grades: Sequence[Grade], assignment: str, due: datetime | None) -> bytes:
-    """What `nbgrader export` writes. Marks that are open or excused have no score; programs read it, so ids stay."""
+    """Write the table of `nbgrader export`: no score for open and excused grades; programs read it, so ids stay."""
     rows = []
     for grade in grades:
         last, first = _names(grade.student.name)
@@ -46,13 +46,13 @@ def nbgrader(grades: Sequence[Grade], assignment: str, due: datetime | None) -> 
 
 
 def plain_csv(grades: Sequence[Grade]) -> bytes:
-    """A table that a person opens in a spreadsheet: no cell can become a formula."""
+    """Write a table that a person opens in a spreadsheet: no cell can become a formula."""
     rows = [[escaping.csv_cell(_shown(value)) for value in _values(grade)] for grade in grades]
     return _csv(PLAIN, rows)
 
 
 def parquet(grades: Sequence[Grade]) -> bytes:
-    """The same columns as `plain_csv`, typed: numbers are doubles, times are instants in UTC.
+    """Write the columns of `plain_csv` with types: numbers are doubles, times are instants in UTC.
 
     Raises:
         UsageError: pyarrow is not installed.
@@ -104,7 +104,7 @@ def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
 
 
 def _names(name: str) -> tuple[str, str]:
-    """Last and first names: `Lovelace, Ada` or `Ada Lovelace`; one word is a last name."""
+    """Split a name into last and first names: `Lovelace, Ada` or `Ada Lovelace`; one word is a last name."""
     if "," in name:
         last, _, first = name.partition(",")
     else:
@@ -113,5 +113,5 @@ def _names(name: str) -> tuple[str, str]:
 
 
 def _utc(moment: datetime | None) -> str:
-    """As nbgrader keeps times: in UTC, without a zone."""
+    """Format a time as nbgrader does: in UTC, without a zone."""
     return str(moment.astimezone(UTC).replace(tzinfo=None)) if moment else ""

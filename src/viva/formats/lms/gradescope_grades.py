@@ -1,4 +1,4 @@
-"""Gradescope: marks are written into the grades of an assignment that were exported, as `Total Score`."""
+"""Gradescope: write grades into an exported table of an assignment's grades, as `Total Score`."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from viva.model.errors import UsageError
 
 
 def gradescope(sheet: Sheet, grades: Sequence[Grade], *, rescale: bool = False) -> Filled:
-    """Write marks into an export of one assignment's grades.
+    """Write grades into an export of one assignment's grades.
 
     Raises:
-        UsageError: it is no such export, or its maximum is another one.
+        UsageError: it is not such an export, or its maximum differs.
     """
     at, most = find_column(sheet, ["Total Score"]), find_column(sheet, ["Max Points"])
     columns = {

@@ -1,7 +1,7 @@
-"""A CSV file that a platform exported: cells are read and replaced, and every other byte stays as it was.
+"""A CSV file that a platform exported: read and replace cells, and keep every other byte.
 
-Python's csv module reads the same cells but forgets how they were quoted; here each cell keeps its own text, and what
-the two read is compared before anything is changed.
+Python's csv module reads the same cells but loses how they were quoted; here each cell keeps its own text, and the two
+readings are compared before anything is changed.
 """
 
 import csv
@@ -21,11 +21,11 @@ _BOM: Final = "\ufeff"
 
 @dataclass(slots=True)
 class _Cell:
-    """One cell as it stands in the file."""
+    """One cell as in the file."""
 
     raw: str
     end: str
-    """The delimiter or the line break behind it."""
+    """The delimiter or the line break after it."""
 
 
 @dataclass(slots=True)
@@ -33,29 +33,29 @@ class Sheet:
     """A table whose first row is the header. Rows are numbered from 0, the header included."""
 
     name: str
-    """What errors call the file."""
+    """The file's name in error messages."""
     delimiter: str
     encoding: str
     _bom: bool
     _rows: list[list[_Cell]]
     values: list[list[str]]
-    """What the cells mean; changed by `put` alone."""
+    """The values of the cells; only `put` changes them."""
 
     @property
     def header(self) -> list[str]:
-        """The first row."""
+        """Return the first row."""
         return self.values[0]
 
     def value(self, row: int, column: int) -> str:
-        """What a cell means; empty where its row is too short."""
+        """Return the value of a cell; empty where its row is too short."""
         cells = self.values[row]
         return cells[column] if column < len(cells) else ""
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Replace a cell, quoted where it was or has to be.
+        """Replace a cell; quote it if it was quoted or has to be.
 
         Raises:
-            UsageError: the row is too short for it.
+            UsageError: the row is too short.
         """
         if column >= len(self._rows[row]):
             raise UsageError(f"{self.name}, row {row + 1}: there are only {len(self._rows[row])} cells in it.")
@@ -67,7 +67,7 @@ class Sheet:
         self.values[row][column] = text
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """Return the file."""
         text = "".join(cell.raw + cell.end for row in self._rows for cell in row)
         return ((_BOM if self._bom else "") + text).encode(self.encoding)
 
@@ -76,7 +76,7 @@ def read_sheet(data: bytes, name: str) -> Sheet:
     """Read a CSV file with commas, semicolons or tabs, in UTF-8 or (with its mark) UTF-16.
 
     Raises:
-        UsageError: too large, no text, no table, or quoted in a way that programs read differently.
+        UsageError: it is too large, not text, not a table, or quoted in a way that programs read differently.
     """
     name = line(name)
     if len(data) > MOST_BYTES:
@@ -99,7 +99,7 @@ def read_sheet(data: bytes, name: str) -> Sheet:
 
 
 def _delimiter(text: str) -> str:
-    """What separates the cells of the first line most often, outside quotes."""
+    """Return the delimiter that is most frequent in the first line, outside quotes."""
     first = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", text), maxsplit=1)[0]
     return max(_DELIMITERS, key=first.count)
 

@@ -1,7 +1,7 @@
-"""Moodle: marks and feedback are written into the grading worksheet, whatever language its headers have.
+"""Moodle: write grades and feedback into the grading worksheet, whatever the language of its headers.
 
-Headers are translated, their order is not: identifier and name stand first, the mark before its maximum, and feedback
-last. The time of the last change is left as it is, because Moodle compares it with its own.
+Headers are translated, but their order is fixed: identifier and name come first, the grade before its maximum, and
+feedback last. The time of the last change is left unchanged, because Moodle compares it with its own.
 """
 
 import re
@@ -28,13 +28,13 @@ _LEAST: Final = 4
 
 
 def moodle(sheet: Sheet, grades: Sequence[Grade], *, column: str | None = None, rescale: bool = False) -> Filled:
-    """Write marks into a grading worksheet.
+    """Write grades into a grading worksheet.
 
     Args:
-        column: the header of the mark's column, where the worksheet is in a language that is not known.
+        column: the header of the column of grades, if the worksheet is in an unknown language.
 
     Raises:
-        UsageError: it is no grading worksheet, its column cannot be told, or its maximum is another one.
+        UsageError: it is not a grading worksheet, its column of grades cannot be found, or its maximum differs.
     """
     rows = [row for row in range(1, len(sheet.values)) if any(sheet.values[row])]
     if len(sheet.header) < _LEAST or not all(_participant(sheet.value(row, 0)) for row in rows):
@@ -68,19 +68,19 @@ def moodle(sheet: Sheet, grades: Sequence[Grade], *, column: str | None = None, 
 
 
 def _participant(cell: str) -> str:
-    """The number at the end of an identifier: `Participant 12345`."""
+    """Return the number at the end of an identifier: `Participant 12345`."""
     found = _IDENTIFIER.fullmatch(cell.strip())
     return found[1] if found else ""
 
 
 def _tells_apart(sheet: Sheet, rows: Sequence[int], column: int) -> bool:
-    """Whether a column may be an address or a number of students: no value stands in two rows."""
+    """Return whether a column may identify students: no two rows have the same value."""
     values = [value for row in rows if (value := sheet.value(row, column))]
     return len(values) == len(set(values))
 
 
 def _grade_column(sheet: Sheet, rows: Sequence[int], column: str | None) -> int:
-    """By its header and that of the maximum behind it, else as the column before the only one of equal numbers."""
+    """Find the column by its header and that of the maximum after it, else before the only column of equal numbers."""
     if column is not None:
         found = find_column(sheet, [column], 1)
         if found is None or found + 1 >= len(sheet.header):
@@ -103,5 +103,5 @@ def _grade_column(sheet: Sheet, rows: Sequence[int], column: str | None) -> int:
 
 
 def _html(text: str) -> str:
-    """Moodle reads feedback as HTML."""
+    """Convert feedback to HTML, as which Moodle reads it."""
     return "<br />".join(escaping.html(line) for line in text.split("\n"))

@@ -1,6 +1,6 @@
-"""What markers say of written answers: kept action by action, taken back, and joined with the scores.
+"""Decisions of markers about written answers: stored action by action, undone, and merged into scores.
 
-Nothing is changed: who corrects a mark appends the whole of it anew, and what counts is read from the latest rows.
+Nothing is changed: a correction appends the complete decision again, and the latest rows count.
 """
 
 from viva.records.hand_grading.current_state import current_decisions, reviewed

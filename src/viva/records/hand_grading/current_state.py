@@ -1,4 +1,4 @@
-"""What counts: of each answer by the latest rows, and of a score with what people said of its prose."""
+"""Compute the current decisions from the latest rows, and apply them to a score."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,13 +14,13 @@ DIFFERENT: Final = (
 
 
 def current_decisions(latest: Iterable[Review]) -> dict[tuple[str, str], Standing]:
-    """What counts of each answer about which anything was said, by content and question.
+    """Return the current decision for each answer that has rows, by content and question.
 
-    What is settled counts. Else the first marker's judgement does, unless a second one came to other points; what only
-    a second marker has marked is open, because nobody else has read it yet.
+    A settled decision counts. Else the first marker's judgement does, unless a second one gave other points. An answer
+    that only a second marker has graded is pending, because no one else has read it yet.
 
     Args:
-        latest: the latest row of each place; of several the one with the highest number is taken.
+        latest: the latest row of each place; of several the one with the highest number is used.
     """
     rows: dict[Place, Review] = {}
     for row in sorted(latest, key=lambda row: row.id):
@@ -47,11 +47,11 @@ def _standing(rows: Mapping[Place, Review], content_hash: str, question: str) ->
 
 
 def reviewed(score: Score, marks: Mapping[str, Standing]) -> Score:
-    """The score with what people said of its prose.
+    """Apply decisions about prose to a score.
 
     Args:
-        score: as it was graded; tests that are open for another reason than that a person marks them stay as they are.
-        marks: what counts, by the rubric's question.
+        score: as it was graded; tests that are pending for another reason than grading by hand stay unchanged.
+        marks: the current decisions, by the rubric's question.
     """
     return replace(score, entries=tuple(_reviewed(e, marks.get(e.rubric)) for e in score.entries)) if marks else score
 
@@ -68,13 +68,13 @@ def _reviewed(entry: Entry, mark: Standing | None) -> Entry:
 
 
 def _open(entry: Entry, why: str) -> Entry:
-    """Students read that it is not marked yet, and staff why."""
+    """Tell staff why it is still pending; students read that it is not graded yet."""
     first, *others = entry.cases
     return replace(entry, cases=(replace(first, staff_message=_before(why, first.staff_message)), *others))
 
 
 def _said(entry: Entry, status: Status, earned: Fraction, message: str, staff: str = "") -> Entry:
-    """The entry with a message; what the test noticed stands behind it."""
+    """Return the entry with a message, followed by what the test noticed."""
     wall_s = sum(case.wall_s for case in entry.cases)
     told, staff = _before(message, entry.message), _before(staff, entry.staff_message)
     only = Case("", status, earned, entry.points, told, staff, wall_s)

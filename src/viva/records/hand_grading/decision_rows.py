@@ -1,4 +1,4 @@
-"""The rows: appended in an order that every reader sees alike, and read."""
+"""Append and read rows, in an order that is the same for every reader."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from viva.records.database_tables import reviews
 from viva.records.store import Reason, Records, now
 
 _LOCK: Final = 0x76697662
-"""The number under which markers wait for each other in PostgreSQL."""
+"""The lock with which markers wait for each other in PostgreSQL."""
 _REASON_MISSING: Final = {
     APPEAL: "A request for another look at question {question} needs its text; write what is to be looked at.",
     SETTLED: "What is settled of question {question} stands above the markers and needs a reason; write why.",
@@ -24,7 +24,7 @@ _REASON_MISSING: Final = {
 
 
 class Changed(UsageError):
-    """Somebody else has said something there meanwhile; nothing was written."""
+    """Another marker has changed the same place since; nothing was written."""
 
     def __init__(self, rows: Sequence[Review]) -> None:
         who = ", ".join(dict.fromkeys(row.by for row in rows))
@@ -33,7 +33,7 @@ class Changed(UsageError):
             "stands there now, then say yours again."
         )
         self.rows = tuple(rows)
-        """What stands there now: the latest row of each place that was changed."""
+        """The latest row of each place that was changed."""
 
 
 def append(
@@ -45,23 +45,23 @@ def append(
     *,
     seen: Mapping[Place, int] = {},
 ) -> list[Review]:
-    """Keep what a marker did at once: all of it, or nothing. What was kept before is returned as it is.
+    """Store what a marker did at once, all of it or nothing; if the action is stored already, return its rows.
 
-    Numbers of rows grow as transactions end, in PostgreSQL too, so that `since` misses none.
+    Row numbers increase in the order in which transactions end, in PostgreSQL too, so that `since` misses none.
 
     Args:
-        records: where it is kept.
+        records: the records.
         assignment: its name.
-        action: the client's own name of what was done, another one each time; a request may so be sent twice.
-        said: what is said, and where; as a whole, not what changed.
-        reason: who says it, and why.
+        action: the client's unique name of the action, so that a request may be sent twice.
+        said: the complete decisions and their places.
+        reason: who decides, and why.
         seen: number of the latest row that the marker saw at a place, 0 for none; places that are not in it are not
-            looked at.
+            checked.
 
     Raises:
-        Changed: the latest row of a place is another one than was seen.
-        UsageError: what is settled or asked for has no reason, or it cannot be written.
-        ValueError: a place has a round that its kind has not.
+        Changed: the latest row of a place is not the one that was seen.
+        UsageError: a settled decision or a request has no reason, or it cannot be written.
+        ValueError: a place has a round that its kind does not have.
     """
     for place, _ in said:
         if (place.kind == MARK) != (place.round > 0):
@@ -76,32 +76,32 @@ def append(
 
 
 def since(records: Records, assignment: str, last: int) -> list[Review]:
-    """Every row after the one of that number, in order."""
+    """Return every row after the one with this number, in order."""
     with records.engine.connect() as connection:
         return _read(connection, _of(assignment).where(reviews.c.id > last))
 
 
 def standing_rows(records: Records, assignment: str) -> list[Review]:
-    """The latest row of each place, and every request for another look, in order."""
+    """Return the latest row of each place, and every regrade request, in order."""
     with records.engine.connect() as connection:
         asked = reviews.c.kind == APPEAL
         return _read(connection, _of(assignment).where(or_(reviews.c.id.in_(_last(assignment)), asked)))
 
 
 def history(records: Records, assignment: str, content_hash: str, question: str) -> list[Review]:
-    """Everything that was said of one answer, from the first to the last."""
+    """Return all rows about one answer, from the first to the last."""
     with records.engine.connect() as connection:
         return of_contents(connection, assignment, [content_hash], reviews.c.question == question)
 
 
 def said_of(records: Records, assignment: str, hashes: Collection[str]) -> list[Review]:
-    """Everything that was said of these contents, from the first to the last."""
+    """Return all rows about these contents, from the first to the last."""
     with records.engine.connect() as connection:
         return of_contents(connection, assignment, hashes)
 
 
 def of_contents(connection: Connection, assignment: str, hashes: Collection[str], *also: Any) -> list[Review]:
-    """Everything that was said of these contents, from the first to the last; `also` are further conditions."""
+    """Return all rows about these contents, from the first to the last; `also` are further conditions."""
     found = []
     for part in parts(sorted(set(hashes))):
         found += _read(connection, _of(assignment).where(reviews.c.content_hash.in_(part), *also))
@@ -110,7 +110,7 @@ def of_contents(connection: Connection, assignment: str, hashes: Collection[str]
 
 @contextlib.contextmanager
 def turn_of_markers(records: Records) -> Iterator[Connection]:
-    """A transaction that writes after those of all other markers have ended.
+    """Open a transaction that writes after those of all other markers have ended.
 
     Raises:
         UsageError: it could not be written.
@@ -121,12 +121,12 @@ def turn_of_markers(records: Records) -> Iterator[Connection]:
 
 
 def of_action(connection: Connection, assignment: str, action: str) -> list[Review]:
-    """The rows of an action, in order."""
+    """Return the rows of an action, in order."""
     return _read(connection, _of(assignment).where(reviews.c.action == storable(action)))
 
 
 def backwards(connection: Connection, assignment: str, by: str, round: int) -> Iterator[Review]:
-    """What somebody said in a round, or settled, from the last to the first, read as far as it is asked for."""
+    """Yield a marker's rows of a round, and settled ones, from the last to the first; read in batches as needed."""
     marks = and_(reviews.c.kind == MARK, reviews.c.round == round)
     theirs = _of(assignment).where(reviews.c.by == storable(by), or_(marks, reviews.c.kind == SETTLED))
     newest_first = theirs.order_by(reviews.c.id.desc()).limit(AT_ONCE)
@@ -137,7 +137,7 @@ def backwards(connection: Connection, assignment: str, by: str, round: int) -> I
 
 
 def check_seen(connection: Connection, assignment: str, seen: Mapping[Place, int]) -> None:
-    """Raise `Changed` where the latest row of a place is another one than was seen there."""
+    """Raise `Changed` if the latest row of a place is not the one that was seen."""
     now_there: dict[Place, Review] = {}
     for part in parts(sorted({place.content_hash for place in seen})):
         latest = _last(assignment).where(reviews.c.content_hash.in_(part))
@@ -156,7 +156,7 @@ def add(
     *,
     undoes: str = "",
 ) -> list[Review]:
-    """Rows of an action in a transaction that is open and whose turn it is."""
+    """Add the rows of an action in an open transaction that holds the markers' lock."""
     common = {"action": storable(action), "assignment": assignment, "undoes": undoes, "at": now()}
     who = {"by": storable(reason.by), "why": storable(reason.why)}
     if rows := [{**common, **who, **_columns(place, judgement)} for place, judgement in said]:
@@ -165,7 +165,7 @@ def add(
 
 
 def storable(text: str) -> str:
-    """Text as both databases take it: neither NUL nor halves of characters, which a browser can send."""
+    """Return text that both databases accept: without NUL and lone surrogates, which a browser can send."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", REPLACEMENT)
 
 
@@ -190,7 +190,7 @@ def _of(assignment: str) -> Select[Any]:
 
 
 def _last(assignment: str) -> Select[Any]:
-    """The number of the latest row of each place."""
+    """Select the number of the latest row of each place."""
     place = (reviews.c.content_hash, reviews.c.question, reviews.c.kind, reviews.c.round)
     return select(func.max(reviews.c.id)).where(reviews.c.assignment == assignment).group_by(*place)
 

@@ -1,7 +1,7 @@
-"""Taking back: a further row says what was said before, and names what it takes back; nothing is deleted.
+"""Undo an action: a new row repeats the previous decision, and names the action that it undoes; nothing is deleted.
 
-What is said at a place is a stack. A row that takes an action back takes down that action's row and all above it, so
-`undoes` names the first of several autosaves that went together.
+The decisions at a place form a stack. A row that undoes an action removes that action's row and all above it, so
+`undoes` names the first of several autosaves that are undone together.
 """
 
 from collections.abc import Collection, Iterator
@@ -17,23 +17,23 @@ _Stacks = dict[Place, list[Review]]
 
 
 def undo(records: Records, assignment: str, action: str, reason: Reason, round: int) -> list[Review]:
-    """Take back the last thing that a marker did in a round, or settled, and that is not taken back yet.
+    """Undo the last action of a marker in a round, or a settled one, that is not undone yet.
 
-    Actions one after the other that change nothing but the comment at the same places are one sentence while it is
-    written, and go together.
+    Consecutive actions that only change the comment at the same places are autosaves of one text, and are undone
+    together.
 
     Args:
-        records: where it is kept.
+        records: the records.
         assignment: its name.
-        action: a name for this, as for `append`; if it is kept already, its rows are returned.
-        reason: who takes back what he or she did.
-        round: of the marks.
+        action: a name for this action, as for `append`; if it is stored already, its rows are returned.
+        reason: the marker who undoes their own action.
+        round: the round of grading.
 
     Returns:
-        The rows that were added, one for each place; none where there is nothing to take back.
+        The rows that were added, one for each place; none where there is nothing to undo.
 
     Raises:
-        Changed: somebody has said something else at one of these places since; nothing is written.
+        Changed: another marker has changed one of these places since; nothing is written.
         UsageError: it cannot be written.
     """
     with turn_of_markers(records) as connection:
@@ -56,7 +56,7 @@ def undo(records: Records, assignment: str, action: str, reason: Reason, round: 
 
 
 def _take_down(stacks: _Stacks, last: list[Review], earlier: Iterator[list[Review]]) -> str:
-    """Take an action off the stacks, and the autosaves of the same sentence below it; returns the first of them."""
+    """Remove an action from the stacks, with the autosaves of the same text below it; return the name of the first."""
     first = last
     while _take_off(stacks, first) and (below := next(earlier, None)) is not None:
         there = {row.place for row in below} == set(stacks) and all(_is_on_top(s, below) for s in stacks.values())
@@ -67,7 +67,7 @@ def _take_down(stacks: _Stacks, last: list[Review], earlier: Iterator[list[Revie
 
 
 def _take_off(stacks: _Stacks, action: list[Review]) -> bool:
-    """Take one action off the stacks; returns whether it changed nothing but the comment."""
+    """Remove one action from the stacks; return whether it only changed the comment."""
     is_autosave = all(_is_autosave(stack, action) for stack in stacks.values())
     for stack in stacks.values():
         while _is_on_top(stack, action):
@@ -80,7 +80,7 @@ def _is_on_top(stack: list[Review], action: list[Review]) -> bool:
 
 
 def _is_autosave(stack: list[Review], action: list[Review]) -> bool:
-    """Whether the action, on top of the stack, says what is below it, but for the comment."""
+    """Return whether the action, on top of the stack, differs from what is below it only in the comment."""
     said = [row for row in stack if row.action == action[0].action]
     top = stack[-1].judgement
     below = stack[-1 - len(said)].judgement if len(stack) > len(said) else Judgement(points=top.points)
@@ -88,7 +88,7 @@ def _is_autosave(stack: list[Review], action: list[Review]) -> bool:
 
 
 def _stacks(connection: Connection, assignment: str, places: Collection[Place]) -> tuple[_Stacks, dict[Place, Review]]:
-    """What was said at each place and not taken back, and the latest row there."""
+    """Return the decisions at each place that are not undone, and the latest row there."""
     stacks: _Stacks = {place: [] for place in sorted(places)}
     latest: dict[Place, Review] = {}
     for row in of_contents(connection, assignment, {place.content_hash for place in places}):
@@ -103,9 +103,9 @@ def _stacks(connection: Connection, assignment: str, places: Collection[Place]) 
 
 
 def _of_marker(connection: Connection, assignment: str, by: str, round: int) -> Iterator[list[Review]]:
-    """What a marker did and has not taken back, from the last to the first."""
+    """Yield the actions of a marker that are not undone, from the last to the first."""
     gone: set[str] = set()
-    below: dict[Place, str] = {}  # where rows are taken back: the first action that is
+    below: dict[Place, str] = {}  # where rows are undone: the first action that is
     for row in backwards(connection, assignment, by, round):
         if row.undoes:
             gone.add(row.undoes)

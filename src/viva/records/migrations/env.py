@@ -1,4 +1,4 @@
-"""What alembic executes: the migrations, in the transaction of whoever opens the records."""
+"""Run the migrations for alembic, in the transaction in which the records are opened."""
 
 from alembic import context
 

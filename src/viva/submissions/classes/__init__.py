@@ -1,4 +1,4 @@
-"""A whole class as a platform exports it becomes submissions: who handed in what, when, and who did not."""
+"""Read a whole class as a platform exports it: who submitted what, when, and who did not submit."""
 
 from viva.submissions.classes.class_export import ClassRead, Unmatched
 from viva.submissions.classes.read_class import is_export, read_class

@@ -1,4 +1,4 @@
-"""From what was found to submissions: people become students, attempts are counted, each submission gets its name."""
+"""Turn what was found into attempts: match people with students, count attempts, give each submission its name."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ _NOT_ELSEWHERE: Final = ("id", "email")
 
 
 def class_from(source: str, reading: Reading, roster: Roster | None, zone: tzinfo | None) -> ClassRead:
-    """Give everything that was found its students, its attempt and its name.
+    """Give everything that was found its students, its attempt number and its name.
 
     Args:
-        roster: the class's list; without it, students are whom the source names.
-        zone: of times that the source writes without one.
+        roster: the class list; without it, the people whom the source names are the students.
+        zone: the time zone of times that the source writes without one.
     """
     return _Delivering(source, roster, zone).all(reading)
 
@@ -39,7 +39,7 @@ class _Delivering:
     joiner: Joiner = field(init=False)
     groups: dict[str, tuple[Student, ...]] = field(default_factory=dict)
     listed: set[str] = field(default_factory=set)
-    """Identifiers of everybody in the roster, as they are compared."""
+    """Identifiers of all students in the roster, in the form in which they are compared."""
 
     def __post_init__(self) -> None:
         known = self.roster or Roster(())
@@ -68,7 +68,7 @@ class _Delivering:
         )
 
     def _with_team(self, found: Found) -> tuple[Found, tuple[Student, ...]]:
-        """What a team handed in, with its members, where the roster knows a team of that name and no such person."""
+        """Return the submission and its team's members, if the roster has a team but no person of that name."""
         if self.roster is None or not found.group or len(found.people) != 1:
             return found, ()
         members = self.groups.get(same_name(found.group), ())
@@ -91,11 +91,11 @@ class _Delivering:
             return replace(student, also={**also, **student.also})
         id_ = person.id
         if same_id(id_) in self.listed:
-            id_ = f"{self.source}:{id_}"  # a number of the platform's that is another one's identifier in the roster
+            id_ = f"{self.source}:{id_}"  # a platform's number that is another student's identifier in the roster
         return Student(id_, clean(person.name), person.keys.get("email", ""), also=also)
 
     def _unknown(self, found: Iterable[Found]) -> list[Unmatched]:
-        """Submissions of people whom the roster does not know."""
+        """List the submissions of people who are not in the roster."""
         unmatched = []
         for each in found:
             if not each.people and not self._is_team(each):
@@ -141,7 +141,7 @@ class _Delivering:
         return found.submitted_at or times.of_iso(told, without_zone=self.zone)
 
     def _said(self) -> list[str]:
-        """Who was joined by name alone: a person should look at it."""
+        """List who was matched by name alone, so that a person can check it."""
         return [
             f"{clean(person.name or person.id)[:_SHOWN]} was taken for {student.name} ({student.id}) by the name alone."
             for person, student in self.joined.by_name

@@ -1,4 +1,4 @@
-"""A CSV file as any of the platforms, or a spreadsheet in any country, writes it: header and rows of text."""
+"""Read a CSV file as any platform, or a spreadsheet in any country, writes it: header and rows of text."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ _WORKBOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the file says, every cell without the spaces around it."""
+    """The contents of the file, every cell without surrounding spaces."""
 
     path: Path
     header: tuple[str, ...]
@@ -31,7 +31,7 @@ class Table:
     """The line in which each row ends, from 1."""
 
     def column(self, at: int) -> tuple[str, ...]:
-        """Every cell of one column."""
+        """Return every cell of one column."""
         return tuple(row[at] for row in self.rows)
 
 
@@ -40,16 +40,16 @@ def read_table(path: Path, known: Container[str] = frozenset()) -> Table:
 
     Args:
         path: the file.
-        known: headers that are looked for, in lower case; by them the delimiter is known.
+        known: headers that are looked for, in lower case; they decide which delimiter is used.
 
     Raises:
-        UsageError: it does not exist, is no text, or is larger than the list of a class can be.
+        UsageError: it does not exist, is not text, or is larger than the list of a class can be.
     """
     data = _bytes(path)
     if data.startswith(_WORKBOOKS):
         raise UsageError(f"{path} is a workbook; save it as CSV, and give that file.")
     text = decode(data).lstrip("\ufeff")
-    if text[:4].lower() == "sep=":  # what a spreadsheet needs to be told
+    if text[:4].lower() == "sep=":  # tells a spreadsheet the delimiter
         text = text.partition("\n")[2]
     rows, lines = _rows(path, text, _delimiter(text, known))
     if not rows:
@@ -76,7 +76,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _delimiter(text: str, known: Container[str]) -> str:
-    """The one that makes the most known headers of the first line, or else the most cells."""
+    """Return the delimiter that gives the most known headers in the first line, or else the most cells."""
     first = text[:65536].lstrip("\r\n").split("\n", 1)[0]
 
     def fits(delimiter: str) -> tuple[int, int]:

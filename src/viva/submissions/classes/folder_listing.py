@@ -1,4 +1,4 @@
-"""What lies in a folder of an export: names and kinds, nothing followed, nothing opened."""
+"""List a folder of an export: names and kinds, no link followed, no file opened."""
 
 import os
 import stat
@@ -26,10 +26,10 @@ class Entry:
 
 
 def entries_of(folder: Path) -> tuple[Entry, ...]:
-    """What a folder holds, by name, without what tools leave behind.
+    """List what a folder holds, by name, without what tools leave behind.
 
     Raises:
-        UsageError: it cannot be listed, or it holds too much.
+        UsageError: it cannot be listed, or it holds too many entries.
     """
     found: list[Entry] = []
     try:
@@ -47,10 +47,10 @@ def entries_of(folder: Path) -> tuple[Entry, ...]:
 
 
 def read_text(path: Path, most: int) -> str:
-    """The text of a regular file.
+    """Read the text of a regular file.
 
     Raises:
-        UsageError: it is a link, no file, or longer than `most` bytes.
+        UsageError: it is a link, not a file, or longer than `most` bytes.
     """
     try:
         with opened(path) as file:
@@ -71,7 +71,7 @@ def read_text(path: Path, most: int) -> str:
 
 
 def refused(entry: Entry) -> str:
-    """Why something that is neither file nor folder is no submission, to be read after its name."""
+    """Return why an entry that is neither file nor folder is not a submission, as a phrase that follows its name."""
     return "is a link, and links are not followed" if entry.sort == "link" else "is neither a file nor a folder"
 
 

@@ -1,4 +1,4 @@
-"""What one student handed in as several files lies together in a folder of its own, under the names they had."""
+"""Gather what one student submitted as several files in a folder of its own, under their original names."""
 
 import os
 from collections.abc import Iterable
@@ -20,25 +20,25 @@ _COPY: Final = 1 << 18
 
 @dataclass(slots=True)
 class Gatherer:
-    """Makes folders below `into`, which is private; moves what lies there already, and copies the rest."""
+    """Makes folders below `into`, which is private; moves what is already there, and copies the rest."""
 
     into: Path
     ours: Path | None = None
-    """The folder of an archive that was unpacked here: its files may be moved."""
+    """The folder into which an archive was unpacked here: its files may be moved."""
     unmatched: list[Unmatched] = field(default_factory=list)
     _names: Names = field(default_factory=Names)
     _files: int = MOST_FILES
     _bytes: int = MOST_BYTES
 
     def gather(self, label: str, parts: Iterable[tuple[str, Path]]) -> Path:
-        """One folder that holds every part under its own name.
+        """Make one folder that holds every part under its own name.
 
         Args:
-            label: the submission's, of which the folder's name is made.
-            parts: name and path, of files and folders; what a folder named "" holds lies directly in the new one.
+            label: the submission's label, from which the folder's name is made.
+            parts: name and path of files and folders; the contents of a folder named "" go directly into the new one.
 
         Raises:
-            UsageError: it is more than a class hands in, or it cannot be written.
+            UsageError: it is more than a class submits, or it cannot be written.
         """
         folder = self.into / self._names.give(label)
         folder.mkdir(mode=0o700, parents=True)

@@ -1,7 +1,7 @@
-"""Who in the roster is meant: by identifier, login or address; by name only where it leaves no doubt.
+"""Find people of an export in the roster: by identifier, login or address; by name only where it is unambiguous.
 
-Two people are never taken for one: a name joins only if one person of the export and one of the roster have it, and an
-identifier only if nothing else says otherwise.
+Two people are never taken for one: a name matches only if one person of the export and one of the roster have it, and
+an identifier only if nothing contradicts it.
 """
 
 from collections import defaultdict
@@ -17,16 +17,16 @@ from viva.submissions.classes.roster import Roster
 _PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace_user")
 
 Sharing = dict[str, set[str]]
-"""By each form of a name: the people of the export who have it."""
+"""From each form of a name to the people of the export who have it."""
 
 
 @dataclass(slots=True)
 class Joined:
-    """What became of the people of an export, by their id in it."""
+    """The result of matching the people of an export, by their id in it."""
 
     students: dict[str, Student] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
-    """Why nobody in the roster was found, as a phrase."""
+    """Why no student in the roster was found, as a phrase."""
     by_name: list[tuple[Person, Student]] = field(default_factory=list)
 
 
@@ -50,12 +50,12 @@ class Joiner:
                 self._names[form][student.id] = student
 
     def strongly(self, person: Person) -> Student | None:
-        """Whom the identifiers of a person mean; None where they mean nobody, or several."""
+        """Return the student with a person's identifiers; None where there is no such student, or several."""
         found = self._by_keys(person)
         return next(iter(found.values())) if len(found) == 1 else None
 
     def join(self, everybody: Iterable[Person]) -> Joined:
-        """Find each person of an export."""
+        """Match each person of an export with a student."""
         joined = Joined()
         people = list({person.id: person for person in everybody}.values())
         for person in people:
@@ -72,7 +72,7 @@ class Joiner:
         return joined
 
     def _by_keys(self, person: Person) -> dict[str, Student]:
-        """Everybody whom the identifiers mean, by id."""
+        """Return every student who has one of the identifiers, by id."""
         found: dict[str, Student] = {}
         for kind, text in person.keys.items():
             found |= self._of_kind(person, kind, same_id(text))
@@ -83,11 +83,11 @@ class Joiner:
 
     def _of_kind(self, person: Person, kind: str, text: str) -> dict[str, Student]:
         known = self._keys.get((kind, text), {})
-        if kind == "moodle" and person.name:  # the number may be a team's, and a participant have the same
+        if kind == "moodle" and person.name:  # the number may be a team's, and a participant may have the same one
             return {id_: s for id_, s in known.items() if not s.name or self._has_name_of(person, s)}
         if known or kind not in _PLATFORMS or kind in self._kinds:
             return known
-        # A list of one's own may have the platform's numbers as its identifiers; it may also number otherwise.
+        # A course's own list may use the platform's numbers as its identifiers; it may also number otherwise.
         return {id_: s for id_, s in self._keys.get(("id", text), {}).items() if self._has_name_of(person, s)}
 
     def _has_name_of(self, person: Person, student: Student) -> bool:
@@ -127,10 +127,10 @@ def _sharing(people: Iterable[Person], forms_of: Callable[[Person], frozenset[st
 
 
 def _exact(person: Person) -> frozenset[str]:
-    """The names as they stand there."""
+    """Return the names as they are written."""
     return frozenset(same_name(text) for text in (person.name, *person.maybe)) - {""}
 
 
 def _forms(person: Person) -> frozenset[str]:
-    """The forms of a person's name, and of a folder's name that may be one."""
+    """Return the forms of a person's name, and of a folder's name that may be one."""
     return forms(person.name).union(*(forms(text) for text in person.maybe))

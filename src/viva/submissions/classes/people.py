@@ -1,46 +1,46 @@
-"""When two texts name the same person: identifiers by case and form, names by spaces as well."""
+"""Compare names and identifiers of people: identifiers without case and Unicode form, names also without spaces."""
 
 import unicodedata
 from typing import Final
 
 _UNSEEN: Final = ("Cf", "Cc", "Cs")
 _JOINERS: Final = "\u200c\u200d"
-"""Nobody sees them either, but names in Persian and in the scripts of India are written with them."""
+"""These are invisible too, but names in Persian and in the scripts of India are written with them."""
 
 
 def clean(text: str) -> str:
-    """A name or identifier in normal form C, in one line, without characters that nobody sees."""
+    """Return a name or identifier in normal form C, on one line, without invisible characters."""
     return " ".join("".join(c for c in unicodedata.normalize("NFC", text) if _stays(c)).split())
 
 
 def same_id(text: str) -> str:
-    """What is equal for two spellings of one identifier, login or address."""
+    """Return a key that is equal for two spellings of one identifier, login or address."""
     bare = clean(text).translate(dict.fromkeys(map(ord, _JOINERS)))
     return unicodedata.normalize("NFC", bare.casefold())
 
 
 def same_name(text: str) -> str:
-    """What is equal for two spellings of one name: case and spaces do not count, accents do."""
+    """Return a key that is equal for two spellings of one name: case and spaces do not count, accents do."""
     return same_id(text.replace("_", " "))
 
 
 def squeezed(text: str) -> str:
-    """A name as it stands in a file's name, where everything but letters and digits was removed."""
+    """Return a name as file names contain it, with everything but letters and digits removed."""
     return "".join(c for c in same_name(text) if c.isalnum())
 
 
 def in_order(name: str) -> str:
-    """ "Lovelace, Ada" as it is read: "Ada Lovelace"; any other name as it is."""
+    """Turn "Lovelace, Ada" into "Ada Lovelace", as it is read; leave any other name as it is."""
     last, comma, first = clean(name).partition(", ")
     return f"{first} {last}" if comma and first and last and "," not in first else clean(name)
 
 
 def forms(name: str, *, last: str = "") -> frozenset[str]:
-    """Every form by which a name is found: as it is read, family name first, and both without spaces.
+    """Return every form by which a name is found: as it is read, family name first, and both without spaces.
 
     Args:
         name: as it is read: "Ada King Lovelace".
-        last: the family name, where it is known; else the last word is taken for it.
+        last: the family name, where it is known; else the last word of the name.
     """
     read = same_name(name)
     if not read:

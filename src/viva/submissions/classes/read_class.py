@@ -1,4 +1,4 @@
-"""`read_class`: from what a platform exported to the submissions of a class."""
+"""Read what a platform exported as the submissions of a class."""
 
 import os
 import shutil
@@ -22,24 +22,24 @@ from viva.submissions.open_submission import no_such_path
 from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, opened
 
 _MOST_WRAPPERS: Final = 4
-"""Folders with nothing but one folder in them, above what the platform made."""
+"""Folders with nothing but one folder in them, above the platform's own folder."""
 
 
 def read_class(
     path: Path, *, roster: Path | None, into: Path, zone: tzinfo | None = None, caps: Caps | None = None
 ) -> ClassRead:
-    """Everything that a class handed in, as a platform exported it.
+    """Read everything that a class submitted, as a platform exported it.
 
     Args:
-        path: a folder, or the archive that the platform made of it (zip, tar.gz).
-        roster: a list of the class as CSV, if there is one.
-        into: a private folder (made if it is not there): archives of many students are unpacked in it, and the files of
-            one submission are gathered. It must stay as long as the submissions are used.
-        zone: of times that an export writes without one (Brightspace); None: those times are not known.
+        path: a folder, or the platform's archive of it (zip, tar.gz).
+        roster: a class list as CSV, if there is one.
+        into: a private folder (made if it does not exist): archives of many students are unpacked in it, and the files
+            of one submission are gathered. Keep it as long as the submissions are used.
+        zone: the time zone of times that an export writes without one (Brightspace); None: those times are unknown.
         caps: how much may come out of an archive.
 
     Raises:
-        UsageError: there is nothing, it is no export that is known here, or it or the roster cannot be read.
+        UsageError: the path does not exist, is not a known export, or it or the roster cannot be read.
     """
     is_folder = _is_folder(path)
     known = read_roster(roster) if roster is not None else None
@@ -63,7 +63,7 @@ def read_class(
 
 
 def is_export(path: Path) -> bool:
-    """Whether a folder is what one of the platforms exports; archives are not looked into."""
+    """Return whether a folder is an export of one of the platforms; archives are not opened."""
     try:
         if not _is_folder(path):
             return False
@@ -88,7 +88,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _private_room(into: Path) -> Path:
-    """A new folder in `into`, which nobody else can look into."""
+    """Make a new folder in `into` that no other user can read."""
     try:
         into.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = into.lstat()
@@ -101,7 +101,7 @@ def _private_room(into: Path) -> Path:
 
 
 def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Path, tuple[Entry, ...], list[Unmatched]]:
-    """The kind, the folder that it begins in, what that holds, and what lay beside it on the way there."""
+    """Return the kind of export, the folder in which it begins, its entries, and what was found on the way there."""
     beside: list[Unmatched] = []
     here = folder
     for _ in range(_MOST_WRAPPERS):
@@ -127,7 +127,7 @@ def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Pa
 
 
 def _is_same(path: Path, roster: Path | None) -> bool:
-    """Whether an entry is the roster itself, which is often kept beside the submissions."""
+    """Return whether an entry is the roster itself, which is often kept next to the submissions."""
     try:
         return roster is not None and path.name == roster.name and path.samefile(roster)
     except OSError:

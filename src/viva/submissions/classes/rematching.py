@@ -1,4 +1,4 @@
-"""Students whom an export named, found again in a list of the class that was not at hand when they were graded."""
+"""Match students whom an export named with a class list that was not available when they were graded."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,14 +11,14 @@ from viva.submissions.classes.roster import Roster
 
 
 def rejoined(students: Iterable[Student], roster: Roster) -> dict[str, Student]:
-    """Each student as the list knows her, by the id that she had; as she is, where the list does not.
+    """Map each student's previous id to the student as the class list describes them, unchanged if not in the list.
 
-    By identifiers alone, never by name. A platform's number that is another one's identifier in the list gets the
-    platform's name in front, so that two people never become one.
+    Students are matched by identifiers alone, never by name. A platform's number that is another student's identifier
+    in the list gets the platform's name as a prefix, so that two people never become one.
 
     Args:
-        students: of submissions.
-        roster: the list.
+        students: the students of submissions.
+        roster: the class list.
     """
     listed = {same_id(student.id) for student in roster.students}
     joiner = Joiner(roster)
@@ -41,5 +41,5 @@ def _person(student: Student) -> Person:
 
 
 def _platform(student: Student) -> str:
-    """Whose number serves as the student's id; empty where it is the course's own."""
+    """Return the platform whose number is the student's id; empty where the id is the course's own."""
     return next((kind for kind, text in student.also.items() if text == student.id), "")

@@ -1,4 +1,4 @@
-"""The list of a class as any platform exports it."""
+"""Read a class list as any platform exports it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,20 +16,20 @@ _STUDENTS: Final = ("", "student", "learner", "etudiant", "étudiant", "student/
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Who is in the class."""
+    """The students of a class."""
 
     students: tuple[Student, ...]
     """In the order of the list, each once."""
     groups: Mapping[str, tuple[Student, ...]] = field(default_factory=dict)
-    """The members of each team, by its name."""
+    """The members of each team, by the team's name."""
     forms: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Of each student, by id: every form by which the name is found."""
+    """By student id: every form by which the name is found."""
     submitted: Mapping[str, str] = field(default_factory=dict)
-    """Of each student, by id: the time of the last submission, where the list says it."""
+    """By student id: the time of the last submission, where the list has it."""
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a list of students: Canvas, Moodle, Gradescope, Classroom, Brightspace, or columns that say what they are.
+    """Read a class list from Canvas, Moodle, Gradescope, Classroom or Brightspace, or one with known column names.
 
     Raises:
         UsageError: it cannot be read, no column is known, or two rows have one identifier.
@@ -58,7 +58,7 @@ class _Reader:
         complete = "id" in self.columns and all(self._cell(row, "id") for row in self.table.rows if self._counts(row))
         for row, line in zip(self.table.rows, self.table.lines, strict=True):
             if self._counts(row):
-                self._take(row, line, self._id(row, complete))
+                self._take(row, line, self._id(row, complete=complete))
         groups = {name: tuple(members) for name, members in self.groups.items()}
         return Roster(tuple(self.students.values()), groups, self.names, self.submitted)
 
@@ -83,7 +83,7 @@ class _Reader:
                 self.groups[group.strip()].append(student)
 
     def _counts(self, row: Sequence[str]) -> bool:
-        """Whether the row is about a student."""
+        """Return whether the row is about a student."""
         if "canvas" in self.columns and is_no_student(self._cell(row, "name")):
             return False
         if same_id(self._cell(row, "role")) not in _STUDENTS:
@@ -91,10 +91,10 @@ class _Reader:
         told = [role for role in self.columns if role not in ("section", "group", "role", "submitted")]
         return any(self._cell(row, role) for role in told)
 
-    def _id(self, row: Sequence[str], complete: bool) -> str:
-        """The course's own identifier; where that is not there for everybody, one that each row has.
+    def _id(self, row: Sequence[str], *, complete: bool) -> str:
+        """Return the course's own identifier; where not every row has one, another that each row has.
 
-        Numbers of two kinds are not mixed: one student's could be another's.
+        Numbers of two kinds are not mixed: one student's number could be another student's of the other kind.
         """
         own = self._cell(row, "id")
         if complete:
@@ -108,14 +108,14 @@ class _Reader:
         return self._cell(row, "canvas") or (participant(self._cell(row, "moodle")) if "moodle" in self.columns else "")
 
     def _unused(self, name: str) -> str:
-        """A name in the place of an identifier: two people of one name stay two."""
+        """Return an unused identifier made from a name, so that two people with the same name stay two."""
         id_, number = name, 2
         while same_id(id_) in self.students:
             id_, number = f"{name} ({number})", number + 1
         return id_
 
     def _name(self, row: Sequence[str]) -> tuple[str, str]:
-        """The name as it is read, and the family name where the list says which it is."""
+        """Return the name as it is read, and the family name where the list says which it is."""
         first, last, whole = (self._cell(row, role) for role in ("first", "last", "name"))
         if first or last:
             return clean(f"{first} {last}"), last
@@ -135,6 +135,6 @@ class _Reader:
         return {key: text for told in (own, found) for key, text in told.items() if text}
 
     def _cell(self, row: Sequence[str], role: str) -> str:
-        """One cell; Brightspace puts `#` before identifiers, so that no spreadsheet takes them for numbers."""
+        """Return one cell; Brightspace puts `#` before identifiers, so that no spreadsheet takes them for numbers."""
         at = self.columns.get(role)
         return clean(row[at]).removeprefix("#") if at is not None else ""

@@ -1,4 +1,4 @@
-"""Which column of a list of students holds what: by its header in any case, or (Moodle) by its place."""
+"""Find out what each column of a class list holds: by its header in any case, or (Moodle) by its position."""
 
 import re
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from viva.submissions.classes.csv_tables import Table
 from viva.submissions.classes.people import same_id
 
 Columns = Mapping[str, int]
-"""The position of each column that means something here: `id`, `name`, `first`, `last`, `email`, `login`, `section`,
-`group`, `role`, `canvas`, `moodle`, `submitted`; and of a list of one's own `of_canvas`, … for each of `PLATFORMS`."""
+"""The position of each known column: `id`, `name`, `first`, `last`, `email`, `login`, `section`, `group`, `role`,
+`canvas`, `moodle`, `submitted`; in a course's own list also `of_canvas`, … for each of `PLATFORMS`."""
 
 PLATFORMS: Final = ("canvas", "moodle", "gradescope", "brightspace")
-"""Whose names for people a list of one's own may hold, each in a column that is called so."""
+"""Platforms whose identifiers a course's own list may hold, each in a column of the platform's name."""
 
 _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "sid", "student id", "student number", "student_id", "sis user id", "orgdefinedid", "id number",
@@ -29,7 +29,7 @@ _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     **{f"of_{platform}": (platform, f"{platform}_id") for platform in PLATFORMS},
 }  # fmt: skip
 KNOWN: Final = frozenset(spelling for spellings in _HEADERS.values() for spelling in spellings)
-"""Headers that mean something here."""
+"""Headers that are known."""
 _MOODLE: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id-nummer", "numéro d'identification", "número de id", "codice identificativo", "matrikelnummer"),
     "login": ("anmeldename", "nom d'utilisateur", "nombre de usuario", "username", "gebruikersnaam"),
@@ -44,7 +44,7 @@ _ADDRESS: Final = re.compile(r"[^\s@]+@[^\s@]+")
 
 
 def columns_of(table: Table) -> Columns:
-    """The columns that are known; none of them if the header means nothing here."""
+    """Return the known columns; empty if no header is known."""
     header = [same_id(cell) for cell in table.header]
     if _is_moodle(table, header):
         return _of_moodle(table, header)
@@ -61,18 +61,18 @@ def columns_of(table: Table) -> Columns:
 
 
 def participant(cell: str) -> str:
-    """The number of Moodle's "Participant 1234"; nothing where there is none."""
+    """Return the number of Moodle's "Participant 1234"; empty where there is none."""
     match = _PARTICIPANT.fullmatch(cell)
     return match["number"] if match is not None else ""
 
 
 def _students_only(table: Table, at: int) -> list[bool]:
-    name = 0  # "    Points Possible" and rows of marks' visibility name no student
+    name = 0  # "    Points Possible" and rows about the visibility of grades name no student
     return [bool(row[at]) for row in table.rows if not is_no_student(row[name])]
 
 
 def is_no_student(name: str) -> bool:
-    """Canvas's rows that are about columns, and the student that every course has for trying things."""
+    """Return whether it is a row of Canvas about columns, or the test student that every course has."""
     return same_id(name) in ("", "points possible", "student, test", "test student")
 
 
@@ -86,9 +86,9 @@ def _named(header: list[str], names: Mapping[str, tuple[str, ...]]) -> dict[str,
 
 
 def _is_moodle(table: Table, header: list[str]) -> bool:
-    """A first column of "Participant 1234", in whatever language: one word, and numbers that are all different.
+    """Return whether the first column is "Participant 1234" in any language: one word, and distinct numbers.
 
-    A list with a header of other platforms is none, whatever its identifiers look like.
+    A list with a header of another platform is not Moodle's, whatever its identifiers look like.
     """
     if not table.rows or _PLAIN.intersection(header):
         return False
@@ -100,7 +100,7 @@ def _is_moodle(table: Table, header: list[str]) -> bool:
 
 
 def _of_moodle(table: Table, header: list[str]) -> dict[str, int]:
-    """Identifier and full name come first; of the rest, an address is known by its form."""
+    """Find Moodle's columns: identifier and full name come first, and an address is recognised by its form."""
     rest = ["", "", *header[2:]]
     found = _named(rest, {role: _HEADERS[role] for role in ("email", "login", "group")})
     found |= {role: at for role, at in _named(rest, _MOODLE).items() if role not in found}
@@ -116,7 +116,7 @@ def _of_moodle(table: Table, header: list[str]) -> dict[str, int]:
 
 
 def _is_status(table: Table, heading: str) -> bool:
-    """In a blind assignment there is no column of names: the next one, the status, says the same of many."""
+    """Return whether the second column is the status, which repeats values: a blind assignment has no names."""
     if heading in ("full name", "status"):
         return heading == "status"
     told = [same_id(cell) for cell in table.column(1)]

@@ -1,4 +1,4 @@
-"""A place that stays for what had to be unpacked or gathered: the same export leads to the same paths each time."""
+"""Keep what was unpacked or gathered in a stable folder: the same export leads to the same paths each time."""
 
 import dataclasses
 import filecmp
@@ -13,17 +13,17 @@ from viva.submissions.classes.class_export import ClassRead
 
 
 def settled(read: Callable[[Path], ClassRead], place: Path) -> ClassRead:
-    """Read a class, and leave what was unpacked for it at `place`, which is private.
+    """Read a class, and keep what was unpacked for it at `place`, which is private.
 
-    What lies there already is kept if it is the same, so that who is reading it goes on undisturbed; else it is
+    What is already there is kept if it is the same, so that a process that reads it is not disturbed; else it is
     replaced as a whole.
 
     Args:
         read: reads the class and unpacks into the folder that it is given; see `read_class`.
-        place: where it is to stay; nothing of it is made if nothing had to be unpacked.
+        place: the folder to keep; it is not made if nothing had to be unpacked.
 
     Raises:
-        UsageError: as `read`, or it cannot be kept there.
+        UsageError: as `read`, or the folder cannot be written.
     """
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def _replace(room: Path, place: Path, part: Path) -> None:
 
 
 def _are_same(one: Path, other: Path) -> bool:
-    """Whether two folders hold the same names and the same bytes."""
+    """Return whether two folders hold the same names and the same bytes."""
     if not other.is_dir() or other.is_symlink():
         return False
     files = [_files(one), _files(other)]

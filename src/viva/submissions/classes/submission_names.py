@@ -1,20 +1,20 @@
-"""Names of submissions: relative paths that every file system takes, no two of which are the same anywhere."""
+"""Names of submissions: relative paths that every file system accepts and that no file system takes for equal."""
 
 import re
 import unicodedata
 from typing import Final
 
 MOST_BYTES: Final = 120
-"""Of a name in UTF-8; what is written below it and beside it adds to that."""
+"""Of a name in UTF-8; names of files below it and suffixes add to that."""
 _FORBIDDEN: Final = frozenset('<>:"/\\|?*')
 _ENDING: Final = re.compile(r"(\.tar)?\.[A-Za-z0-9]{1,8}\Z")
 _RESERVED: Final = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 
 def safe_component(text: str) -> str:
-    """One component of a path that Linux, macOS and Windows all take and show alike; never empty, `.` or `..`.
+    """Return a path component that Linux, macOS and Windows accept and show alike; never empty, `.` or `..`.
 
-    Letters of any script stay; what a file system, a shell's eye or a terminal would take for something else is `_`.
+    Letters of any script stay; characters with a special meaning for a file system, a shell or a terminal become `_`.
     """
     text = "".join("_" if _is_forbidden(c) else c for c in unicodedata.normalize("NFC", text))
     text = _cut(text.strip(" \u00a0").rstrip(". ").lstrip(".-~ "))
@@ -24,7 +24,7 @@ def safe_component(text: str) -> str:
 
 
 def same_anywhere(name: str) -> str:
-    """What is equal for two names that some file system holds for the same."""
+    """Return a key that is equal for two names that some file system takes for the same."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", name).casefold()).casefold()
 
 
@@ -35,11 +35,11 @@ class Names:
         self._taken: set[str] = set()
 
     def give(self, label: str, *, addition: str = "") -> str:
-        """A safe name like `label`, followed by `addition`, or by a number where that is taken."""
+        """Return a safe name like `label`, followed by `addition`, and by a number where that is taken."""
         return self._own(safe_component(label) + addition, "")
 
     def give_file(self, name: str) -> str:
-        """The same for a file, whose ending stays."""
+        """Return a safe name for a file; its ending stays."""
         stem, dot, ending = safe_component(name).rpartition(".")
         return self._own(stem, dot + ending) if stem else self._own(ending, "")
 
@@ -52,7 +52,7 @@ class Names:
 
 
 def _cut(text: str) -> str:
-    """No longer than a component may be; the ending stays, because it says what a file is."""
+    """Shorten a text to the length of a component; the ending stays, because it says what a file is."""
     if len(text.encode("utf-8", "replace")) <= MOST_BYTES:
         return text
     ending = _ENDING.search(text)

@@ -1,4 +1,4 @@
-"""Times as exports write them; a time is only known with its zone."""
+"""Read times as exports write them; a time without a zone is unknown."""
 
 import contextlib
 import re
@@ -15,11 +15,11 @@ _ISO: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,6})\d
 
 
 def of_iso(text: object, *, without_zone: tzinfo | None = None) -> datetime | None:
-    """`2026-10-05 11:07:00.5 +0200`, `…Z`, `… UTC`, `… Europe/Zurich`; None for anything else.
+    """Read `2026-10-05 11:07:00.5 +0200`, `…Z`, `… UTC` or `… Europe/Zurich`; return None for anything else.
 
     Args:
-        text: what the export says; a value that a YAML reader made a time of is taken too.
-        without_zone: the zone of a time that says none; None: such a time is not known.
+        text: the value in the export; one that a YAML reader has turned into a time is accepted too.
+        without_zone: the zone of a time that has none; None: such a time is unknown.
     """
     if isinstance(text, datetime):
         return text if text.tzinfo is not None else _at(text, without_zone)
@@ -35,7 +35,7 @@ def of_iso(text: object, *, without_zone: tzinfo | None = None) -> datetime | No
 
 
 def of_english(text: str) -> datetime | None:
-    """`Oct 5, 2026 1107 AM`, without a zone; None for anything else."""
+    """Read `Oct 5, 2026 1107 AM`, without a zone; return None for anything else."""
     match = _ENGLISH.fullmatch(text.strip())
     if match is None or match["month"][:3].lower() not in _MONTHS:
         return None

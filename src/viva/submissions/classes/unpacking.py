@@ -1,8 +1,8 @@
-"""The archive of a whole class is unpacked here, into a private folder: plain files only, and no more than fits.
+"""Unpack the archive of a whole class into a private folder: plain files only, and no more than fits on the disk.
 
-The platform packed it, but students chose the names and the contents. Archives inside are not opened: those are one
-student's, and the box unpacks them. A member that is refused is told and costs only itself; an archive that grows
-without end is refused as a whole.
+The platform packed it, but students chose the names and the contents. Archives inside are not opened: each is one
+student's, and the box unpacks it. A refused member is reported and the others are still unpacked; an archive that
+grows without end is refused as a whole.
 """
 
 import bz2
@@ -45,20 +45,20 @@ _COMPRESSED: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """The most that the archive of a class may become."""
+    """Limits on what the archive of a class unpacks to."""
 
     files: int = 200_000
     mib: int = 20_480
-    """All files together."""
+    """Of all files together."""
     ratio: int = 100
-    """Unpacked for each packed byte, from `free_mib` on; notebooks and text stay far below it."""
+    """Unpacked bytes for each packed byte, beyond `free_mib`; notebooks and text stay far below it."""
     free_mib: int = 256
-    """So much may come out of any archive, however small."""
+    """Any archive, however small, may unpack to this size."""
 
 
 @dataclass(slots=True)
 class _Room:
-    """What may still come out."""
+    """What may still be unpacked."""
 
     shown: str
     caps: Caps
@@ -102,7 +102,7 @@ class _Unpacking:
         parts = [part for part in member.name.replace("\\", "/").split("/") if part not in ("", ".")]
         reason = _refusal(member, parts)
         if any(is_not_the_work(part) for part in parts):
-            if reason is None and _GIT in parts:  # by it a clone is known; what is in it is the student's business
+            if reason is None and _GIT in parts:  # a clone is recognised by it; its contents are not needed
                 self._make_folder(parts[: parts.index(_GIT) + 1])
             return
         if reason is None and member.kind == "folder":
@@ -120,7 +120,7 @@ class _Unpacking:
         return None
 
     def _write(self, member: _Member, parts: list[str]) -> str | None:
-        """Copy, counting what really comes out."""
+        """Copy a file, counting the bytes that are really unpacked."""
         self.room.take_file()
         target = self.folder.joinpath(*map(_short, parts))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -147,13 +147,13 @@ def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched
 
     Args:
         path: a zip or tar archive (gzip, bzip2, xz), whatever it is called.
-        folder: where to; nobody else may be able to write there.
+        folder: the target; no other user may be able to write there.
 
     Returns:
-        The members that were refused, with the reasons.
+        The refused members, with the reasons.
 
     Raises:
-        UsageError: it is no archive, damaged, or more comes out of it than `caps` allows.
+        UsageError: it is not an archive, it is damaged, or it unpacks to more than `caps` allows.
     """
     caps = caps or Caps()
     with _archive(path) as (file, size):
@@ -224,7 +224,7 @@ def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
 
 
 def _name(member: zipfile.ZipInfo) -> str:
-    """The name; some programs write UTF-8 and do not say so."""
+    """Return the member's name; some programs write UTF-8 without the flag for it."""
     if not member.flag_bits & 0x800 and not member.filename.isascii():
         try:
             return member.filename.encode("cp437").decode("utf-8")
@@ -245,7 +245,7 @@ def _refusal(member: _Member, parts: list[str]) -> str | None:
 
 
 def _short(part: str) -> str:
-    """A component that is too long for a file system keeps its start and its ending."""
+    """Shorten a component that is too long for a file system; its start and its ending stay."""
     data = os.fsencode(part)
     if len(data) <= _MOST_COMPONENT:
         return part
@@ -264,28 +264,28 @@ def _too_much(shown: str, what: str) -> UsageError:
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that gives no more than its bound, nor much at once: a tar's own tables can claim any length."""
+    """A stream that limits its total and each read: a tar's own tables can claim any length."""
 
     def __init__(self, stream: IO[bytes], bound: int, shown: str) -> None:
         super().__init__()
         self._stream, self._bound, self._shown = stream, bound, shown
 
     def read(self, size: int = -1) -> bytes:
-        """As of any stream; a tar reader asks for as much as a header claims."""
+        """Read as from any stream; a tar reader asks for as many bytes as a header claims."""
         if size < 0 or size > _MOST_HEADER:
             raise _too_much(self._shown, "has a header of a size that no export has")
         self._check(self._stream.tell() + size)
         return self._stream.read(size)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Forwards, by reading; never beyond the bound."""
+        """Move forwards by reading; never beyond the bound."""
         if whence != 0:
             raise ValueError("a tar is read from its start")
         self._check(offset)
         return self._stream.seek(offset)
 
     def tell(self) -> int:
-        """Bytes that have come out."""
+        """Return how many bytes have been unpacked."""
         return self._stream.tell()
 
     def _check(self, position: int) -> None:

@@ -1,4 +1,4 @@
-"""The first form: submissions, scores, call logs, overrides, proposals and what was decided about them."""
+"""The first revision: attempts, scores, call logs, overrides, proposals and decisions about them."""
 
 import sqlalchemy as sa
 from alembic import op

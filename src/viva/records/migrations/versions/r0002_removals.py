@@ -1,4 +1,4 @@
-"""What was taken away at a student's request: how much, when and by whom, without a name."""
+"""Removals at a student's request: how much, when and by whom, without a name."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What markers say of written answers, each action in rows of its own."""
+"""Decisions of markers about written answers, each action in rows of its own."""
 
 import sqlalchemy as sa
 from alembic import op

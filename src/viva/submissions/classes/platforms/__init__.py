@@ -18,10 +18,10 @@ class Kind(Protocol):
     SOURCE: str
 
     def recognise(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
-        """Whether a folder with these entries is such an export."""
+        """Return whether a folder with these entries is such an export."""
 
     def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-        """Everything in it."""
+        """Read everything in it."""
 
 
 KINDS: Final[tuple[Kind, ...]] = (gradescope, moodle, brightspace, canvas, nbgrader, github, plain_folder)

@@ -1,7 +1,7 @@
 """Brightspace (D2L): `{assignment}-{user} - Ada Lovelace - Oct 5, 2026 1107 AM/…`, or flat, ` - solution.py` after it.
 
-The time has no zone: it is the one of the person who downloaded. Each time is an attempt. Which of the two numbers is
-the user's differs between descriptions of the format: it is the one that goes with one name only.
+The time has no zone: it is in the zone of the person who downloaded. Each time is an attempt. Descriptions of the
+format disagree about which of the two numbers is the user's: it is the one that goes with one name only.
 """
 
 import re
@@ -27,13 +27,13 @@ _LISTING: Final = "index.html"
 
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
-    """Some names are of its making, and most are."""
+    """Recognise it by names of its form: at least one, and at least half of all."""
     fitting = sum(1 for e in entries if _NAME.fullmatch(e.name))
     return fitting > 0 and 2 * fitting >= len(entries)
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One submission for each person and time."""
+    """Read one submission for each person and time."""
     reading = Reading()
     number = _number_of_user([match for e in entries if (match := _NAME.fullmatch(e.name)) is not None])
     flat: dict[str, list[tuple[str, Path]]] = {}
@@ -41,7 +41,7 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
     for entry in entries:
         match = _NAME.fullmatch(entry.name)
         if match is None and entry.name == _LISTING:
-            continue  # the platform's own list of what was handed in
+            continue  # the platform's own list of submissions
         if match is None or entry.sort not in ("file", "folder"):
             reason = "has no name that Brightspace gives" if match is None else refused(entry)
             reading.unmatched.append(Unmatched(entry.name, reason))
@@ -57,13 +57,13 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
 
 
 def _number_of_user(matches: Sequence[re.Match[str]]) -> str:
-    """The number that goes with one name only: the second one if both do, neither ("") if none does."""
+    """Return the group of the number that goes with one name only: the second if both do, "" if neither does."""
 
     def is_users(number: str) -> bool:
         return len({m[number] for m in matches}) == len({(m[number], clean(m["name"])) for m in matches})
 
     fitting = [number for number in ("two", "one") if is_users(number)]
-    # Where all the class has one number it is the assignment's, however few people handed in.
+    # A number that the whole class has is the assignment's, however few people submitted.
     return max(fitting, key=lambda number: len({m[number] for m in matches}), default="")
 
 

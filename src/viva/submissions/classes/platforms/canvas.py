@@ -1,7 +1,7 @@
-"""Canvas, "Download submissions": flat files whose names say who, when late, and which attachment.
+"""Canvas, "Download submissions": flat files whose names say who, whether late, and which attachment.
 
 `lovelaceada_LATE_1234_5678_solution.py`; anonymous: `LATE_anon_Ab3xY_5678_solution.py`; a text or a link that was
-entered: `lovelaceada_1234_text.html`. A name that Canvas had already gets `-1`, `-2`: a resubmission.
+entered: `lovelaceada_1234_text.html`. A name that Canvas already has gets `-1`, `-2`: a resubmission.
 """
 
 import re
@@ -38,14 +38,14 @@ class _Handed:
 
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
-    """Most names say who and which attachment."""
+    """Recognise it by names that say who and which attachment: at least one, and at least half of all."""
     files = [e for e in entries if e.sort == "file"]
     fitting = sum(1 for e in files if _parse(e) is not None)
     return fitting > 0 and 2 * fitting >= len(entries)
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One submission for each student and attempt, with all its files."""
+    """Read one submission for each student and attempt, with all its files."""
     reading = Reading()
     handed: dict[str, list[_Handed]] = {}
     for entry in entries:
@@ -57,11 +57,11 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
             reading.unmatched.append(Unmatched(entry.name, reason))
     for user, attempts in _with_bases(handed).items():
         for files in _attempts(attempts):
-            reading.found.append(_found(user, files, len(attempts) > len(files), gatherer))
+            reading.found.append(_found(user, files, gatherer, one_of_several=len(attempts) > len(files)))
     return reading
 
 
-def _found(user: str, files: Sequence[_Handed], one_of_several: bool, gatherer: Gatherer) -> Found:
+def _found(user: str, files: Sequence[_Handed], gatherer: Gatherer, *, one_of_several: bool) -> Found:
     name, number = files[0].name, max(f.number for f in files)
     label = f"{name}_{user}" if name else user
     folder = f"{label}-{number + 1}" if one_of_several else label
@@ -89,7 +89,7 @@ def _parse(entry: Entry) -> _Handed | None:
 
 
 def _with_bases(handed: dict[str, list[_Handed]]) -> dict[str, list[_Handed]]:
-    """Tell `-1` that Canvas added from `hw-1.py` that everybody was given: somebody has the name without it."""
+    """Distinguish a `-1` that Canvas added from `hw-1.py` that all were given: some student has the name without it."""
     plain = Counter(name for files in handed.values() for name in {f.file for f in files})
 
     def based(file: _Handed, own: set[str]) -> _Handed:
@@ -105,7 +105,7 @@ def _with_bases(handed: dict[str, list[_Handed]]) -> dict[str, list[_Handed]]:
 
 
 def _attempts(files: Sequence[_Handed]) -> list[list[_Handed]]:
-    """A new attempt begins, in the order of the attachments, where a name comes again."""
+    """Split files into attempts: in the order of the attachments, a name that repeats begins a new attempt."""
     attempts: list[list[_Handed]] = [[]]
     entered = [f for f in files if f.attachment == 0]
     for file in sorted((f for f in files if f.attachment), key=lambda f: (f.attachment, f.file)):

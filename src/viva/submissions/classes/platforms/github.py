@@ -1,6 +1,6 @@
 """Clones of a class's repositories: `<slug>-submissions/<slug>-<login or team>/`, or folders `<slug>-…` with a `.git`.
 
-Nothing of a clone's `.git` is read and git is not run: both belong to the student.
+Nothing in a clone's `.git` is read and git is not run: both belong to the student.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from viva.submissions.classes.gathering import Gatherer
 
 SOURCE: Final = "github"
 ROSTER: Final = "classroom_roster.csv"
-"""What the classroom's site gives to download; beside the clones it is used where no other roster was given."""
+"""The roster that the classroom's site offers; if it is next to the clones, it is used unless another was given."""
 _SUBMISSIONS: Final = "-submissions"
 
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
-    """The folder is called as the classroom's tool calls it, or every folder in it is a clone of one slug."""
+    """Recognise it by the folder's name from the classroom's tool, or by folders that are all clones of one slug."""
     names = [e.name for e in entries if e.sort == "folder"]
     here = folder.absolute().name
     slug = here.removesuffix(_SUBMISSIONS)
@@ -28,7 +28,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One submission for each repository."""
+    """Read one submission for each repository."""
     reading = Reading()
     folders = [e for e in entries if e.sort == "folder"]
     here = folder.absolute().name
@@ -55,7 +55,7 @@ def _found(entry: Entry, prefix: str) -> Found:
 
 
 def _common(names: Sequence[str]) -> str:
-    """What two or more names begin with, up to a hyphen."""
+    """Return the common beginning of two or more names, up to a hyphen."""
     if len(names) < 2:
         return ""
     first, last = min(names), max(names)  # whatever these two share, all share

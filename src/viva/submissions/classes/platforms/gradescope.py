@@ -1,7 +1,7 @@
-"""Gradescope, "Export submissions": `submission_metadata.yml` beside one folder or PDF for each submission.
+"""Gradescope, "Export submissions": `submission_metadata.yml` next to one folder or PDF for each submission.
 
 The file is written by a Ruby program: its keys are symbols, which are plain text with a colon for a safe reader. It
-holds what students typed and what autograders printed, so its size, depth and aliases are bounded before it is built.
+holds what students typed and what autograders printed, so size, depth and aliases are bounded before it is loaded.
 """
 
 import re
@@ -33,15 +33,15 @@ _MERGE: Final = "<<"
 
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
-    """The file with the metadata is there."""
+    """Recognise it by the file with the metadata."""
     return any(e.name == _METADATA for e in entries)
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One submission for each submission of the metadata, with all who handed it in.
+    """Read one submission for each submission in the metadata, with all its submitters.
 
     Raises:
-        UsageError: the metadata is no file, or too large.
+        UsageError: the metadata is not a file, or too large.
     """
     reading = Reading()
     known = _told(folder / _METADATA, reading)
@@ -86,7 +86,7 @@ def _people(submitters: object, number: str) -> Iterator[Person]:
             name, sid, email = (clean(_text(each.get(key))) for key in (":name", ":sid", ":email"))
             keys = {"id": sid, "email": email, "gradescope": sid or email}
             if sid or email or name:
-                # A name alone tells nobody apart: then the submission is part of who it is.
+                # A name alone does not identify a person: then the submission's number is added to it.
                 yield Person(
                     sid or email or f"{name} ({number})", name, {key: text for key, text in keys.items() if text}
                 )
@@ -101,9 +101,10 @@ def _text(value: object) -> str:
 
 
 def _told(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
-    """What the metadata tells of each submission, one after the other: no class is too large.
+    """Return the metadata of each submission, read one after the other: no class is too large.
 
-    What starts a submission starts a line; within one, everything is indented. One that cannot be read costs itself.
+    Each submission starts at the beginning of a line; everything in it is indented. If the metadata of one cannot be
+    read, only that submission is without.
     """
     known: dict[str, Mapping[str, Any]] = {}
     for part in _TOP.split(read_text(path, MOST_BYTES)):
@@ -112,8 +113,7 @@ def _told(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
             continue
         try:
             _bound(part)
-            value = yaml.load(part, Loader=_LOADER)  # a safe loader: plain values only
-            told = value.get(key)
+            told = _load(part).get(key)
             known[key] = told if isinstance(told, Mapping) else {}
         except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError) as error:
             problem = clean(str(getattr(error, "problem", None) or error))[:200]
@@ -122,8 +122,17 @@ def _told(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
     return known
 
 
+def _load(text: str) -> Any:
+    """Load plain values with the safe loader, the fast one where it is installed."""
+    loader = _LOADER(text)
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
+
+
 def _bound(text: str) -> None:
-    """Refuse what would grow while it is built: nesting without end, aliases of aliases, merged mappings."""
+    """Refuse what would grow while it is loaded: endless nesting, aliases of aliases, merged mappings."""
     depth = aliases = 0
     for events, event in enumerate(yaml.parse(text, Loader=_LOADER)):
         aliases += isinstance(event, AliasEvent)

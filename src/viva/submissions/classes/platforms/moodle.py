@@ -1,7 +1,7 @@
 """Moodle, "Download all submissions": folders or flat files, `{Full Name}_{number}_assignsubmission_file…`.
 
 The number is that of the participant in the grading worksheet ("Participant 1234"), or of the team. Names have spaces
-where they had underscores; some sites put the user's name in front. In a blind assignment everybody is "Participant".
+where they had underscores; some sites put the login in front. In a blind assignment everyone is "Participant".
 """
 
 import re
@@ -25,7 +25,7 @@ _NAME: Final = re.compile(
 
 @dataclass(slots=True)
 class _Of:
-    """What one participant or team handed in."""
+    """What one participant or team submitted."""
 
     who: str
     number: str
@@ -33,13 +33,13 @@ class _Of:
 
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
-    """Some names are of Moodle's making, and most are."""
+    """Recognise it by names of Moodle's form: at least one, and at least half of all."""
     fitting = sum(1 for e in entries if _NAME.fullmatch(e.name))
     return fitting > 0 and 2 * fitting >= len(entries)
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One submission for each participant or team: its files, and the text that was entered."""
+    """Read one submission for each participant or team: its files, and the text that was entered."""
     reading = Reading()
     handed: dict[tuple[str, str], _Of] = {}
     for entry in entries:
@@ -56,14 +56,14 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
         label = f"{clean(of.who.replace('_', ' '))}_{of.number}"
         only = of.parts[0]
         path = only[1] if len(of.parts) == 1 and only[0] == "" else gatherer.gather(label, of.parts)
-        # A team may have the number of a participant: then the name tells them apart.
+        # A team may have the number of a participant: then the name distinguishes them.
         people, group = _people(of.who, of.number, label if numbers[of.number] > 1 else of.number)
         reading.found.append(Found(label, path, people, group=group, also={"moodle": of.number}))
     return reading
 
 
 def _parts(entry: Entry, file: str) -> Iterator[tuple[str, Path]]:
-    """A flat file under its own name; a folder as it is, or its entries where it is Moodle's for a text."""
+    """Yield a flat file under its own name, and a folder as it is, or its entries if Moodle made it for a text."""
     if entry.sort == "file":
         yield file or entry.name, entry.path
     elif "_assignsubmission_file" in entry.name:
@@ -73,7 +73,7 @@ def _parts(entry: Entry, file: str) -> Iterator[tuple[str, Path]]:
 
 
 def _people(who: str, number: str, id_: str) -> tuple[tuple[Person, ...], str]:
-    """Who it may be, a login in front of the name if it may be one; and the name, which may be that of a team."""
+    """Return who it may be, with a login in front of the name if there is one; and the name, which may be a team's."""
     name = clean(who.replace("_", " "))
     if name == _BLIND:
         return (Person(id_, "", {"moodle": number}),), ""

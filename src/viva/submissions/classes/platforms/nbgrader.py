@@ -15,11 +15,11 @@ _SUBMITTED: Final = "submitted"
 _TIMESTAMP: Final = "timestamp.txt"
 _MOST_TIMESTAMP: Final = 1 << 10
 _LOOKED_AT: Final = 50
-"""Students whose folders are looked into for a timestamp."""
+"""Students whose folders are searched for a timestamp."""
 
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
-    """A folder `submitted` with folders of folders, or folders of folders most of which have a timestamp."""
+    """Recognise a folder `submitted` with folders of folders, or folders of folders most of which have a timestamp."""
     if any(e.name == _SUBMITTED and e.sort == "folder" for e in entries):
         return any(_assignments(e) for e in entries_of(folder / _SUBMITTED))
     students = [e for e in entries if e.sort == "folder"][:_LOOKED_AT]
@@ -32,7 +32,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One submission for each student and assignment."""
+    """Read one submission for each student and assignment."""
     reading = Reading()
     if any(e.name == _SUBMITTED and e.sort == "folder" for e in entries):
         entries = entries_of(folder / _SUBMITTED)
@@ -78,7 +78,7 @@ def _assignments(student: Entry) -> tuple[Entry, ...]:
 
 
 def _submitted_at(path: Path) -> datetime | None:
-    """The time that nbgrader wrote; where it says no zone it means UTC."""
+    """Read the time that nbgrader wrote; without a zone it is UTC."""
     if not path.is_file():
         return None
     try:

@@ -1,4 +1,4 @@
-"""What no platform made: a folder of folders, one archive a student, or one file a student, in any mixture."""
+"""A class without a platform: a folder, an archive or a file for each student, in any mixture."""
 
 from pathlib import Path, PurePath
 from typing import Final
@@ -13,18 +13,18 @@ from viva.submissions.file_names import is_archive, is_code
 
 SOURCE: Final = "folder"
 _DEPTH: Final = 2
-"""Folders in a student's folder that are looked into for work."""
+"""Levels of folders in a student's folder that are searched for work."""
 
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
-    """A class as `viva grade` takes it, or at least two files that can be graded with nothing else that can."""
+    """Recognise a class as `viva grade` does, or at least two files that can be graded."""
     if discover([folder]) != [folder]:
         return True
     return sum(map(is_one, entries)) >= 2
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
-    """One submission for each folder, archive and file that can be graded.
+    """Read one submission for each folder, archive and file that can be graded.
 
     A link is a submission as well: its result says that it was not followed.
     """
@@ -41,14 +41,14 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
 
 
 def is_class_of_one(entries: tuple[Entry, ...]) -> bool:
-    """Whether there is a folder or archive of somebody's work, where no class was recognised."""
+    """Return whether a folder in which no class was recognised holds a folder or archive of a student's work."""
     if any(e.sort == "file" and is_code(e.name) for e in entries):
         return False
     return any(is_one(e) or (e.sort == "folder" and _holds_work(e.path, 0)) for e in entries)
 
 
 def is_one(entry: Entry) -> bool:
-    """Whether a file alone can be somebody's work."""
+    """Return whether a file alone can be a student's work."""
     return entry.sort == "file" and (is_archive(entry.name) or is_code(entry.name))
 
 
@@ -63,7 +63,7 @@ def _holds_work(folder: Path, depth: int) -> bool:
 
 
 def _stem(entry: Entry) -> str:
-    """The name without the ending of an archive or a file."""
+    """Return the name without the ending of an archive or a file."""
     if entry.sort == "folder":
         return entry.name
     ending = next((e for e in sorted(ARCHIVES, key=len, reverse=True) if entry.name.lower().endswith(e)), None)
