@@ -50,7 +50,7 @@ def test_an_archive_is_graded_by_student(viva: Viva, export: Path, own_course: P
     assert scores(Path("out")) == {"lovelaceada_1001": 9.0, "turingalan_1002": 3.0}
     with Records.open("sqlite:///records.db", own_course) as records:
         (kept,) = records.history("alan@x.org")
-    attempt = kept.marked.attempt
+    attempt = kept.scored.attempt
     assert (attempt.source, attempt.late, attempt.students[0].id) == ("canvas", True, "S2")
     assert attempt.path.read_text() == KEEPS_CASE if attempt.path.is_file() else attempt.path.is_dir()
 

@@ -128,12 +128,12 @@ def test_marks_of_records_can_be_changed_in_a_folder(viva: Viva, some_class: Pat
     marked = load_results(file)
     assert [test.number for test in marked.tests if test.extra_data.unmarked is not None] == ["2.2"]
     content_hash = marked.extra_data.content_hash
-    graded = joined(marked, {})
+    graded = with_decisions(marked, {})
     assert graded.extra_data.still_open == "1"
     mark(keeping, content_hash, replace(MARK, earned=Fraction(1), told="All of it."))
     viva("grade", some_class, "-o", "again")
     assert prose_of(result("again", "bob"))["output"] == "All of it."
-    assert to_bytes(joined(load_results(file), {})) == to_bytes(graded)
+    assert to_bytes(with_decisions(load_results(file), {})) == to_bytes(graded)
 
 
 def test_marks_that_lie_beside_results_stand_in_them_again(viva: Viva, own_course: Path, tmp_path: Path) -> None:

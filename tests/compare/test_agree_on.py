@@ -18,7 +18,7 @@ from viva.compare.counterexamples import search
 from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
 from viva.grading import Disagreement, agree_on
 from viva.grading import strategies as ready
-from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, Lacking, StudentRaised
+from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, MissingAttribute, StudentRaised
 
 
 def overlap(candidate, reference):
@@ -225,8 +225,8 @@ def test_a_time_out_is_not_repeated():
 
 def test_what_a_library_lacks_is_told_beside_the_example():
     def student(candidate, reference):
-        lacking = Lacking("numpy", "2.4.0", "product")
-        raise StudentRaised("AttributeError", "no product", [Frame("a.py", 3, "f", "x")], lacking=lacking)
+        missing = MissingAttribute("numpy", "2.4.0", "product")
+        raise StudentRaised("AttributeError", "no product", [Frame("a.py", 3, "f", "x")], missing_attribute=missing)
 
     with pytest.raises(Disagreement, match=r"\(a\.py, line 3; graded with numpy 2\.4\.0, which has no `product`\)"):
         asked(student)

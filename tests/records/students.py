@@ -13,8 +13,8 @@ from viva.model.hand_grading import APPEAL, SECOND, SETTLED
 from viva.records import Records
 from viva.records.hand_grading import append, undo
 from viva.records.overrides import override
-from viva.records.proposals import decide, propose, waiting
-from viva.records.store import Kept, Reason
+from viva.records.proposals import decide, pending_proposal, propose
+from viva.records.store import Reason, StoredScore
 from viva.replay.call_log import CallLog, Exchange
 from viva.replay.call_log.call_log import question_of
 
@@ -37,7 +37,7 @@ def call_log(who: str) -> bytes:
     return made.to_bytes()
 
 
-def keep(records: Records, attempt: Attempt, who: str, *, transcribed: bool = True) -> Kept:
+def keep(records: Records, attempt: Attempt, who: str, *, transcribed: bool = True) -> StoredScore:
     """A graded submission whose messages name the student."""
     (number,) = records.add_attempts("small", [(attempt, f"hash of {attempt.name}")])
     score = graded(attempt, who)
@@ -66,12 +66,12 @@ def fill(records: Records) -> None:
     second = keep(records, handed_in("lovelaceada_1001-attempt-2", ADA, attempt=2), "Ada Lovelace")
     keep(records, handed_in("submission_7", ADA, BOB, team="Team Rocket"), "Bob Stone")
     cem = keep(records, handed_in("özkancem_1003", CEM), "Cem Özkan")
-    attempt = second.marked.attempt
-    override(records, second.marked.score, attempt.name, "1", Fraction(3), Reason("grace", "Ada argued well"))
-    override(records, cem.marked.score, cem.marked.attempt.name, "1", Fraction(2), Reason("grace", "seen"))
-    found = [(kept, graded(kept.marked.attempt, "Ada", 1, 1), b"") for kept in (first, second, cem)]
+    attempt = second.scored.attempt
+    override(records, second.scored.score, attempt.name, "1", Fraction(3), Reason("grace", "Ada argued well"))
+    override(records, cem.scored.score, cem.scored.attempt.name, "1", Fraction(2), Reason("grace", "seen"))
+    found = [(kept, graded(kept.scored.attempt, "Ada", 1, 1), b"") for kept in (first, second, cem)]
     propose(records, "small", "m2", found, Reason("grace", "other points"))
-    proposal = waiting(records, "small")
+    proposal = pending_proposal(records, "small")
     assert proposal is not None
     decide(records, proposal, BY, applied=True, chosen=lambda change: change.kept.id in (first.id, cem.id))
     mark(records)

@@ -63,7 +63,7 @@ def test_marks_of_prose_are_theirs(filled: Records) -> None:
 def test_of_the_same_bytes_there_is_nothing_that_another_student_wrote(filled: Records) -> None:
     (first, *_) = filled.current("small")
     for attempt in (students.handed_in("bobs", students.BOB), students.handed_in("nobodys")):
-        filled.add_attempts("small", [(attempt, first.marked.score.content_hash)])
+        filled.add_attempts("small", [(attempt, first.scored.score.content_hash)])
     for name, attempt in (("m-4712", -1), ("nobodys", 0)):
         told = account_of(filled, name)["attempts"][attempt]["reviews"]
         assert [row["kind"] for row in told] == ["mark", "mark", "settled"]

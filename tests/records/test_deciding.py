@@ -12,30 +12,30 @@ from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.hand_grading import append, undo
 from viva.records.overrides import ByHand, Override, all_overrides, decided, overridden, override
-from viva.records.proposals import Change, decide, propose, waiting
-from viva.records.store import Kept, Reason
+from viva.records.proposals import Change, decide, pending_proposal, propose
+from viva.records.store import Reason, StoredScore
 
 BY = Reason("grace", "a fairer tolerance")
 
 
 def gain(change: Change) -> Fraction:
-    return change.score.earned - change.kept.marked.score.earned
+    return change.score.earned - change.kept.scored.score.earned
 
 
-def keep(records: Records, name: str, *earned: int) -> Kept:
+def keep(records: Records, name: str, *earned: int) -> StoredScore:
     (number,) = records.add_attempts("small", [(samples.attempt(name), "00")])
     made = records.add_score(number, samples.score(name, *earned), made_with="m1", identity=None, reason=Reason("ada"))
     (kept,) = [k for k in records.current("small") if k.id == made]
     return kept
 
 
-def proposal_for(records: Records, *found: tuple[Kept, Score]) -> None:
+def proposal_for(records: Records, *found: tuple[StoredScore, Score]) -> None:
     propose(records, "small", "m2", [(kept, score, b"") for kept, score in found], BY)
 
 
 def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Records) -> None:
     kept = keep(records, "ada", 4, 1)
-    score = kept.marked.score
+    score = kept.scored.score
     override(records, score, "ada", "2", Fraction(5, 2), BY)
     held = ByHand.of(records, "small").held("ada")
     by_hand = overridden(score, held).entries[1]
@@ -57,7 +57,7 @@ def test_an_override_is_about_the_attempt_that_was_there_and_those_after_it(reco
         hand_in(attempt)
         if points is not None:
             override(records, samples.score(), "ada", "2", Fraction(points), BY)
-    assert [kept.marked.score.entries[1].earned for kept in decided(records, "small")] == [2, 3, 3]
+    assert [kept.scored.score.entries[1].earned for kept in decided(records, "small")] == [2, 3, 3]
 
 
 def test_an_override_of_what_is_worth_less_by_now_gives_all_that_there_is(records: Records) -> None:
@@ -80,15 +80,15 @@ def test_an_override_stands_above_a_mark_of_prose(records: Records) -> None:
     append(records, "small", "a1", [(prose.place(), prose.said(3))], BY)
     append(records, "small", "a2", [(prose.place("01"), prose.said(4, done=False))], BY)
     override(records, graded, "bob", "3", Fraction(1), BY)
-    ada, bob, cem = (kept.marked.score for kept in decided(records, "small"))
+    ada, bob, cem = (kept.scored.score for kept in decided(records, "small"))
     assert [(s.earned, s.still_open) for s in (ada, bob, cem)] == [(8, 0), (6, 0), (5, 4)]
     assert "(was partial, 3)" in bob.entries[2].staff_message
     by_hand = ByHand.of(records, "small")
     assert all(map(by_hand.touches, records.current("small"))), "a draft may have been a mark before"
     undo(records, "small", "u1", BY, 1)
-    assert [kept.marked.score.earned for kept in decided(records, "small")] == [8, 6, 5]
+    assert [kept.scored.score.earned for kept in decided(records, "small")] == [8, 6, 5]
     undo(records, "small", "u2", BY, 1)
-    assert [kept.marked.score.earned for kept in decided(records, "small")] == [5, 6, 5]
+    assert [kept.scored.score.earned for kept in decided(records, "small")] == [5, 6, 5]
 
 
 @pytest.mark.parametrize(
@@ -110,46 +110,46 @@ def test_a_wrong_override_is_refused(records: Records, test: str, earned: int, r
 def test_nothing_changes_before_a_proposal_is_applied(records: Records) -> None:
     ada, bob = keep(records, "ada", 1, 1), keep(records, "bob", 4, 4)
     proposal_for(records, (ada, samples.score("ada", 4, 1)), (bob, samples.score("bob", 4, 2)))
-    proposal = waiting(records, "small")
+    proposal = pending_proposal(records, "small")
     assert proposal is not None and [gain(change) for change in proposal.changes] == [3, -2]
     (test,) = proposal.changes[1].tests
     assert (test.test_id, test.before, test.after, test.message) == ("test_it.py::test_2", 4, 2, "expected 3")
-    assert [kept.marked.score.earned for kept in records.current("small")] == [2, 8]
+    assert [kept.scored.score.earned for kept in records.current("small")] == [2, 8]
 
     done = decide(records, proposal, BY, applied=True, chosen=lambda change: gain(change) > 0)
-    assert [change.kept.marked.attempt.name for change in done] == ["ada"]
+    assert [change.kept.scored.attempt.name for change in done] == ["ada"]
     first, second = records.current("small")
-    assert (first.marked.score.earned, first.kind, first.made_with, first.by) == (5, "regraded", "m2", "grace")
+    assert (first.scored.score.earned, first.kind, first.made_with, first.by) == (5, "regraded", "m2", "grace")
     assert second == bob
-    left = waiting(records, "small")
+    left = pending_proposal(records, "small")
     assert left is not None and [gain(change) for change in left.changes] == [-2]
     assert decide(records, proposal, BY, applied=True, chosen=lambda change: gain(change) > 0) == []
 
     decide(records, left, BY, applied=False)
     assert records.current("small")[1] == bob
-    assert (after := waiting(records, "small")) is not None and after.changes == []
-    assert [kept.marked.score.earned for kept in records.history("ada")] == [2, 5]
+    assert (after := pending_proposal(records, "small")) is not None and after.changes == []
+    assert [kept.scored.score.earned for kept in records.history("ada")] == [2, 5]
 
 
 def test_a_proposal_for_a_score_that_counts_no_more_is_void(records: Records) -> None:
     ada = keep(records, "ada", 1, 1)
     proposal_for(records, (ada, samples.score("ada", 4, 1)))
     keep(records, "ada", 4, 4)
-    proposal = waiting(records, "small")
+    proposal = pending_proposal(records, "small")
     assert proposal is not None and proposal.changes == []
 
 
 def test_what_a_regrade_leaves_as_it_was_is_kept_at_once(records: Records) -> None:
     ada, bob, cem = (keep(records, name, 2, 2) for name in ("ada", "bob", "cem"))
     later = keep(records, "cem", 4, 4)
-    same = [(each, each.marked.score, b"said") for each in (bob, cem)]
+    same = [(each, each.scored.score, b"said") for each in (bob, cem)]
     found = [(ada, samples.score("ada", 3, 3), b"")]
     propose(records, "small", "m2", found, BY, same=same, identity=lambda kept: f"of {kept.id}")
-    proposal = waiting(records, "small")
+    proposal = pending_proposal(records, "small")
     assert proposal is not None and [change.kept.id for change in proposal.changes] == [ada.id]
     first, second, third = records.current("small")
     assert (first, third) == (ada, later), "nothing takes the place of a score that came meanwhile"
-    assert second.marked == bob.marked and records.graded([f"of {bob.id}", f"of {cem.id}"]) == {f"of {bob.id}"}
+    assert second.scored == bob.scored and records.graded([f"of {bob.id}", f"of {cem.id}"]) == {f"of {bob.id}"}
     assert (second.kind, second.made_with, second.by, second.why) == ("regraded", "m2", BY.by, BY.why)
     assert records.call_log(second.call_log_id) == b"said"
 
@@ -158,17 +158,17 @@ def test_of_two_proposals_the_later_one_waits(records: Records) -> None:
     ada = keep(records, "ada", 1, 1)
     proposal_for(records, (ada, samples.score("ada", 2, 1)))
     proposal_for(records, (ada, samples.score("ada", 3, 1)))
-    proposal = waiting(records, "small")
+    proposal = pending_proposal(records, "small")
     assert proposal is not None and [gain(change) for change in proposal.changes] == [2]
-    assert waiting(records, "other") is None
+    assert pending_proposal(records, "other") is None
 
 
 def test_tests_that_came_and_went_are_changes_too(records: Records) -> None:
     ada = keep(records, "ada", 1, 1)
-    first, second = ada.marked.score.entries
+    first, second = ada.scored.score.entries
     renamed = replace(second, test_id="test_it.py::test_3", points=Fraction(9))
-    proposal_for(records, (ada, replace(ada.marked.score, entries=(first, renamed))))
-    proposal = waiting(records, "small")
+    proposal_for(records, (ada, replace(ada.scored.score, entries=(first, renamed))))
+    proposal = pending_proposal(records, "small")
     assert proposal is not None
     (change,) = proposal.changes
     assert [(t.test_id, t.before, t.after) for t in change.tests] == [

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, inspect, select, text
 from viva.records import Records
 from viva.records.database import REVISION, open_database
 from viva.records.database_tables import METADATA
-from viva.records.hand_grading import append, standing_rows
+from viva.records.hand_grading import append, latest_rows
 from viva.records.store import Reason
 from viva.records.student_removal import remove
 
@@ -69,7 +69,7 @@ def test_rows_of_earlier_forms_are_kept(url: str, tmp_path: Path, revision: str)
         said = append(
             records, "small", "a1", [(prose.place("hash of lovelaceada_1001"), prose.said(3))], Reason("grace")
         )
-        assert standing_rows(records, "small") == said
-        assert remove(records, "m-4711", Reason("grace"), os.urandom(16)).extent.scores == 3
-        assert [kept.marked.score.earned for kept in records.current("small")] == [5, 2]
-        assert standing_rows(records, "small") == []
+        assert latest_rows(records, "small") == said
+        assert remove(records, "m-4711", Reason("grace"), os.urandom(16)).counts.scores == 3
+        assert [kept.scored.score.earned for kept in records.current("small")] == [5, 2]
+        assert latest_rows(records, "small") == []

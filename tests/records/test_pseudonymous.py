@@ -16,7 +16,7 @@ from viva.model.plain import score_to_plain
 from viva.records import Records
 from viva.records.anonymised_copy import anonymised_copy
 from viva.records.database_tables import METADATA
-from viva.records.hand_grading import standing_rows, undo
+from viva.records.hand_grading import latest_rows, undo
 from viva.records.overrides import ByHand, decided
 from viva.records.row_packing import unpack_score
 from viva.records.store import Reason
@@ -58,13 +58,13 @@ def test_no_name_is_left_in_any_row(filled: Records, tmp_path: Path) -> None:
     assert unpacked(filled) == before, "the records are as they were"
     with Records.open("sqlite:///copy.db", tmp_path) as copy:
         after = unpacked(copy)
-        counted = {kept.marked.attempt.students[0].id: kept.marked.score.earned for kept in decided(copy, "small")}
+        counted = {kept.scored.attempt.students[0].id: kept.scored.score.earned for kept in decided(copy, "small")}
         by_hand = ByHand.of(copy, "small")
-        touched = [kept for kept in copy.current("small") if kept.marked.attempt.name in by_hand.overrides]
+        touched = [kept for kept in copy.current("small") if kept.scored.attempt.name in by_hand.overrides]
         assert len(touched) == 2 == len(by_hand.overrides), "overrides are of submissions that are there"
-        written = {kept.marked.score.content_hash for kept in copy.current("small")}
+        written = {kept.scored.score.content_hash for kept in copy.current("small")}
         assert len(by_hand.marks) == 3 and set(by_hand.marks) <= written, "marks are of contents that are there"
-        last = standing_rows(copy, "small")[-1]
+        last = latest_rows(copy, "small")[-1]
         (back,) = undo(copy, "small", "one more", Reason(last.by), 1)
         assert last.undoes and back.place != last.place, "what was taken back is known there too"
     assert {name: len(rows) for name, rows in after.items()} == {name: len(rows) for name, rows in before.items()}
@@ -95,7 +95,7 @@ def test_a_student_who_is_called_as_a_status_breaks_nothing(records: Records, tm
     assert anonymised_copy(records, tmp_path / "copy.db", SECRET) == 1
     with Records.open("sqlite:///copy.db", tmp_path) as copy:
         (kept,) = copy.current("small")
-    assert [entry.status for entry in kept.marked.score.entries] == ["passed", "partial"]
+    assert [entry.status for entry in kept.scored.score.entries] == ["passed", "partial"]
 
 
 def test_nothing_is_written_over(filled: Records, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_what_is_theirs_goes_and_nothing_else(filled: Records) -> None:
     after = rows(filled)
     assert removal.unwiped == "" and removal.mentions == ()
     gone = {table.name: len(before[table.name]) - len(after[table.name]) for table in ALL}
-    extent = removal.extent
+    extent = removal.counts
     assert gone == {
         "attempts": 2, "scores": 3, "call_logs": 2, "overrides": 1, "reviews": 4, "proposed": 2, "decisions": 1,
     }  # fmt: skip
@@ -106,13 +106,13 @@ def test_a_call_log_of_others_stays(filled: Records) -> None:
         (ada, *_) = connection.execute(select(scores.c.call_log_id).order_by(scores.c.id)).scalars()
         last = connection.execute(select(scores.c.id).order_by(scores.c.id.desc()).limit(1)).scalar()
         connection.execute(scores.update().where(scores.c.id == last).values(call_log_id=ada))
-    assert remove(filled, "m-4711", WHY, SECRET).extent.call_logs == 1
+    assert remove(filled, "m-4711", WHY, SECRET).counts.call_logs == 1
     assert ada in {row.id for row in rows(filled)["call_logs"]}
 
 
 def test_nothing_goes_without_being_asked_for(filled: Records) -> None:
     before = rows(filled)
-    assert would_remove(filled, "m-4711").extent.scores == 3
+    assert would_remove(filled, "m-4711").counts.scores == 3
     with pytest.raises(UsageError, match="names the student"):
         remove(filled, "m-4711", Reason("grace", "ada has left"), SECRET)
     assert rows(filled) == before
@@ -122,7 +122,7 @@ def test_where_rows_that_stay_name_them_is_said(filled: Records) -> None:
     kept = students.keep(filled, students.handed_in("x", students.BOB), "Bob")
     from viva.records.overrides import override
 
-    override(filled, kept.marked.score, "x", "1", None, Reason("grace", "copied from Cem Özkan"))
+    override(filled, kept.scored.score, "x", "1", None, Reason("grace", "copied from Cem Özkan"))
     assert remove(filled, "m-4713", WHY, SECRET).mentions == (
         f"overrides, row {rows(filled)['overrides'][-1].id}: why",
     )
@@ -130,25 +130,25 @@ def test_where_rows_that_stay_name_them_is_said(filled: Records) -> None:
 
 def test_decisions_by_a_name_that_others_share_stay(filled: Records) -> None:
     students.keep(filled, students.handed_in("özkancem_1003", students.BOB, attempt=2), "Bob")
-    assert remove(filled, "m-4713", WHY, SECRET).extent.overrides == 0
+    assert remove(filled, "m-4713", WHY, SECRET).counts.overrides == 0
 
 
 def test_marks_of_bytes_that_others_handed_in_too_stay(filled: Records) -> None:
     """Until these go as well; and where they name the student, that is said."""
     (first, *_) = filled.current("small")
-    theirs = [(students.handed_in("copied", students.BOB), first.marked.score.content_hash)]
+    theirs = [(students.handed_in("copied", students.BOB), first.scored.score.content_hash)]
     (number,) = filled.add_attempts("small", theirs)
-    filled.add_score(number, first.marked.score, made_with="m1", identity=None, reason=WHY)
+    filled.add_score(number, first.scored.score, made_with="m1", identity=None, reason=WHY)
     removal = remove(filled, "m-4711", WHY, SECRET)
     (by_ada,) = [row for row in rows(filled)["reviews"] if row.kind == "appeal"]
-    assert removal.extent.reviews == 0 and f"reviews, row {by_ada.id}: by" in removal.mentions
-    assert remove(filled, "m-4712", WHY, SECRET).extent.reviews == 5, "with those of what the team handed in"
+    assert removal.counts.reviews == 0 and f"reviews, row {by_ada.id}: by" in removal.mentions
+    assert remove(filled, "m-4712", WHY, SECRET).counts.reviews == 5, "with those of what the team handed in"
     assert [row.action for row in rows(filled)["reviews"]] == ["a5", "a7", "a8"]
 
 
 def test_marks_of_the_same_bytes_in_another_assignment_stay(filled: Records) -> None:
     append(filled, "large", "a1", [(prose.place("hash of özkancem_1003"), prose.said(1))], WHY)
-    assert remove(filled, "m-4713", WHY, SECRET).extent.reviews == 3
+    assert remove(filled, "m-4713", WHY, SECRET).counts.reviews == 3
     assert [row.assignment for row in rows(filled)["reviews"]].count("large") == 1
 
 
@@ -193,5 +193,5 @@ def test_who_cannot_be_told_is_nobody(filled: Records, name: str, said: str) -> 
 
 def test_what_nobody_handed_in_can_be_taken_away_by_its_name(filled: Records) -> None:
     students.keep(filled, students.handed_in("found.py"), "somebody")
-    assert remove(filled, "found.py", WHY, SECRET).extent.attempts == 1
+    assert remove(filled, "found.py", WHY, SECRET).counts.attempts == 1
     assert removals.name in rows(filled)

@@ -14,7 +14,7 @@ from prose import ALAN, GRACE, WHY, place, said
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Judgement, Place, Review
 from viva.records import Records
-from viva.records.hand_grading import Changed, append, history, said_of, since, standing_rows
+from viva.records.hand_grading import Changed, append, history, latest_rows, rows_about, since
 from viva.records.hand_grading.decision_rows import storable
 
 PLACES = [place(content_hash) for content_hash in ("00", "01", "02")]
@@ -37,7 +37,9 @@ def test_the_rows_of_an_action_stand_in_its_order_whatever_the_number(records: R
     rows = append(records, "small", "all", many, GRACE)
     assert [(row.place, row.judgement) for row in rows] == many and {row.at for row in rows} == {rows[0].at}
     assert [row.id for row in rows] == sorted({row.id for row in rows})
-    assert said_of(records, "small", [each.content_hash for each, _ in many]) == rows == standing_rows(records, "small")
+    assert (
+        rows_about(records, "small", [each.content_hash for each, _ in many]) == rows == latest_rows(records, "small")
+    )
     assert append(records, "small", "nothing", [], GRACE) == []
 
 
@@ -55,7 +57,7 @@ def test_the_latest_of_each_place_and_every_request_stand(records: Records) -> N
     for number in (4, 5):
         append(records, "small", f"a{number}", [(place(kind=APPEAL), Judgement())], WHY)
     append(records, "other", "a6", [(place(), said(0))], GRACE)
-    assert [(row.action, row.judgement.earned) for row in standing_rows(records, "small")] == [
+    assert [(row.action, row.judgement.earned) for row in latest_rows(records, "small")] == [
         ("a1", 1), ("a2", 2), ("a2", 4), ("a3", 3), ("a4", 0), ("a5", 0),
     ]  # fmt: skip
     assert [row.action for row in history(records, "small", "00", "2.1")] == ["a1", "a2", "a2", "a3", "a4", "a5"]
@@ -130,7 +132,7 @@ def _count(url: str, folder: str, marker: int) -> None:
     with Records.open(url, Path(folder)) as records:
         done = 0
         while done < 30:
-            last = next((row for row in standing_rows(records, "small") if row.place == place()), None)
+            last = next((row for row in latest_rows(records, "small") if row.place == place()), None)
             number, worth = (last.id, last.judgement.earned) if last else (0, Fraction(0))
             try:
                 append(

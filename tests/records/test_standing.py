@@ -9,7 +9,7 @@ from prose import entry, place, said, score
 from viva.examiner.outcome import judge
 from viva.grading.signals import NeedsReview
 from viva.model import Case, Status
-from viva.model.hand_grading import APPEAL, FIRST, SECOND, SETTLED, Judgement, Place, Review, Standing
+from viva.model.hand_grading import APPEAL, FIRST, SECOND, SETTLED, CurrentDecision, Judgement, Place, Review
 from viva.records.hand_grading import current_decisions, reviewed
 
 DRAFT = said(4, done=False)
@@ -24,7 +24,7 @@ def rows(**said_by: tuple[Place, Judgement]) -> list[Review]:
     ]
 
 
-def of(latest: list[Review]) -> Standing:
+def of(latest: list[Review]) -> CurrentDecision:
     return current_decisions(latest)["00", "2.1"]
 
 
@@ -76,7 +76,7 @@ def test_of_several_rows_of_a_place_the_latest_counts_in_whichever_order_they_co
 def test_a_request_for_another_look_changes_nothing_yet() -> None:
     asked = (place(kind=APPEAL), Judgement())
     assert of(rows(grace=(WHERE[FIRST], said(3)), ada=asked)).by == ("grace",)
-    assert of(rows(ada=asked)) == Standing(None)
+    assert of(rows(ada=asked)) == CurrentDecision(None)
     assert current_decisions([]) == {}
 
 
@@ -84,7 +84,7 @@ def test_a_request_for_another_look_changes_nothing_yet() -> None:
     ("earned", "status"), [(4, Status.PASSED), (9, Status.PASSED), (Fraction(1, 3), Status.PARTIAL), (0, Status.FAILED)]
 )
 def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, status: Status) -> None:
-    mark = Standing(said(0, earned=Fraction(earned), comment="Which one?"), ("grace", "alan"), "2026-11-02")
+    mark = CurrentDecision(said(0, earned=Fraction(earned), comment="Which one?"), ("grace", "alan"), "2026-11-02")
     *others, prose = reviewed(score(), {"2.1": mark, "2.2": mark}).entries
     assert others == list(score().entries[:-1])
     assert (prose.status, prose.earned, prose.rubric, prose.written) == (status, min(earned, 4), "2.1", "Because.")
@@ -95,11 +95,16 @@ def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, 
 
 
 def test_what_two_markers_differ_about_stays_open_and_staff_reads_so() -> None:
-    prose = reviewed(score(), {"2.1": Standing(None, why_open="Two differ.")}).entries[-1]
+    prose = reviewed(score(), {"2.1": CurrentDecision(None, why_open="Two differ.")}).entries[-1]
     assert (prose.status, prose.earned) == (Status.NEEDS_REVIEW, 0)
     assert prose.message == score().entries[-1].message, "students read that it is not marked yet"
     assert prose.staff_message == "Two differ."
-    for nothing in ({}, {"2.1": Standing(None)}, {"2.2": Standing(said(4))}, {"": Standing(said(4))}):
+    for nothing in (
+        {},
+        {"2.1": CurrentDecision(None)},
+        {"2.2": CurrentDecision(said(4))},
+        {"": CurrentDecision(said(4))},
+    ):
         assert reviewed(score(), nothing) == score()
 
 
@@ -107,7 +112,7 @@ def test_what_is_open_for_another_reason_is_left_alone() -> None:
     """Also what the tests decided, although a rubric's question is named there."""
     for status in set(Status) - {Status.NEEDS_REVIEW}:
         other = score("ada", entry(status=status))
-        assert reviewed(other, {"2.1": Standing(said(4), ("grace",))}) == other
+        assert reviewed(other, {"2.1": CurrentDecision(said(4), ("grace",))}) == other
 
 
 def test_no_mark_says_that_it_is_still_to_be_made() -> None:
@@ -116,6 +121,6 @@ def test_no_mark_says_that_it_is_still_to_be_made() -> None:
         message = judge(signal, answered=False).message
         case = Case("a", Status.NEEDS_REVIEW, Fraction(0), Fraction(2), message, message)
         open_ = replace(entry(), cases=(case, replace(case, label="b")))
-        (*_, prose) = reviewed(score("ada", open_), {"2.1": Standing(said(4), ("grace",))}).entries
+        (*_, prose) = reviewed(score("ada", open_), {"2.1": CurrentDecision(said(4), ("grace",))}).entries
         assert "Not marked yet" in open_.message and "Not marked yet" not in prose.message + prose.staff_message
         assert ("- short" in prose.message) is bool(signal.findings)

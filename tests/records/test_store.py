@@ -34,7 +34,7 @@ def keep(records: Records, name: str = "ada", *earned: int, identity: str | None
 def test_a_score_comes_back_as_it_was(records: Records) -> None:
     keep(records)
     (kept,) = records.current("small")
-    assert (kept.marked.attempt, kept.marked.score) == (samples.attempt(), samples.score())
+    assert (kept.scored.attempt, kept.scored.score) == (samples.attempt(), samples.score())
     assert (kept.by, kept.why, kept.kind, kept.made_with) == ("grace", "the first grading", "graded", "m")
     assert abs((datetime.now(UTC) - kept.at).total_seconds()) < 60
     assert records.call_log(kept.call_log_id) == b"said"
@@ -45,9 +45,9 @@ def test_the_latest_score_counts_and_every_one_is_kept(records: Records) -> None
     for earned in (1, 4, 2):
         keep(records, "ada", earned, earned)
     keep(records, "bob", 3, 3)
-    assert [kept.marked.score.earned for kept in records.current("small")] == [4, 6]
+    assert [kept.scored.score.earned for kept in records.current("small")] == [4, 6]
     for called in ("id-ada", "ADA@example.org", "Ada", "ada"):
-        assert [kept.marked.score.earned for kept in records.history(called)] == [2, 8, 4]
+        assert [kept.scored.score.earned for kept in records.history(called)] == [2, 8, 4]
     assert records.history("ad") == records.current("other") == []
 
 
@@ -77,8 +77,8 @@ def test_attempts_do_not_hide_each_other(
         records.add_score(number, samples.score("ada", points, 0), made_with="m", identity=None, reason=BY)
     keep(records, "bob", 4, 4)
     *attempts, bob = records.current("small")
-    assert [kept.marked.score.earned for kept in attempts] == standing
-    assert bob.marked.attempt.name == "bob"
+    assert [kept.scored.score.earned for kept in attempts] == standing
+    assert bob.scored.attempt.name == "bob"
 
 
 def test_the_same_grading_is_kept_once(records: Records) -> None:
@@ -124,7 +124,7 @@ def test_several_graders_write_at_once(url: str, tmp_path: Path) -> None:
         writer.join(120)
     assert [writer.exitcode for writer in writers] == [0, 0, 0]
     with Records.open(url, tmp_path) as records:
-        names = [kept.marked.attempt.name for kept in records.current("small")]
+        names = [kept.scored.attempt.name for kept in records.current("small")]
         assert len(names) == len(set(names)) == 20 + 3 * 20
         assert sum(len(records.history(f"s{n}")) for n in range(20)) == 20
 

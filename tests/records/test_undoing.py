@@ -12,7 +12,7 @@ from prose import ALAN, GRACE, WHY, place, said
 
 from viva.model.hand_grading import SECOND, SETTLED, Judgement, Place
 from viva.records import Records
-from viva.records.hand_grading import Changed, append, current_decisions, history, since, standing_rows, undo
+from viva.records.hand_grading import Changed, append, current_decisions, history, latest_rows, since, undo
 from viva.records.store import Reason
 
 NOTHING = Judgement(points=Fraction(4))
@@ -21,7 +21,7 @@ State = dict[Place, Judgement]
 
 def state(records: Records, assignment: str = "small") -> State:
     """What stands at each place of which something is said."""
-    found = {row.place: row.judgement for row in standing_rows(records, assignment)}
+    found = {row.place: row.judgement for row in latest_rows(records, assignment)}
     return {where: judgement for where, judgement in found.items() if judgement != NOTHING}
 
 
@@ -112,7 +112,7 @@ def test_rounds_are_apart_and_a_settlement_belongs_to_whoever_wrote_it(records: 
     assert undo(records, "small", "u1", ALAN, 1) == undo(records, "small", "u1", ALAN, 2) == []
     (row,) = undo(records, "small", "u2", GRACE, 2)
     assert (row.place, row.judgement.done) == (settled, False)
-    assert current_decisions(standing_rows(records, "small"))["00", "2.1"].judgement is None, "the two differ again"
+    assert current_decisions(latest_rows(records, "small"))["00", "2.1"].judgement is None, "the two differ again"
     (row,) = undo(records, "small", "u3", GRACE, 1)
     assert row.place == place() and undo(records, "small", "u4", GRACE, 1) == []
     assert state(records) == {second: said(2)}

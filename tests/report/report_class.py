@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from viva.config import Assignment, load_course
-from viva.model import Attempt, Case, Entry, Isolation, Marked, Score, Status, Student
+from viva.model import Attempt, Case, Entry, Isolation, Score, ScoredAttempt, Status, Student
 from viva.model.score import Curve
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def marked(name: str, *entries: Entry, students: tuple[str, ...] = (), attempt: 
         submission=name, content_hash="0" * 64, assignment="translation_and_masks", version=1, entries=entries,
         **{"isolation": Isolation("T3"), "wall_s": 0.3, **of_score},
     )  # fmt: skip
-    return Marked(Attempt(name, Path(name), tuple(map(Student, students)), number=attempt), score)
+    return ScoredAttempt(Attempt(name, Path(name), tuple(map(Student, students)), number=attempt), score)
 
 
 def shares(rows: list[list[float]]) -> list[Marked]:
@@ -68,7 +68,7 @@ def large_class(size: int, tests: int = 40, seed: int = 0) -> list[Marked]:
     return [_somebody(i, tests, draw) for i in range(size)]
 
 
-def _somebody(i: int, tests: int, draw: random.Random) -> Marked:
+def _somebody(i: int, tests: int, draw: random.Random) -> ScoredAttempt:
     ability = draw.gauss(0, 1)
     entries = []
     for j in range(tests):

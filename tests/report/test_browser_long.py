@@ -12,7 +12,7 @@ from hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, note
 from report_class import assignment, entry, large_class, marked
 from test_similarity import PROGRAM, program
 
-from viva.model import Marked, Status
+from viva.model import ScoredAttempt, Status
 from viva.report.build import write_report
 from viva.report.feedback import feedback_page
 from viva.report.prose.render_prose import rendered, written
@@ -255,12 +255,12 @@ def test_it_can_be_read_without_script(browser: Any, site: Path) -> None:
     assert page.locator("details:not([open])").count() == closed - 1
 
 
-def _handed_in(root: Path, name: str) -> Marked:
+def _handed_in(root: Path, name: str) -> ScoredAttempt:
     path = root / f"{name}.py"
     path.write_text(f"# {name}\n{PROGRAM}{program(len(name) + ord(name[0]), 5)}", "utf-8")
     one = marked(name, entry("1.1"), students=(name,))
     graded = open_submission(path, str(path))
-    return Marked(replace(one.attempt, path=path), replace(one.score, content_hash=graded.content_hash))
+    return ScoredAttempt(replace(one.attempt, path=path), replace(one.score, content_hash=graded.content_hash))
 
 
 def _usual_notebook() -> bytes:

@@ -7,7 +7,7 @@ import pytest
 from hostile_notebooks import notebook
 from report_class import assignment, entry, large_class, marked
 
-from viva.model import Marked, Status
+from viva.model import ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.report.build import write_report
 from viva.submissions import open_submission
@@ -23,11 +23,13 @@ def beam_search(step, k, n_steps):
 SECRET = "zq-secret-7141"
 
 
-def handed_in(folder: Path, name: str, data: bytes, one: Marked) -> Marked:
+def handed_in(folder: Path, name: str, data: bytes, one: ScoredAttempt) -> ScoredAttempt:
     path = folder / name
     path.write_bytes(data)
     graded = open_submission(path, str(path))
-    return Marked(replace(one.attempt, name=name, path=path), replace(one.score, content_hash=graded.content_hash))
+    return ScoredAttempt(
+        replace(one.attempt, name=name, path=path), replace(one.score, content_hash=graded.content_hash)
+    )
 
 
 def test_no_byte_for_students_holds_what_hidden_tests_know(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hostile_notebooks import notebook
 from report_class import entry, marked
 
 from viva.formats.executed_file import FILE, About, about
-from viva.model import Marked
+from viva.model import ScoredAttempt
 from viva.report.feedback.executed_notebooks import ExecutedNotebooks
 
 HASH = "a" * 64
@@ -23,12 +23,12 @@ def executed(content_hash: object = HASH, **said: object) -> bytes:
 
 
 @pytest.fixture
-def one() -> Marked:
+def one() -> ScoredAttempt:
     score = marked("ada", entry("1")).score
     return replace(marked("ada", entry("1")), score=replace(score, content_hash=HASH))
 
 
-def test_what_lies_there_is_read_when_it_is_asked_for(tmp_path: Path, one: Marked) -> None:
+def test_what_lies_there_is_read_when_it_is_asked_for(tmp_path: Path, one: ScoredAttempt) -> None:
     found = ExecutedNotebooks([(one, tmp_path)])
     assert list(found) == [] and found.get("ada") is None and len(found) == 0
     (tmp_path / FILE).write_bytes(executed())
@@ -41,17 +41,17 @@ def test_what_lies_there_is_read_when_it_is_asked_for(tmp_path: Path, one: Marke
     [executed("b" * 64), executed(""), executed(7), b"{}", b"[]", b"", b"no notebook", b"[" * 100_000, b"\xff"],
     ids=lambda data: str(data[:12]),
 )
-def test_a_notebook_of_other_bytes_is_not_there(tmp_path: Path, one: Marked, data: bytes) -> None:
+def test_a_notebook_of_other_bytes_is_not_there(tmp_path: Path, one: ScoredAttempt, data: bytes) -> None:
     (tmp_path / FILE).write_bytes(data)
     assert "ada" not in ExecutedNotebooks([(one, tmp_path)])
 
 
-def test_a_result_without_a_hash_has_none(tmp_path: Path, one: Marked) -> None:
+def test_a_result_without_a_hash_has_none(tmp_path: Path, one: ScoredAttempt) -> None:
     (tmp_path / FILE).write_bytes(executed(""))
     assert "ada" not in ExecutedNotebooks([(replace(one, score=replace(one.score, content_hash="")), tmp_path)])
 
 
-def test_what_is_no_file_is_not_read(tmp_path: Path, one: Marked) -> None:
+def test_what_is_no_file_is_not_read(tmp_path: Path, one: ScoredAttempt) -> None:
     for name in ("link", "pipe", "folder", "huge"):
         (tmp_path / name).mkdir()
     (tmp_path / "elsewhere.ipynb").write_bytes(executed())

@@ -8,7 +8,7 @@ import pytest
 from hostile_notebooks import notebook
 from report_class import assignment, entry, marked
 
-from viva.model import Attempt, Case, Entry, Marked, Status
+from viva.model import Attempt, Case, Entry, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve
 from viva.report.feedback import feedback_page
@@ -18,7 +18,7 @@ SECRET = "zq-secret-7141"
 ASSIGNMENT = assignment()
 
 
-def page(one: Marked, data: bytes | None = None, *, executed: bool = False) -> str:
+def page(one: ScoredAttempt, data: bytes | None = None, *, executed: bool = False) -> str:
     shown = feedback_page.Notebook("a.ipynb", data, executed) if data is not None else None
     return feedback_page.page(one, ASSIGNMENT, shown).decode()
 

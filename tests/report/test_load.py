@@ -9,12 +9,12 @@ from hypothesis import strategies as draw
 from report_class import entry, large_class, marked
 
 from viva.formats.results_json import results_of, to_json
-from viva.model import Case, Marked, Status
+from viva.model import Case, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.report.load_results import attempts_below, score_of
 
 
-def write(folder: Path, names: dict[str, Marked], **how: bool) -> Path:
+def write(folder: Path, names: dict[str, ScoredAttempt], **how: bool) -> Path:
     for name, one in names.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / "results.json").write_bytes(to_json(one.score, **how))

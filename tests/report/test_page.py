@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from report_class import assignment, entry, large_class, marked, shares
 
-from viva.model import Marked, Status
+from viva.model import ScoredAttempt, Status
 from viva.report.class_page.class_page import page
 
 ASSIGNMENT = assignment()
@@ -49,7 +49,7 @@ class Outline(HTMLParser):
         assert self.open.pop() == tag
 
 
-def outline(*marked_: Marked) -> tuple[str, Outline]:
+def outline(*marked_: ScoredAttempt) -> tuple[str, Outline]:
     html = page(marked_, ASSIGNMENT).decode()
     return html, Outline(html)
 

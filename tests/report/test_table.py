@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from report_class import entry, marked
 
-from viva.model import Marked, Status, Student
+from viva.model import ScoredAttempt, Status, Student
 from viva.report.class_page.class_csv import table
 
 
-def rows(*marked_: Marked) -> list[list[str]]:
+def rows(*marked_: ScoredAttempt) -> list[list[str]]:
     return list(csv.reader(io.StringIO(table(marked_).decode())))
 
 

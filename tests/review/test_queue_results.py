@@ -11,7 +11,7 @@ from review_class import NAME, assignment, attempt_of, course, rubric, score_of
 
 from viva.formats.results_json import load_results, to_json
 from viva.model.errors import UsageError
-from viva.model.hand_grading import FIRST, Standing
+from viva.model.hand_grading import FIRST, CurrentDecision
 from viva.records import Records
 from viva.records.store import Reason
 from viva.review.decision_log import DecisionLog, place_of

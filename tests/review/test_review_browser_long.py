@@ -42,7 +42,7 @@ def kept(url: str, size: int, folder: Path = Path("class")) -> str:
 def latest(url: str, round_: int = FIRST, question: str = QUESTION) -> dict[str, Review]:
     """Return the current decision on each answer to a question."""
     with Records.open(url, Path()) as records:
-        rows = hand_grading.standing_rows(records, NAME)
+        rows = hand_grading.latest_rows(records, NAME)
     return {row.place.content_hash: row for row in rows if row.place.question == question and row.place.round == round_}
 
 

@@ -184,7 +184,7 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
         page.goto(running.address)
         page.wait_for_selector("table.questions")
         with Records.open(url, tmp_path) as records:
-            hashes = [kept.marked.score.content_hash for kept in records.current(NAME)]
+            hashes = [kept.scored.score.content_hash for kept in records.current(NAME)]
         text = "\n".join(ALL)
         page.goto(f"{running.origin}/q/{QUESTION}/{hashes[0]}")
         page.keyboard.press("1")

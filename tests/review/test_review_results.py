@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.cli.main import cli
-from viva.formats.hand_graded_results import join, joined
+from viva.formats.hand_graded_results import with_decisions, write_decisions
 from viva.formats.merge import merge
 from viva.formats.results_json import Results, load_results, results_of, to_bytes
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
-from viva.model.hand_grading import Judgement, Standing
+from viva.model.hand_grading import CurrentDecision, Judgement
 from viva.report.load_results import score_of
 
 F = Fraction
@@ -46,19 +46,21 @@ def result(*entries: Entry, complete: bool = True, **more: Any) -> Results:
     return results_of(score, complete=complete)
 
 
-def mark(earned: Fraction | int, points: Fraction | int = 2, told: str = "+1  said\n\nWell.") -> Standing:
-    return Standing(Judgement((), F(0), "Well.", True, F(earned), F(points), told), ("Ada",))
+def mark(earned: Fraction | int, points: Fraction | int = 2, told: str = "+1  said\n\nWell.") -> CurrentDecision:
+    return CurrentDecision(Judgement((), F(0), "Well.", True, F(earned), F(points), told), ("Ada",))
 
 
 HASH = "a" * 64
-OPEN = Standing(None, ("Ada", "Bo"), "They differ.")
+OPEN = CurrentDecision(None, ("Ada", "Bo"), "They differ.")
 GRADED = result(
     entry(1, Status.PASSED), prose(2), entry(3, Status.DEFERRED), prose(4, F(1, 3)), notes=("cell 3 raised.",)
 )
 
 
 def test_marks_take_the_place_of_what_was_open() -> None:
-    marked = joined(GRADED, {"1.2": mark(1), "1.4": mark(F(1, 3), F(1, 3), "+0.33  all"), "1.1": mark(0), "9": mark(1)})
+    marked = with_decisions(
+        GRADED, {"1.2": mark(1), "1.4": mark(F(1, 3), F(1, 3), "+0.33  all"), "1.1": mark(0), "9": mark(1)}
+    )
     assert [(t.extra_data.status, t.extra_data.earned, t.score, t.status) for t in marked.tests] == [
         ("passed", "2", 2.0, "passed"),
         ("partial", "1", 1.0, "failed"),
@@ -78,33 +80,35 @@ def test_marks_take_the_place_of_what_was_open() -> None:
 
 def test_where_all_is_marked_nothing_is_said_to_be_open() -> None:
     graded = result(prose(2), prose(4))
-    marked = joined(graded, {"1.2": mark(0), "1.4": mark(2)})
+    marked = with_decisions(graded, {"1.2": mark(0), "1.4": mark(2)})
     assert [t.extra_data.status for t in marked.tests] == ["failed", "passed"]
     assert (marked.score, marked.output, marked.extra_data.still_open) == (2.0, "", "0")
-    assert to_bytes(joined(marked, {})) == to_bytes(graded)
+    assert to_bytes(with_decisions(marked, {})) == to_bytes(graded)
 
 
 @pytest.mark.parametrize(
-    "standing", [OPEN, Standing(None), Standing(Judgement(earned=F(1), points=F(2)))], ids=["differ", "none", "draft"]
+    "standing",
+    [OPEN, CurrentDecision(None), CurrentDecision(Judgement(earned=F(1), points=F(2)))],
+    ids=["differ", "none", "draft"],
 )
-def test_what_does_not_count_leaves_the_question_open(standing: Standing) -> None:
-    assert joined(GRADED, {"1.2": standing}) == GRADED
-    assert to_bytes(joined(joined(GRADED, {"1.2": mark(1)}), {"1.2": standing})) == to_bytes(GRADED)
+def test_what_does_not_count_leaves_the_question_open(standing: CurrentDecision) -> None:
+    assert with_decisions(GRADED, {"1.2": standing}) == GRADED
+    assert to_bytes(with_decisions(with_decisions(GRADED, {"1.2": mark(1)}), {"1.2": standing})) == to_bytes(GRADED)
 
 
 def test_a_test_that_is_worth_less_by_now_gives_no_more_than_it_has() -> None:
-    marked = joined(GRADED, {"1.2": mark(5, 8)})
+    marked = with_decisions(GRADED, {"1.2": mark(5, 8)})
     assert (marked.tests[1].extra_data.earned, marked.tests[1].extra_data.status) == ("2", "passed")
 
 
 def test_of_two_tests_of_one_question_the_last_one_takes_the_mark() -> None:
     graded = result(prose(1, rubric="1"), prose(2, rubric="1"))
-    assert [t.extra_data.status for t in joined(graded, {"1": mark(2)}).tests] == ["needs_review", "passed"]
+    assert [t.extra_data.status for t in with_decisions(graded, {"1": mark(2)}).tests] == ["needs_review", "passed"]
 
 
 def test_what_a_grader_error_left_open_stays_open() -> None:
     graded = result(entry(1, Status.GRADER_ERROR, rubric="1", written="Because."))
-    assert joined(graded, {"1": mark(2)}) == graded
+    assert with_decisions(graded, {"1": mark(2)}) == graded
 
 
 def test_cases_of_a_test_come_back_with_their_points() -> None:
@@ -113,14 +117,14 @@ def test_cases_of_a_test_come_back_with_their_points() -> None:
         Case("two", Status.NEEDS_REVIEW, F(0), F(1), FINDINGS),
     )
     graded = result(replace(prose(1, cases=cases), earned=F(1)))
-    marked = joined(graded, {"1.1": mark(F(1, 2))})
+    marked = with_decisions(graded, {"1.1": mark(F(1, 2))})
     assert (marked.tests[0].extra_data.earned, marked.tests[0].extra_data.cases) == ("1/2", [])
-    assert to_bytes(joined(marked, {})) == to_bytes(graded)
+    assert to_bytes(with_decisions(marked, {})) == to_bytes(graded)
 
 
 def test_what_a_marker_wrote_passes_a_gate_and_is_not_cut() -> None:
     told = "\x1b[31m+1\x1b[0m  said\n\n" + "Well.\n" * 3000 + "Well."
-    (test,) = joined(result(prose(1)), {"1.1": mark(1, told=told)}).tests
+    (test,) = with_decisions(result(prose(1)), {"1.1": mark(1, told=told)}).tests
     assert test.output == "+1  said\n\n" + "Well.\n" * 3001 + "It names no example."
 
 
@@ -129,10 +133,10 @@ def test_what_a_marker_wrote_passes_a_gate_and_is_not_cut() -> None:
 )
 def test_notes_that_were_cut_stay_as_they_were(notes: tuple[str, ...]) -> None:
     graded = result(prose(1), prose(2), notes=notes)
-    marked = joined(graded, {"1.1": mark(1)})
-    both = joined(graded, {"1.1": mark(1), "1.2": mark(2)})
-    for some in (marked, both, joined(marked, {"1.2": mark(0)})):
-        assert to_bytes(joined(some, {})) == to_bytes(graded)
+    marked = with_decisions(graded, {"1.1": mark(1)})
+    both = with_decisions(graded, {"1.1": mark(1), "1.2": mark(2)})
+    for some in (marked, both, with_decisions(marked, {"1.2": mark(0)})):
+        assert to_bytes(with_decisions(some, {})) == to_bytes(graded)
 
 
 standings = st.one_of(
@@ -160,20 +164,20 @@ def graded(draw: st.DrawFn) -> Results:
 
 @given(graded(), marks, marks)
 def test_joining_is_idempotent_and_leaves_no_trace(
-    before: Results, first: Mapping[str, Standing], second: Mapping[str, Standing]
+    before: Results, first: Mapping[str, CurrentDecision], second: Mapping[str, CurrentDecision]
 ) -> None:
-    one = joined(before, first)
+    one = with_decisions(before, first)
     assert Results.model_validate_json(to_bytes(one)) == one
-    assert to_bytes(joined(one, first)) == to_bytes(one)
-    assert to_bytes(joined(one, second)) == to_bytes(joined(before, second))
-    assert to_bytes(joined(one, {})) == to_bytes(before)
+    assert to_bytes(with_decisions(one, first)) == to_bytes(one)
+    assert to_bytes(with_decisions(one, second)) == to_bytes(with_decisions(before, second))
+    assert to_bytes(with_decisions(one, {})) == to_bytes(before)
     assert to_bytes(merge(one, one).results) == to_bytes(one)
 
 
 @given(graded(), marks)
-def test_totals_are_those_of_a_score_with_the_same_marks(before: Results, given: Mapping[str, Standing]) -> None:
+def test_totals_are_those_of_a_score_with_the_same_marks(before: Results, given: Mapping[str, CurrentDecision]) -> None:
     """Made anew by the code that writes results in the first place."""
-    marked = joined(before, given)
+    marked = with_decisions(before, given)
     again = results_of(score_of(marked))
     assert (again.score, again.extra_data.earned) == (marked.score, marked.extra_data.earned)
     assert [(t.score, t.max_score) for t in again.tests] == [(t.score, t.max_score) for t in marked.tests]
@@ -191,18 +195,18 @@ def write(path: Path, results: Results) -> Path:
 
 def test_the_file_changes_only_where_a_mark_does(tmp_path: Path) -> None:
     path = write(tmp_path / "ada" / "results.json", GRADED)
-    assert not join(path, {}, HASH) and not join(path, {"1.2": OPEN, "9": mark(1)}, HASH)
-    assert join(path, {"1.2": mark(1)}, HASH)
-    assert load_results(path) == joined(GRADED, {"1.2": mark(1)})
-    assert not join(path, {"1.2": mark(1)}, HASH)
-    assert join(path, {"1.2": mark(1, told="Not so well.")}, HASH)
-    assert join(path, {}, HASH)
+    assert not write_decisions(path, {}, HASH) and not write_decisions(path, {"1.2": OPEN, "9": mark(1)}, HASH)
+    assert write_decisions(path, {"1.2": mark(1)}, HASH)
+    assert load_results(path) == with_decisions(GRADED, {"1.2": mark(1)})
+    assert not write_decisions(path, {"1.2": mark(1)}, HASH)
+    assert write_decisions(path, {"1.2": mark(1, told="Not so well.")}, HASH)
+    assert write_decisions(path, {}, HASH)
     assert path.read_bytes() == to_bytes(GRADED)
 
 
 def test_a_result_that_is_not_complete_says_so_still(tmp_path: Path) -> None:
     path = write(tmp_path / "results.json", result(prose(1), complete=False))
-    assert join(path, {"1.1": mark(1)}, HASH)
+    assert write_decisions(path, {"1.1": mark(1)}, HASH)
     assert load_results(path).output == "Grading is not finished: this result is not complete."
 
 
@@ -211,14 +215,14 @@ def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     link = tmp_path / "results.json"
     link.symlink_to(path)
     with pytest.raises(UsageError, match=r"results.json is no regular file; marks are written into"):
-        join(link, {"1.2": mark(1)}, HASH)
+        write_decisions(link, {"1.2": mark(1)}, HASH)
     assert path.read_bytes() == to_bytes(GRADED)
     with pytest.raises(UsageError, match="is no regular file"):
-        join(tmp_path, {}, HASH)
+        write_decisions(tmp_path, {}, HASH)
     with pytest.raises(UsageError, match="cannot be read: No such file or directory"):
-        join(tmp_path / "missing.json", {}, HASH)
+        write_decisions(tmp_path / "missing.json", {}, HASH)
     with pytest.raises(UsageError, match=r"is no results.json of viva"):
-        join(write_text(tmp_path / "other.json", "{}"), {}, HASH)
+        write_decisions(write_text(tmp_path / "other.json", "{}"), {}, HASH)
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -227,7 +231,7 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def test_a_file_that_says_it_was_marked_and_is_open_is_none_of_ours(tmp_path: Path) -> None:
-    marked = json.loads(to_bytes(joined(result(prose(1)), {"1.1": mark(1)})))
+    marked = json.loads(to_bytes(with_decisions(result(prose(1)), {"1.1": mark(1)})))
     before = json.loads(to_bytes(result(prose(1))))
     before["tests"][0]["extra_data"]["unmarked"] = marked["tests"][0]["extra_data"]["unmarked"]
     with pytest.raises(UsageError, match="a test that is open was marked by nobody"):
@@ -240,7 +244,7 @@ def test_every_command_reads_marked_results(tmp_path: Path, monkeypatch: pytest.
     for folder in (before, after):
         for name in ("ada", "bo"):
             write(folder / name / "results.json", result(entry(1, Status.PASSED), prose(2)))
-    assert join(after / "ada" / "results.json", {"1.2": mark(1)}, HASH)
+    assert write_decisions(after / "ada" / "results.json", {"1.2": mark(1)}, HASH)
 
     def run(*arguments: object) -> str:
         ran = CliRunner().invoke(cli, [str(each) for each in arguments], catch_exceptions=False)
@@ -254,4 +258,4 @@ def test_every_command_reads_marked_results(tmp_path: Path, monkeypatch: pytest.
     assert "Well." in run("export", after / "ada" / "results.json", "--to", "junit")
     run("merge", before, after)
     assert load_results(before / "ada" / "results.json") == load_results(after / "ada" / "results.json")
-    assert join(before / "ada" / "results.json", {}, HASH)
+    assert write_decisions(before / "ada" / "results.json", {}, HASH)

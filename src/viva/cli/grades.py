@@ -16,9 +16,9 @@ from viva.model.errors import UsageError
 if TYPE_CHECKING:  # imported when there are marks
     from viva.config import Assignment, Course
     from viva.formats.lms.fill import Filled
-    from viva.formats.lms.lossless_csv import Sheet
-    from viva.formats.lms.returned_grade import Grade
-    from viva.model import Marked, Student
+    from viva.formats.lms.lossless_csv import LosslessCsv
+    from viva.formats.lms.returned_grade import ReturnedGrade
+    from viva.model import ScoredAttempt, Student
 
 _INTO: Final = ("canvas", "moodle", "gradescope", "brightspace")
 _NEW: Final = ("nbgrader", "csv", "parquet")
@@ -68,8 +68,8 @@ def command(
     Exit status: 0 every mark is in the file or said to be left out, 1 a mark has no row in EXPORT, or the command, the
     course or a file is wrong.
     """
-    from viva.gradebook import final_grades, grades_of
-    from viva.gradebook.final_grades import strangers, unclaimed
+    from viva.gradebook import final_grades, returned_grades
+    from viva.gradebook.final_grades import unknown_exceptions, without_submitter
 
     if (into is None and wanted in _INTO and wanted != "brightspace") or (into is not None and wanted not in _INTO):
         needs = "needs --into EXPORT, the file that it exported" if into is None else "is a new file: leave out --into"
@@ -78,10 +78,10 @@ def command(
     marked, chosen, students = _class(course, results, assignment, records_url, roster, export)
     policy, exceptions = chosen.policy(), chosen.exceptions()
     marks = final_grades(marked, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
-    grades = grades_of(marks, policy.rounding, with_open=with_open)
-    for name in unclaimed(marked):
+    grades = returned_grades(marks, policy.rounding, with_open=with_open)
+    for name in without_submitter(marked):
         click.echo(f"viva: {line(name)}: nobody is known to have handed it in, so nobody gets a mark for it.", err=True)
-    for id_ in strangers(exceptions, marks):
+    for id_ in unknown_exceptions(exceptions, marks):
         click.echo(f"viva: exceptions.yaml names `{line(id_)}`, whom nobody of the class is called.", err=True)
     if into is None:
         filled = _new(wanted, grades, chosen, column)
@@ -93,7 +93,7 @@ def command(
 
 def _class(
     course: "Course", what: Path, name: str | None, url: str | None, roster: Path | None, export: Path | None
-) -> "tuple[list[Marked], Assignment, list[Student]]":
+) -> "tuple[list[ScoredAttempt], Assignment, list[Student]]":
     """The scores, their assignment, and everybody who is known to be in the class."""
     from viva.cli.shared.class_scores import assignment_meant, marked_below, marked_in_records, with_roster
 
@@ -110,7 +110,9 @@ def _class(
     return marked, chosen, students
 
 
-def _of_assignment(course: "Course", marked: "Sequence[Marked]", name: str | None) -> "tuple[list[Marked], Assignment]":
+def _of_assignment(
+    course: "Course", marked: "Sequence[ScoredAttempt]", name: str | None
+) -> "tuple[list[ScoredAttempt], Assignment]":
     """The assignment that was named, or the only one that there are results of, and these."""
     names = sorted({each.score.assignment for each in marked})
     if name is None and len(names) > 1:
@@ -122,15 +124,20 @@ def _of_assignment(course: "Course", marked: "Sequence[Marked]", name: str | Non
     return found, chosen
 
 
-def _sheet(path: Path) -> "Sheet":
-    from viva.formats.lms.lossless_csv import MOST_BYTES, read_sheet
+def _sheet(path: Path) -> "LosslessCsv":
+    from viva.formats.lms.lossless_csv import MOST_BYTES, read_lossless_csv
 
     with path.open("rb") as file:
-        return read_sheet(file.read(MOST_BYTES + 1), str(path))
+        return read_lossless_csv(file.read(MOST_BYTES + 1), str(path))
 
 
 def _into(
-    wanted: str, sheet: "Sheet", grades: "Sequence[Grade]", chosen: "Assignment", column: str | None, rescale: bool
+    wanted: str,
+    sheet: "LosslessCsv",
+    grades: "Sequence[ReturnedGrade]",
+    chosen: "Assignment",
+    column: str | None,
+    rescale: bool,
 ) -> "Filled":
     titles = [chosen.title, chosen.name]
     if wanted == "canvas":
@@ -150,7 +157,7 @@ def _into(
     return brightspace(sheet, grades, titles, column=column, rescale=rescale)
 
 
-def _new(wanted: str, grades: "Sequence[Grade]", chosen: "Assignment", column: str | None) -> "Filled":
+def _new(wanted: str, grades: "Sequence[ReturnedGrade]", chosen: "Assignment", column: str | None) -> "Filled":
     from viva.formats.lms import grade_tables
     from viva.formats.lms.brightspace_gradebook import brightspace_new
     from viva.formats.lms.fill import Filled

@@ -15,7 +15,7 @@ from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Place, Review
 from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:
-    from viva.records import Kept
+    from viva.records import StoredScore
     from viva.records.overrides import Override
 
 
@@ -27,7 +27,7 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
     """Show every score of STUDENT (an id, a name, an email, or a submission), from the first to the last."""
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
-        from viva.records.hand_grading import said_of
+        from viva.records.hand_grading import rows_about
         from viva.records.overrides import all_overrides
 
         found = records.history(student)
@@ -35,19 +35,19 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
             raise UsageError(f"The records hold no score of {student!r}.")
         for kept in found:
             click.echo(_scored(kept))
-        names = {(kept.marked.score.assignment, kept.marked.attempt.name) for kept in found}
+        names = {(kept.scored.score.assignment, kept.scored.attempt.name) for kept in found}
         for assignment in sorted({assignment for assignment, _ in names}):
             for each in all_overrides(records, assignment):
                 if (assignment, each.name) in names:
                     click.echo(_decided(assignment, each))
-            hashes = {kept.marked.score.content_hash for kept in found if kept.marked.score.assignment == assignment}
-            for line in _reviewed(assignment, said_of(records, assignment, hashes)):
+            hashes = {kept.scored.score.content_hash for kept in found if kept.scored.score.assignment == assignment}
+            for line in _reviewed(assignment, rows_about(records, assignment, hashes)):
                 click.echo(line)
     return 0
 
 
-def _scored(kept: "Kept") -> str:
-    score, attempt = kept.marked.score, kept.marked.attempt
+def _scored(kept: "StoredScore") -> str:
+    score, attempt = kept.scored.score, kept.scored.attempt
     still_open = f" ({points(score.still_open)} still open)" if score.still_open else ""
     why = f": {kept.why}" if kept.why else ""
     return (

@@ -43,10 +43,10 @@ def command(
         from viva.records.overrides import ByHand, override
 
         course.assignment(assignment)
-        called = (kept for kept in records.current(assignment) if kept.marked.attempt.is_called(student))
-        found = list({kept.marked.attempt.name: kept for kept in called}.values())  # the last attempt of each name
+        called = (kept for kept in records.current(assignment) if kept.scored.attempt.is_called(student))
+        found = list({kept.scored.attempt.name: kept for kept in called}.values())  # the last attempt of each name
         if len(found) != 1:
-            several = f"{len(found)} submissions ({', '.join(kept.marked.attempt.name for kept in found)})"
+            several = f"{len(found)} submissions ({', '.join(kept.scored.attempt.name for kept in found)})"
             what = several if found else "no score"
             raise UsageError(
                 f"The records hold {what} of {student!r} in {assignment}; give the name of one submission."

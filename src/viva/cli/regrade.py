@@ -30,7 +30,7 @@ from viva.pipeline.open_records import open_records
 if TYPE_CHECKING:  # SQLAlchemy comes with it, which may not be installed
     from viva.records import Records
     from viva.records.proposals import Change
-    from viva.records.store import Kept, Reason
+    from viva.records.store import Reason, StoredScore
 
 
 @click.command("regrade")
@@ -78,12 +78,12 @@ def command(
         reason = who.reason()  # what it is made of comes with the records
         from viva.cli.shared.proposal_display import gain, show
         from viva.records.overrides import ByHand
-        from viva.records.proposals import decide, waiting
+        from viva.records.proposals import decide, pending_proposal
 
         run = Run.of(course, course.assignment(assignment), training, gpu_wish)
         if not (applies or discards or only_show):
             propose_regrade(run, records, choose_tier(tier_name, floor(course, run.assignment)), workers or 0, reason)
-        proposal = waiting(records, assignment)
+        proposal = pending_proposal(records, assignment)
         if proposal is None:
             raise UsageError(f"No regrade of {assignment} waits: `viva regrade {assignment}` makes a proposal.")
         by_hand = ByHand.of(records, assignment)
@@ -119,7 +119,7 @@ class Run:
         made = made_with(assignment, course.root)
         return cls(course, assignment, course.secret(os.environ), options, choose_gpus(gpu_wish), made)
 
-    def identity(self, kept: "Kept") -> str:
+    def identity(self, kept: "StoredScore") -> str:
         """What `viva grade` will look for, so that it does not grade this once more."""
         from viva.records.grading_identity import identity_of
 
@@ -136,7 +136,7 @@ class Choice:
 
     def __call__(self, change: "Change") -> bool:
         """Whether this is one of them."""
-        attempt = change.kept.marked.attempt
+        attempt = change.kept.scored.attempt
         if self._students and not any(attempt.is_called(name) for name in self._students):
             return False
         touched = {name for test in change.tests for name in (test.test_id, test.test_id.split("::")[-1], test.number)}
@@ -169,4 +169,4 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
         f"{regraded.asked} programs were run for it, the others had answered already"
     )
     for each, why in regraded.left:
-        click.echo(f"viva: {escaping.line(each.marked.attempt.name)} keeps its score: {escaping.line(why)}", err=True)
+        click.echo(f"viva: {escaping.line(each.scored.attempt.name)} keeps its score: {escaping.line(why)}", err=True)

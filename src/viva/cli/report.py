@@ -11,7 +11,7 @@ from viva.cli.shared.record_options import records_option
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from viva.model import Marked, Student
+    from viva.model import ScoredAttempt, Student
 
 
 @click.command("report")
@@ -90,7 +90,7 @@ def command(
     return 0
 
 
-def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[Marked, Path]], str]":
+def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":
     """The results below a folder that are of one assignment, and its name."""
     from viva.report.load_results import attempts_below
 

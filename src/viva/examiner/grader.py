@@ -273,7 +273,7 @@ class _Run:
             return Outcome(Status.FAILED, NOT_READABLE)
         if function.training and not self._options.training:
             return Outcome(Status.DEFERRED, TRAINING_LEFT_OUT)
-        if function.gpu_mib is not None and (why := self._grader.gpus.lacking(function.gpu_mib)):
+        if function.gpu_mib is not None and (why := self._grader.gpus.reason_unavailable(function.gpu_mib)):
             return Outcome(Status.DEFERRED, why)
         for name in function.depends:
             needed = self.entries[resolve(name, function, self._grader.functions).test_id]

@@ -51,7 +51,7 @@ def _failure(report: LoadReport) -> str:
 
 
 def _problem(problem: LoadProblem) -> str:
-    if problem.missing_module and not (problem.raised and problem.raised.lacking):
+    if problem.missing_module and not (problem.raised and problem.raised.missing_attribute):
         return f"{problem.where}: the module `{problem.missing_module}` is not installed where this was graded."
     if problem.raised is not None:
         return f"{WHILE_LOADING}{problem.where}: {describe(problem.raised)}"

@@ -18,8 +18,8 @@ from viva.model.errors import (
     Frame,
     GpuUnavailable,
     GraderError,
-    Lacking,
     LoadFailed,
+    MissingAttribute,
     MissingName,
     ProtocolViolation,
     StudentRaised,
@@ -114,7 +114,7 @@ def _host_is_short(error: BaseException | None) -> bool:
 
 def describe(error: StudentRaised) -> str:
     """The student's own exception with their own lines, as they would see it at home."""
-    if error.missing_module and error.lacking is None:
+    if error.missing_module and error.missing_attribute is None:
         return (
             f"Your code needs the module `{error.missing_module}`, which is not installed where it was graded. "
             "If your code cannot do without it, ask the course staff."
@@ -124,14 +124,14 @@ def describe(error: StudentRaised) -> str:
         "memory": "Your code asked for more memory than it may use.",
         "recursion": "Your code called itself too often (RecursionError).",
     }.get(error.limit or "", f"Your code raised {str(error).rstrip('.')}.")
-    if error.lacking is not None:
-        head = f"{_other_version(error.lacking)}\n{head}"
+    if error.missing_attribute is not None:
+        head = f"{_other_version(error.missing_attribute)}\n{head}"
     return "\n".join([head, *(_line(f) for f in error.frames[-6:])])[:OUTPUT_CAP]
 
 
-def _other_version(lacking: Lacking) -> str:
+def _other_version(missing: MissingAttribute) -> str:
     return (
-        f"Your code was graded with {lacking.where}, which has no `{lacking.name}`: "
+        f"Your code was graded with {missing.where}, which has no `{missing.name}`: "
         "it was written for another version, or the name is misspelled."
     )
 

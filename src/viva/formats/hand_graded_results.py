@@ -12,7 +12,7 @@ from viva.formats.decimal_points import decimal, scores_and_maxima
 from viva.formats.results_json import Results, TestResult, UnmarkedData, load_results, open_points, to_bytes, totals
 from viva.model import Status
 from viva.model.errors import UsageError
-from viva.model.hand_grading import Judgement, Standing, noticed
+from viva.model.hand_grading import CurrentDecision, Judgement, noticed
 
 _MOST_TOLD: Final = 100_000
 """Characters of a comment and the items of a question."""
@@ -20,7 +20,7 @@ _CUT: Final = " more characters)"
 """The ending of a text that `escaping` has cut."""
 
 
-def join(path: Path, marks: Mapping[str, Standing], content_hash: str) -> bool:
+def write_decisions(path: Path, marks: Mapping[str, CurrentDecision], content_hash: str) -> bool:
     """Write what markers decided into a results.json; repeating it changes nothing.
 
     Args:
@@ -48,22 +48,22 @@ def join(path: Path, marks: Mapping[str, Standing], content_hash: str) -> bool:
             f"{path} is of another submission than when it was marked, and is as it was graded; start `viva review` "
             "again to mark that one."
         )
-    data = to_bytes(joined(before, marks))
+    data = to_bytes(with_decisions(before, marks))
     if data == to_bytes(before):
         return False
     write_atomically(path, data)
     return True
 
 
-def joined(results: Results, marks: Mapping[str, Standing]) -> Results:
+def with_decisions(results: Results, marks: Mapping[str, CurrentDecision]) -> Results:
     """Return a result with exactly these decisions; without any it is as it was graded.
 
     Decisions count for tests that a person grades. Of several tests of one question the last one takes the decision,
     because its prose was shown.
     """
     decide = {test.extra_data.rubric: at for at, test in enumerate(results.tests) if test.extra_data.rubric}
-    standing = {at: marks[question].judgement for question, at in decide.items() if question in marks}
-    tests = [_decided(_unmarked(test), standing.get(at)) for at, test in enumerate(results.tests)]
+    judgements = {at: marks[question].judgement for question, at in decide.items() if question in marks}
+    tests = [_decided(_unmarked(test), judgements.get(at)) for at, test in enumerate(results.tests)]
     return results if tests == results.tests else _with(results, tests)
 
 

@@ -9,14 +9,14 @@ from viva.config.policy import Attempts, Policy
 from viva.formats.decimal_points import show
 from viva.gradebook.clock import instant
 from viva.gradebook.lateness import Lateness, lateness
-from viva.model import Marked
+from viva.model import ScoredAttempt
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A scored attempt with the points that it gives one student."""
 
-    marked: Marked
+    scored: ScoredAttempt
     late: Lateness
     earned: Fraction
     still_open: Fraction
@@ -49,12 +49,12 @@ class Choice:
     """Whether another attempt may still become better."""
 
 
-def outcome(marked: Marked, due: datetime | None, policy: Policy) -> Outcome:
+def outcome(scored: ScoredAttempt, due: datetime | None, policy: Policy) -> Outcome:
     """Compute what an attempt gives by a deadline; points of tests that did not run are not graded yet."""
-    score = marked.score
+    score = scored.score
     maximum = score.points if policy.maximum is None else policy.maximum
     not_asked = max(Fraction(0), maximum - score.points)
-    return Outcome(marked, lateness(marked.attempt, due, policy), score.earned, score.still_open + not_asked, maximum)
+    return Outcome(scored, lateness(scored.attempt, due, policy), score.earned, score.still_open + not_asked, maximum)
 
 
 def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
@@ -78,7 +78,7 @@ def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
     if len(eligible) > 1:
         reasons.append(f"the best of {len(eligible)} that were handed in")
     reasons += [
-        f"{each.marked.attempt.name} has {show(each.still_open)} points still open and may yet be better"
+        f"{each.scored.attempt.name} has {show(each.still_open)} points still open and may yet be better"
         for each in rivals
     ]
     return Choice(counted, tuple(reasons), rival=bool(rivals))
@@ -86,11 +86,11 @@ def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
 
 def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Sort from the first to the last: by time where every attempt has one, else as the source counts them."""
-    attempts = [each.marked.attempt for each in outcomes]
+    attempts = [each.scored.attempt for each in outcomes]
     timed = all(attempt.submitted_at is not None for attempt in attempts)
 
     def place(each: Outcome) -> tuple[datetime, int, str]:
-        attempt = each.marked.attempt
+        attempt = each.scored.attempt
         when = attempt.submitted_at if timed else None
         start = datetime.min.replace(tzinfo=UTC)
         return (instant(when, attempt.name) if when else start, attempt.number, attempt.name)

@@ -9,23 +9,23 @@ from viva.config.policy import Decision, Exceptions, Policy
 from viva.formats.decimal_points import show
 from viva.gradebook.clock import instant, shown
 from viva.gradebook.counting_attempt import Choice, choose, outcome
-from viva.gradebook.grade import Mark, State
-from viva.model import Marked, Student
+from viva.gradebook.grade import Grade, State
+from viva.model import ScoredAttempt, Student
 
-_NONE = Fraction(0)
+_ZERO = Fraction(0)
 
 
 def final_grades(
-    marked: Sequence[Marked],
+    scored: Sequence[ScoredAttempt],
     roster: Sequence[Student],
     policy: Policy,
     exceptions: Exceptions | None = None,
     now: datetime | None = None,
-) -> list[Mark]:
+) -> list[Grade]:
     """Compute a grade for everyone on the class list, and for everyone else who submitted something.
 
     Args:
-        marked: every attempt with its score; each member of a team gets their own grade, by their own deadline.
+        scored: every attempt with its score; each member of a team gets their own grade, by their own deadline.
         roster: the class list; grades come in its order, then others by id. May be empty.
         now: students without a submission are missing once the deadline has passed; None if it has.
 
@@ -33,37 +33,37 @@ def final_grades(
         UsageError: the time of an attempt has no zone.
     """
     exceptions = exceptions or Exceptions()
-    of_student: dict[str, list[Marked]] = {}
-    for each in marked:
+    of_student: dict[str, list[ScoredAttempt]] = {}
+    for each in scored:
         for student in {student.id: student for student in each.attempt.students}.values():
             of_student.setdefault(student.id, []).append(each)
     maximum = policy.maximum
     if maximum is None:
-        maximum = max((each.score.points for each in marked), default=_NONE)
+        maximum = max((each.score.points for each in scored), default=_ZERO)
     class_ = _Class(policy, exceptions, maximum, now)
-    return [class_.mark(student, of_student.get(student.id, [])) for student in everybody(marked, roster)]
+    return [class_.grade(student, of_student.get(student.id, [])) for student in all_students(scored, roster)]
 
 
-def everybody(marked: Iterable[Marked], roster: Iterable[Student]) -> list[Student]:
+def all_students(scored: Iterable[ScoredAttempt], roster: Iterable[Student]) -> list[Student]:
     """List the class list, then submitters who are not on it, by id; details of both sources are combined."""
     listed = {student.id: student for student in roster}
-    handed: dict[str, Student] = {}
-    for each in marked:
+    submitters: dict[str, Student] = {}
+    for each in scored:
         for student in each.attempt.students:
-            known = handed.get(student.id) or listed.get(student.id)
-            handed[student.id] = _joined(known, student) if known else student
-    others = sorted(handed.keys() - listed.keys())
-    return [handed.get(id_, student) for id_, student in listed.items()] + [handed[id_] for id_ in others]
+            known = submitters.get(student.id) or listed.get(student.id)
+            submitters[student.id] = _combined(known, student) if known else student
+    others = sorted(submitters.keys() - listed.keys())
+    return [submitters.get(id_, student) for id_, student in listed.items()] + [submitters[id_] for id_ in others]
 
 
-def unclaimed(marked: Iterable[Marked]) -> list[str]:
+def without_submitter(scored: Iterable[ScoredAttempt]) -> list[str]:
     """List the names of attempts without a known submitter, for which no one gets a grade."""
-    return sorted(each.attempt.name for each in marked if not each.attempt.students)
+    return sorted(each.attempt.name for each in scored if not each.attempt.students)
 
 
-def strangers(exceptions: Exceptions, marks: Iterable[Mark]) -> list[str]:
+def unknown_exceptions(exceptions: Exceptions, grades: Iterable[Grade]) -> list[str]:
     """List the ids of exceptions.yaml that no student has: a typing error would silently have no effect."""
-    return sorted(exceptions.students - {mark.student.id for mark in marks})
+    return sorted(exceptions.students - {grade.student.id for grade in grades})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,14 @@ class _Class:
     maximum: Fraction
     now: datetime | None
 
-    def mark(self, student: Student, marked: Sequence[Marked]) -> Mark:
+    def grade(self, student: Student, scored: Sequence[ScoredAttempt]) -> Grade:
         """Compute the grade of one student, who may have submitted nothing."""
         if decision := self.exceptions.excused.get(student.id):
-            return self._excused(student, marked, decision)
+            return self._excused(student, scored, decision)
         due, reasons = self._deadline(student)
-        if not marked:
+        if not scored:
             return self._missing(student, due, reasons)
-        choice, unused = self._choice(marked, due)
+        choice, unused = self._choice(scored, due)
         counted = choice.counted
         reasons = [*reasons, *unused, *choice.reasons]
         if late := counted.late.sentence(counted.loss):
@@ -91,7 +91,7 @@ class _Class:
             reasons.append(f"{show(counted.still_open)} of {show(counted.maximum)} points are still open")
         points, adjusted, said = self._adjust(student, counted.points, counted.maximum)
         is_open = choice.rival or (counted.still_open > 0 and counted.late.counts)
-        return Mark(
+        return Grade(
             student=student,
             state=State.OPEN if is_open else State.GRADED,
             points=points,
@@ -100,16 +100,16 @@ class _Class:
             penalty=counted.loss,
             adjusted=adjusted,
             still_open=counted.still_open,
-            attempt=counted.marked.attempt,
+            attempt=counted.scored.attempt,
             reasons=(*reasons, *said),
         )
 
-    def _choice(self, marked: Sequence[Marked], due: datetime | None) -> tuple[Choice, list[str]]:
+    def _choice(self, scored: Sequence[ScoredAttempt], due: datetime | None) -> tuple[Choice, list[str]]:
         """Choose by the student's deadline, or by the common one, and say why, if their own would cost them points."""
-        common = choose([outcome(each, self.policy.due, self.policy) for each in marked], self.policy.attempts)
+        common = choose([outcome(each, self.policy.due, self.policy) for each in scored], self.policy.attempts)
         if due == self.policy.due:
             return common, []
-        own = choose([outcome(each, due, self.policy) for each in marked], self.policy.attempts)
+        own = choose([outcome(each, due, self.policy) for each in scored], self.policy.attempts)
         if own.counted.points >= common.counted.points:
             return own, []
         return common, ["by the extension a later and worse submission would count, so it is not applied"]
@@ -128,43 +128,47 @@ class _Class:
     def _adjust(self, student: Student, points: Fraction, maximum: Fraction) -> tuple[Fraction, Fraction, list[str]]:
         """Return points after staff's adjustments, the adjustment, and its reasons."""
         rows = self.exceptions.adjustments.get(student.id, ())
-        adjusted = sum((row.points for row in rows), _NONE)
+        adjusted = sum((row.points for row in rows), _ZERO)
         said = [f"{_signed(row.points)} points {_decided(row.decision)}" for row in rows]
-        total = max(_NONE, points + adjusted)
+        total = max(_ZERO, points + adjusted)
         if self.policy.extra_credit == "cap" and total > maximum:
             total = maximum
             said.append(f"no more than the maximum of {show(maximum)} points counts")
         return total, adjusted, said
 
-    def _excused(self, student: Student, marked: Sequence[Marked], decision: Decision) -> Mark:
+    def _excused(self, student: Student, scored: Sequence[ScoredAttempt], decision: Decision) -> Grade:
         said = [f"excused {_decided(decision)}"]
-        if marked:
-            names = ", ".join(sorted(each.attempt.name for each in marked))
+        if scored:
+            names = ", ".join(sorted(each.attempt.name for each in scored))
             said.append(f"what was handed in does not count: {names}")
-        return self._without(student, State.EXCUSED, None, _NONE, said)
+        return self._without(student, State.EXCUSED, None, _ZERO, said)
 
-    def _missing(self, student: Student, due: datetime | None, reasons: Sequence[str]) -> Mark:
+    def _missing(self, student: Student, due: datetime | None, reasons: Sequence[str]) -> Grade:
         if due is not None and self.now is not None and instant(self.now, "now") <= instant(due, "The deadline"):
-            return self._without(student, State.OPEN, None, _NONE, [*reasons, "nothing was handed in yet"])
+            return self._without(student, State.OPEN, None, _ZERO, [*reasons, "nothing was handed in yet"])
         said = [*reasons, "nothing was handed in"]
         rows = self.exceptions.adjustments.get(student.id, ())
         if not rows and self.policy.nothing == "blank":
-            return self._without(student, State.MISSING, None, _NONE, said)
-        points, adjusted, more = self._adjust(student, _NONE, self.maximum)
+            return self._without(student, State.MISSING, None, _ZERO, said)
+        points, adjusted, more = self._adjust(student, _ZERO, self.maximum)
         return self._without(student, State.MISSING, points, adjusted, [*said, *more])
 
     def _without(
         self, student: Student, state: State, points: Fraction | None, adjusted: Fraction, reasons: Sequence[str]
-    ) -> Mark:
+    ) -> Grade:
         """Return a grade without an attempt."""
-        return Mark(student, state, points, self.maximum, _NONE, _NONE, adjusted, _NONE, None, tuple(reasons))
+        return Grade(student, state, points, self.maximum, _ZERO, _ZERO, adjusted, _ZERO, None, tuple(reasons))
 
 
-def _joined(one: Student, two: Student) -> Student:
+def _combined(first: Student, second: Student) -> Student:
     """Combine what two sources know of one person; the first one has priority."""
-    also: Mapping[str, str] = {**two.also, **one.also}
+    also: Mapping[str, str] = {**second.also, **first.also}
     return replace(
-        one, name=one.name or two.name, email=one.email or two.email, section=one.section or two.section, also=also
+        first,
+        name=first.name or second.name,
+        email=first.email or second.email,
+        section=first.section or second.section,
+        also=also,
     )
 
 

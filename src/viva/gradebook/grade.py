@@ -19,7 +19,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Grade:
     """What one student gets; every number is exact, and rounded only where it is returned."""
 
     student: Student

@@ -3,34 +3,34 @@
 from collections.abc import Iterable
 
 from viva.config.policy import Rounding
-from viva.formats.lms.returned_grade import Grade
-from viva.gradebook.grade import Mark, State
+from viva.formats.lms.returned_grade import ReturnedGrade
+from viva.gradebook.grade import Grade, State
 from viva.gradebook.rounding import rounded
 
 
-def grades_of(marks: Iterable[Mark], rounding: Rounding, *, with_open: bool = False) -> list[Grade]:
+def returned_grades(grades: Iterable[Grade], rounding: Rounding, *, with_open: bool = False) -> list[ReturnedGrade]:
     """Return what is written for each grade.
 
     Args:
         with_open: write grades that are not complete with the points so far; else nothing is written for them, because
             a platform would show points as lost that are not graded yet.
     """
-    return [_grade(mark, rounding, with_open=with_open) for mark in marks]
+    return [_returned(grade, rounding, with_open=with_open) for grade in grades]
 
 
-def _grade(mark: Mark, rounding: Rounding, *, with_open: bool) -> Grade:
-    told = mark.points is not None and (with_open or mark.state is not State.OPEN)
-    return Grade(
-        student=mark.student,
-        state=mark.state.value,
-        points=rounded(mark.points, rounding) if told and mark.points is not None else None,
-        maximum=mark.maximum,
-        exact=mark.points if told else None,
-        earned=mark.earned,
-        penalty=mark.penalty,
-        adjusted=mark.adjusted,
-        still_open=mark.still_open,
-        attempt=mark.attempt.name if mark.attempt else "",
-        submitted_at=mark.attempt.submitted_at if mark.attempt else None,
-        why="\n".join(f"{reason[:1].upper()}{reason[1:]}." for reason in mark.reasons),
+def _returned(grade: Grade, rounding: Rounding, *, with_open: bool) -> ReturnedGrade:
+    is_written = grade.points is not None and (with_open or grade.state is not State.OPEN)
+    return ReturnedGrade(
+        student=grade.student,
+        state=grade.state.value,
+        points=rounded(grade.points, rounding) if is_written and grade.points is not None else None,
+        maximum=grade.maximum,
+        exact=grade.points if is_written else None,
+        earned=grade.earned,
+        penalty=grade.penalty,
+        adjusted=grade.adjusted,
+        still_open=grade.still_open,
+        attempt=grade.attempt.name if grade.attempt else "",
+        submitted_at=grade.attempt.submitted_at if grade.attempt else None,
+        why="\n".join(f"{reason[:1].upper()}{reason[1:]}." for reason in grade.reasons),
     )

@@ -1,6 +1,6 @@
 """Values that every package shares: statuses, scores, limits, tiers, submissions, errors; without input and output."""
 
-from viva.model.attempt import Attempt, Marked, Student
+from viva.model.attempt import Attempt, ScoredAttempt, Student
 from viva.model.limits import Limits
 from viva.model.score import Case, Entry, Isolation, Score
 from viva.model.status import Status
@@ -14,8 +14,8 @@ __all__ = [
     "File",
     "Isolation",
     "Limits",
-    "Marked",
     "Score",
+    "ScoredAttempt",
     "Status",
     "Student",
     "Submission",

@@ -51,7 +51,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class ScoredAttempt:
     """An attempt and the score that it has now."""
 
     attempt: Attempt

@@ -85,7 +85,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class MissingAttribute:
     """A name that the student's code uses and the installed version of a library lacks."""
 
     library: str
@@ -93,10 +93,10 @@ class Lacking:
     name: str
 
     @classmethod
-    def from_wire(cls, claim: Any) -> "Lacking | None":
+    def from_wire(cls, value: Any) -> "MissingAttribute | None":
         """Build from the `lacking` part of a raised error; None where library or name is missing."""
-        told = untrusted.table(claim)
-        library, version, name = (untrusted.text(told.get(part), 100) for part in ("library", "version", "name"))
+        parts = untrusted.table(value)
+        library, version, name = (untrusted.text(parts.get(part), 100) for part in ("library", "version", "name"))
         return cls(library, version, name) if library and name else None
 
     @property
@@ -115,7 +115,7 @@ class StudentRaised(VivaError):
         frames: Sequence[Frame] = (),
         missing_module: str | None = None,
         limit: str | None = None,
-        lacking: Lacking | None = None,
+        missing_attribute: MissingAttribute | None = None,
     ) -> None:
         super().__init__(f"{type_name}: {message}" if message else type_name)
         self.type_name = type_name
@@ -124,13 +124,13 @@ class StudentRaised(VivaError):
         self.missing_module = missing_module
         self.limit = limit
         """"time", "memory" or "recursion" when a limit of the box was the cause."""
-        self.lacking = lacking
+        self.missing_attribute = missing_attribute
 
     @property
     def environment(self) -> str | None:
         """Return how the environment differs from the one that the code expects, in words that can be counted."""
-        if self.lacking is not None:
-            return f"{self.lacking.where} lacks {self.lacking.name}"
+        if self.missing_attribute is not None:
+            return f"{self.missing_attribute.where} lacks {self.missing_attribute.name}"
         return f"{self.missing_module} is not installed" if self.missing_module else None
 
     @classmethod
@@ -153,7 +153,7 @@ class StudentRaised(VivaError):
             frames[:12],
             untrusted.text(raised.get("missing_module"), 100) or None,
             untrusted.text(raised.get("limit"), 20) or None,
-            Lacking.from_wire(raised.get("lacking")),
+            MissingAttribute.from_wire(raised.get("lacking")),
         )
 
 

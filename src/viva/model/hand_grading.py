@@ -68,7 +68,7 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CurrentDecision:
     """The decision that counts for an answer now."""
 
     judgement: Judgement | None

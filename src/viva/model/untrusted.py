@@ -9,23 +9,23 @@ _LARGEST: Final = 10**9
 """Python refuses to format integers of more than 4,300 digits; no line, size or count is larger than this."""
 
 
-def text(claim: Any, most: int = 1000) -> str:
+def text(value: Any, most: int = 1000) -> str:
     """Return the first `most` characters of a text; for any other value the name of its type."""
-    if type(claim) is str:
-        return claim[:most]
-    return "" if claim is None else f"({type(claim).__name__})"
+    if type(value) is str:
+        return value[:most]
+    return "" if value is None else f"({type(value).__name__})"
 
 
-def number(claim: Any) -> int:
+def number(value: Any) -> int:
     """Return a count, line or size; 0 for anything else."""
-    return claim if type(claim) is int and 0 <= claim <= _LARGEST else 0
+    return value if type(value) is int and 0 <= value <= _LARGEST else 0
 
 
-def rows(claim: Any) -> list[Any]:
+def rows(value: Any) -> list[Any]:
     """Return the items of a list or tuple; empty for anything else."""
-    return list(claim) if type(claim) in (list, tuple) else []
+    return list(value) if type(value) in (list, tuple) else []
 
 
-def table(claim: Any) -> dict[Any, Any]:
+def table(value: Any) -> dict[Any, Any]:
     """Return a dict; empty for anything else."""
-    return claim if type(claim) is dict else {}
+    return value if type(value) is dict else {}

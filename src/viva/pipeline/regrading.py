@@ -23,9 +23,9 @@ OTHER_BYTES: Final = "what lies there now is not what was graded"
 class Regraded:
     """What a regrade found."""
 
-    found: list[tuple[Kept, Score, bytes]] = field(default_factory=list)
+    found: list[tuple[StoredScore, Score, bytes]] = field(default_factory=list)
     """The score that counts, the one that there would be, and its call log."""
-    left: list[tuple[Kept, str]] = field(default_factory=list)
+    left: list[tuple[StoredScore, str]] = field(default_factory=list)
     """Submissions that could not be marked again, and why."""
     asked: int = 0
     """How many programs had to be run again."""
@@ -35,7 +35,7 @@ class Regraded:
 class _Case:
     """One submission on its way."""
 
-    kept: Kept
+    kept: StoredScore
     job: Job
     score: Score | None = None
     changed: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Regrade:
         """
         self._course, self._assignment, self._records, self._pool = course, assignment, records, pool
 
-    def run(self, kept: Sequence[Kept], on_done: Callable[[], None] = lambda: None) -> Regraded:
+    def run(self, kept: Sequence[StoredScore], on_done: Callable[[], None] = lambda: None) -> Regraded:
         """Mark these again.
 
         Args:
@@ -77,9 +77,9 @@ class Regrade:
         result.found = [(kept, _called_as(score, kept), call_log) for kept, score, call_log in result.found]
         return result
 
-    def _case(self, kept: Kept, result: Regraded) -> _Case | None:
+    def _case(self, kept: StoredScore, result: Regraded) -> _Case | None:
         """One submission, if its bytes are still those that were graded; they are read again when their turn comes."""
-        attempt, graded = kept.marked.attempt, kept.marked.score
+        attempt, graded = kept.scored.attempt, kept.scored.score
         try:
             submission = open_submission(attempt.path, graded.submission, withheld=self._course.withheld)
         except VivaError as error:
@@ -131,7 +131,7 @@ class Regrade:
 
     def _joined(self, case: _Case, asked: Score) -> Score:
         """The replayed score with the tests that were asked again, or all of these where nothing could be replayed."""
-        before = {entry.test_id: entry for entry in case.kept.marked.score.entries}
+        before = {entry.test_id: entry for entry in case.kept.scored.score.entries}
         new = {entry.test_id: _decided(entry, before.get(entry.test_id)) for entry in asked.entries}
         if case.score is None or len(case.changed) == len(case.score.entries):
             return replace(asked, entries=tuple(new.values()))
@@ -161,6 +161,6 @@ def _decided(new: Entry, before: Entry | None) -> Entry:
     return before if deferred and before is not None else new
 
 
-def _called_as(score: Score, kept: Kept) -> Score:
+def _called_as(score: Score, kept: StoredScore) -> Score:
     """The score under the name by which the submission was graded first."""
-    return replace(score, submission=kept.marked.score.submission)
+    return replace(score, submission=kept.scored.score.submission)

@@ -11,7 +11,7 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.records import Kept, Records
 from viva.records.grading_identity import identity_of, made_with
-from viva.records.overrides import ByHand, Decided, Override, held_now, overridden
+from viva.records.overrides import ByHand, DecidedScore, Override, held_now, overridden
 from viva.records.store import GRADED, Reason
 
 
@@ -20,9 +20,9 @@ class Sorted:
     """A class, sorted by what there is to do."""
 
     to_grade: list[Job] = field(default_factory=list)
-    kept: list[tuple[Job, Kept]] = field(default_factory=list)
+    kept: list[tuple[Job, StoredScore]] = field(default_factory=list)
     """Graded before, by the same tests and the same engine."""
-    earlier: list[tuple[Job, Kept]] = field(default_factory=list)
+    earlier: list[tuple[Job, StoredScore]] = field(default_factory=list)
     """Graded before, by other tests or another engine: a regrade would show what that changes."""
 
 
@@ -81,7 +81,7 @@ class ScoreCache:
                 found.to_grade.append(job)
         return found
 
-    def scores(self, found: Sorted) -> list[tuple[Job, Decided, bool]]:
+    def scores(self, found: Sorted) -> list[tuple[Job, DecidedScore, bool]]:
         """The scores of what is not graded now, with what people decided, and whether they were changed at all."""
         names = {job.assignment.name for job, _ in (*found.kept, *found.earlier)}
         by_hand = {name: ByHand.of(self._records, name) for name in names}
@@ -89,7 +89,7 @@ class ScoreCache:
         scores = []
         for job, kept in (*found.kept, *found.earlier):
             people = by_hand[job.assignment.name]
-            score = _decided(people, job, kept.attempt_id, kept.marked.score, held[job.assignment.name])
+            score = _decided(people, job, kept.attempt_id, kept.scored.score, held[job.assignment.name])
             scores.append((job, score, kept.kind != GRADED or people.touches(kept)))
         return scores
 
@@ -119,9 +119,9 @@ class ScoreCache:
         held = held_now(self._records, assignment, people, name) if people.overrides else {}
         return _decided(people, job, number, graded.score, held)
 
-    def _has_more(self, kept: Kept) -> bool:
+    def _has_more(self, kept: StoredScore) -> bool:
         """Whether this run could decide what that one left open."""
-        score = kept.marked.score
+        score = kept.scored.score
         needs = {need for e in score.entries if e.status is Status.DEFERRED for need in e.needs}
         offered = {"training" if self._options.training else "", "gpu" if self._gpu else ""}
         return score.has_grader_error or bool(needs & offered)
@@ -139,10 +139,10 @@ class ScoreCache:
 
 def _decided(
     people: ByHand, job: Job, number: int, score: Score, held: Mapping[int, Mapping[str, Override]]
-) -> Decided:
+) -> DecidedScore:
     name = attempt_of(job).name
     by_hand = held[number] if number in held else people.held(name)  # else another submission has taken its place
-    return Decided(overridden(score, by_hand), people.marks.get(score.content_hash, {}))
+    return DecidedScore(overridden(score, by_hand), people.marks.get(score.content_hash, {}))
 
 
 def attempt_of(job: Job) -> Attempt:

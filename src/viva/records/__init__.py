@@ -1,5 +1,5 @@
 """All scores ever given, with reasons: appended, never overwritten. SQLite by default, PostgreSQL by its URL."""
 
-from viva.records.store import Kept, Records
+from viva.records.store import Records, StoredScore
 
-__all__ = ["Kept", "Records"]
+__all__ = ["Records", "StoredScore"]

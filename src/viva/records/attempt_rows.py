@@ -9,7 +9,7 @@ from viva.records.row_packing import moment_from
 _UNKNOWN: Final = datetime.min.replace(tzinfo=UTC)
 
 
-def standing(rows: Iterable[Any]) -> list[int]:
+def current_scores(rows: Iterable[Any]) -> list[int]:
     """Return the ids of the scores that count: every attempt of each name, in order, sorted by name.
 
     Two submissions of one name are the same attempt if they have the same number and no two different times: a folder

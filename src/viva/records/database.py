@@ -110,7 +110,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
         raise UsageError(f"The records cannot be written: {sentence(error)}; nothing of it was kept.") from error
 
 
-def in_turn(connection: Connection, lock: int) -> None:
+def lock_until_end(connection: Connection, lock: int) -> None:
     """Wait until no other transaction holds this lock, and hold it until the end of this one.
 
     Writers of SQLite wait for each other anyway.
@@ -163,7 +163,7 @@ def _bring_up_to_date(engine: Engine) -> None:
         if _revision(connection) == REVISION:
             return
     with writing(engine) as connection:
-        in_turn(connection, _LOCK)
+        lock_until_end(connection, _LOCK)
         if _revision(connection) != REVISION:  # another grader may have migrated it since
             _migrate(connection)
 

@@ -18,7 +18,7 @@ _SAME: Final = ("canvas", "login")
 
 
 @dataclass(frozen=True, slots=True)
-class Theirs:
+class PersonAttempt:
     """An attempt of the person."""
 
     id: int
@@ -38,7 +38,7 @@ class Person:
     """The name that was searched."""
     students: tuple[Student, ...]
     """The person as each source describes them; none for a submission without a known submitter."""
-    attempts: tuple[Theirs, ...]
+    attempts: tuple[PersonAttempt, ...]
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -46,12 +46,12 @@ class Person:
         return tuple(sorted({student.id for student in self.students}))
 
     @property
-    def alone(self) -> tuple[Theirs, ...]:
+    def alone(self) -> tuple[PersonAttempt, ...]:
         """Return the attempts that no one else submitted."""
         return tuple(each for each in self.attempts if not each.others)
 
     @property
-    def shared(self) -> tuple[Theirs, ...]:
+    def shared(self) -> tuple[PersonAttempt, ...]:
         """Return the attempts that others submitted too."""
         return tuple(each for each in self.attempts if each.others)
 
@@ -71,7 +71,7 @@ def find_person(connection: Connection, name: str) -> Person:
     if not ids:
         ids = _of_attempt(name, [attempt for _, attempt in read])
     theirs = tuple(
-        Theirs(
+        PersonAttempt(
             row.id,
             row.assignment,
             attempt,

@@ -13,11 +13,11 @@ from sqlalchemy import Row, insert, select
 
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
-from viva.model.hand_grading import Standing
+from viva.model.hand_grading import CurrentDecision
 from viva.records.database import writing
 from viva.records.database_tables import overrides
-from viva.records.hand_grading import current_decisions, reviewed, said_of, standing_rows
-from viva.records.store import Kept, Reason, Records, now
+from viva.records.hand_grading import current_decisions, latest_rows, reviewed, rows_about
+from viva.records.store import Reason, Records, StoredScore, now
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ByHand:
 
     overrides: Mapping[str, tuple[Override, ...]]
     """All overrides ever made, by the submission's name, from the first to the last."""
-    marks: Mapping[str, Mapping[str, Standing]]
+    marks: Mapping[str, Mapping[str, CurrentDecision]]
     """The current decisions about prose, by content and question."""
 
     @classmethod
@@ -49,8 +49,8 @@ class ByHand:
         of_name: dict[str, tuple[Override, ...]] = {}
         for each in all_overrides(records, assignment):
             of_name[each.name] = (*of_name.get(each.name, ()), each)
-        marks: dict[str, dict[str, Standing]] = {}
-        for (content_hash, question), mark in current_decisions(standing_rows(records, assignment)).items():
+        marks: dict[str, dict[str, CurrentDecision]] = {}
+        for (content_hash, question), mark in current_decisions(latest_rows(records, assignment)).items():
             marks.setdefault(content_hash, {})[question] = mark
         return cls(of_name, marks)
 
@@ -58,13 +58,13 @@ class ByHand:
     def about(cls, records: Records, assignment: str, name: str, content_hash: str) -> Self:
         """Read the present decisions about one submission, and about its bytes, whoever submitted them."""
         mine = tuple(all_overrides(records, assignment, name))
-        said = current_decisions(said_of(records, assignment, [content_hash]))
+        said = current_decisions(rows_about(records, assignment, [content_hash]))
         marks = {question: mark for (_, question), mark in said.items()}
         return cls({name: mine} if mine else {}, {content_hash: marks} if marks else {})
 
-    def touches(self, kept: Kept) -> bool:
+    def touches(self, kept: StoredScore) -> bool:
         """Return whether there was ever a decision about it."""
-        return kept.marked.attempt.name in self.overrides or kept.marked.score.content_hash in self.marks
+        return kept.scored.attempt.name in self.overrides or kept.scored.score.content_hash in self.marks
 
     def held(self, name: str, before: str | None = None) -> dict[str, Override]:
         """Return the overrides of a submission that hold, by test; with a moment those that were made before it."""
@@ -82,18 +82,18 @@ class ByHand:
         """Apply the decisions about its prose to a score."""
         return reviewed(score, self.marks.get(score.content_hash, {}))
 
-    def score(self, kept: Kept, before: str | None = None) -> Score:
+    def score(self, kept: StoredScore, before: str | None = None) -> Score:
         """Return its score with all decisions; with a moment, only overrides made before it count."""
-        return overridden(self.marked(kept.marked.score), self.held(kept.marked.attempt.name, before))
+        return overridden(self.marked(kept.scored.score), self.held(kept.scored.attempt.name, before))
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecidedScore:
     """A score with what people decided, which keeps decisions about prose separate from what was graded."""
 
     set_by_hand: Score
     """With overrides; prose is as it was graded."""
-    marks: Mapping[str, Standing]
+    marks: Mapping[str, CurrentDecision]
     """The current decisions about its prose, by the rubric's question."""
 
     @property
@@ -135,7 +135,7 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
     return Override(name, entry.test_id, earned, reason.by, reason.why, row["at"] or "")
 
 
-def decided(records: Records, assignment: str, by_hand: ByHand | None = None) -> list[Kept]:
+def decided(records: Records, assignment: str, by_hand: ByHand | None = None) -> list[StoredScore]:
     """Return the scores that count, as `Records.current` returns them, with what people decided.
 
     An override applies to the attempt that existed when it was made, and to later ones; a decision about prose applies
@@ -148,7 +148,7 @@ def decided(records: Records, assignment: str, by_hand: ByHand | None = None) ->
     """
     by_hand = by_hand or ByHand.of(records, assignment)
     return [
-        replace(kept, marked=replace(kept.marked, score=by_hand.score(kept, ends)))
+        replace(kept, scored=replace(kept.scored, score=by_hand.score(kept, ends)))
         for kept, ends in _until(records, assignment)
     ]
 
@@ -165,10 +165,10 @@ def held_now(
         name: of a submission; None for all.
     """
     found = _until(records, assignment, name)
-    return {kept.attempt_id: by_hand.held(kept.marked.attempt.name, ends) for kept, ends in found}
+    return {kept.attempt_id: by_hand.held(kept.scored.attempt.name, ends) for kept, ends in found}
 
 
-def _until(records: Records, assignment: str, name: str | None = None) -> list[tuple[Kept, str | None]]:
+def _until(records: Records, assignment: str, name: str | None = None) -> list[tuple[StoredScore, str | None]]:
     """Return the scores that count, each with the moment from which overrides apply to the next attempt."""
     current = records.current(assignment, name)
     first = records.first_scored(assignment)
@@ -176,7 +176,7 @@ def _until(records: Records, assignment: str, name: str | None = None) -> list[t
         (
             kept,
             first[after.attempt_id]
-            if after is not None and after.marked.attempt.name == kept.marked.attempt.name
+            if after is not None and after.scored.attempt.name == kept.scored.attempt.name
             else None,
         )
         for kept, after in zip_longest(current, current[1:])

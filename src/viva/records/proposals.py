@@ -11,7 +11,17 @@ from viva.model import Score
 from viva.records.database import writing
 from viva.records.database_tables import decisions, proposals, proposed
 from viva.records.row_packing import pack_score, unpack_score
-from viva.records.store import REGRADED, Kept, NewScore, Reason, Records, add_call_log, add_score, current_numbers, now
+from viva.records.store import (
+    REGRADED,
+    NewScore,
+    Reason,
+    Records,
+    StoredScore,
+    add_call_log,
+    add_score,
+    current_numbers,
+    now,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class Change:
     """One submission whose score a regrade would change."""
 
     id: int
-    kept: Kept
+    kept: StoredScore
     """The present score."""
     score: Score
     """The proposed score."""
@@ -43,7 +53,7 @@ class Change:
     @property
     def tests(self) -> list[TestChange]:
         """Return the tests that differ, in the order of the new score."""
-        before = {e.test_id: e for e in self.kept.marked.score.entries}
+        before = {e.test_id: e for e in self.kept.scored.score.entries}
         after = {e.test_id: e for e in self.score.entries}
         found = []
         for test_id in dict.fromkeys([*after, *before]):
@@ -76,11 +86,11 @@ def propose(
     records: Records,
     assignment: str,
     made_with: str,
-    found: Iterable[tuple[Kept, Score, bytes]],
+    found: Iterable[tuple[StoredScore, Score, bytes]],
     reason: Reason,
     *,
-    same: Iterable[tuple[Kept, Score, bytes]] = (),
-    identity: Callable[[Kept], str | None] = lambda _: None,
+    same: Iterable[tuple[StoredScore, Score, bytes]] = (),
+    identity: Callable[[StoredScore], str | None] = lambda _: None,
 ) -> int:
     """Store what a regrade would change, all of it or nothing; it does not count before `decide`.
 
@@ -119,7 +129,7 @@ def propose(
     return int(key[0])
 
 
-def waiting(records: Records, assignment: str) -> Proposal | None:
+def pending_proposal(records: Records, assignment: str) -> Proposal | None:
     """Return the latest proposal of an assignment, with the undecided changes whose old score still counts."""
     query = select(proposals).where(proposals.c.assignment == assignment).order_by(proposals.c.id.desc()).limit(1)
     undecided = proposed.outerjoin(decisions, decisions.c.proposed_id == proposed.c.id)
@@ -145,13 +155,13 @@ def decide(
     *,
     applied: bool,
     chosen: Callable[[Change], bool] = lambda _: True,
-    identity: Callable[[Kept], str | None] = lambda _: None,
+    identity: Callable[[StoredScore], str | None] = lambda _: None,
 ) -> list[Change]:
     """Apply or discard changes of a proposal, all of the chosen ones or none; the others stay pending.
 
     Args:
         records: the records.
-        proposal: as `waiting` returned it.
+        proposal: as `pending_proposal` returned it.
         reason: who decides, and why.
         applied: True makes the new scores count, False keeps the present ones.
         chosen: selects the changes to decide.
@@ -189,5 +199,5 @@ def _add_regraded(connection: Connection, new: NewScore) -> None:
         add_score(connection, replace(new, identity=None))
 
 
-def _change(row: Row[Any], kept: Kept) -> Change:
+def _change(row: Row[Any], kept: StoredScore) -> Change:
     return Change(row.id, kept, unpack_score(row.score), row.call_log_id)

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, tr
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
-from viva.model import Attempt, Marked, Score
-from viva.records.attempt_rows import standing
+from viva.model import Attempt, Score, ScoredAttempt
+from viva.records.attempt_rows import current_scores
 from viva.records.database import open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
 from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpack_score
@@ -31,12 +31,12 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredScore:
     """A score as it is in the records."""
 
     id: int
     attempt_id: int
-    marked: Marked
+    scored: ScoredAttempt
     kind: str
     """"graded", or "regraded"."""
     made_with: str
@@ -147,16 +147,16 @@ class Records:
                 found.update(connection.execute(query).scalars())
         return found
 
-    def current(self, assignment: str, name: str | None = None) -> list[Kept]:
+    def current(self, assignment: str, name: str | None = None) -> list[StoredScore]:
         """Return the latest score of every attempt, by name; attempts of one name from the first to the last.
 
-        A submission that replaces an earlier one is not a separate attempt: see `standing`.
+        A submission that replaces an earlier one is not a separate attempt: see `current_scores`.
 
         Args:
             assignment: its name.
             name: of a submission; None for all.
         """
-        return [kept_of(row) for row in self.current_rows(assignment, name)]
+        return [stored_score_of(row) for row in self.current_rows(assignment, name)]
 
     def current_rows(self, assignment: str, name: str | None = None) -> list[Row[Any]]:
         """Return the same as rows with packed scores: columns of `scores` and of `attempts`."""
@@ -183,24 +183,24 @@ class Records:
         with self.engine.connect() as connection:
             return {row[0]: row[1] for row in connection.execute(first)}
 
-    def latest(self, attempt_ids: Iterable[int]) -> dict[int, Kept]:
+    def latest(self, attempt_ids: Iterable[int]) -> dict[int, StoredScore]:
         """Return the latest score of each of these attempts that has one."""
         found = {}
         with self.engine.connect() as connection:
             for part in parts(list(attempt_ids)):
                 last = select(func.max(scores.c.id)).where(scores.c.attempt_id.in_(part)).group_by(scores.c.attempt_id)
                 for row in connection.execute(_rows().where(scores.c.id.in_(last))):
-                    found[row.attempt_id] = kept_of(row)
+                    found[row.attempt_id] = stored_score_of(row)
         return found
 
-    def history(self, student: str) -> list[Kept]:
+    def history(self, student: str) -> list[StoredScore]:
         """Return every score of a student, found by id, name, email or submission, from the first to the last."""
         columns = [column for column in attempts.c if column.name not in ("at", "digest")]
         with self.engine.connect() as connection:
             all_of_them = connection.execute(select(*columns))
             theirs = [row.id for row in all_of_them if attempt_from(row).is_called(student)]
             rows = connection.execute(_rows().where(scores.c.attempt_id.in_(theirs)).order_by(scores.c.id))
-            return [kept_of(row) for row in rows]
+            return [stored_score_of(row) for row in rows]
 
     def call_log(self, call_log_id: int | None) -> bytes:
         """Read a call log by its number; empty where there is none."""
@@ -230,7 +230,7 @@ def current_numbers(connection: Connection, assignment: str, name: str | None = 
         .where(scores.c.id.in_(last))
         .order_by(scores.c.id)
     )
-    return standing(connection.execute(light).all())
+    return current_scores(connection.execute(light).all())
 
 
 def add_score(connection: Connection, new: NewScore) -> int | None:
@@ -271,12 +271,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def kept_of(row: Row[Any]) -> Kept:
+def stored_score_of(row: Row[Any]) -> StoredScore:
     """Convert a row of `_rows` to a value."""
-    return Kept(
+    return StoredScore(
         id=row.id,
         attempt_id=row.attempt_id,
-        marked=Marked(attempt_from(row), unpack_score(row.score)),
+        scored=ScoredAttempt(attempt_from(row), unpack_score(row.score)),
         kind=row.kind,
         made_with=row.made_with,
         by=row.by,

@@ -14,7 +14,7 @@ from viva.model import Attempt, Case, Entry, Score, Student
 from viva.model.hand_grading import APPEAL, Review
 from viva.model.plain import score_to_plain
 from viva.records.database_tables import attempts, call_logs, decisions, overrides, proposals, proposed, scores
-from viva.records.find_person import Person, Theirs, find_person
+from viva.records.find_person import Person, PersonAttempt, find_person
 from viva.records.hand_grading import of_contents
 from viva.records.readable_log import readable
 from viva.records.row_packing import attempt_from, attempt_to, unpack_score
@@ -40,7 +40,7 @@ def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str,
     return {"students": [asdict(student) for student in person.students], "attempts": found}
 
 
-def _attempt(connection: Connection, person: Person, each: Theirs, *, hidden: bool) -> dict[str, Any]:
+def _attempt(connection: Connection, person: Person, each: PersonAttempt, *, hidden: bool) -> dict[str, Any]:
     told = attempt_to(replace(each.attempt, students=()))
     unseen: set[str] = set()
     history = [_scored(connection, row, unseen, hidden=hidden) for row in connection.execute(_scores_of(each))]
@@ -102,7 +102,7 @@ def _plain(row: Row[Any], unseen: set[str], *, hidden: bool) -> dict[str, Any]:
 
 
 def _reviews(
-    connection: Connection, each: Theirs, same_bytes: Sequence[Attempt], unseen: Collection[str]
+    connection: Connection, each: PersonAttempt, same_bytes: Sequence[Attempt], unseen: Collection[str]
 ) -> list[dict[str, Any]]:
     """Return markers' decisions; if others submitted the same bytes, without requests that may be theirs, and names."""
     rows = of_contents(connection, each.assignment, [each.content_hash])
@@ -136,16 +136,16 @@ def _silent(entry: Entry) -> Entry:
     return replace(entry, test_id=_HIDDEN, name=_HIDDEN, cases=(only,), tags=())
 
 
-def _scores_of(each: Theirs) -> Any:
+def _scores_of(each: PersonAttempt) -> Any:
     return select(scores).where(scores.c.attempt_id == each.id).order_by(scores.c.id)
 
 
-def _overrides_of(each: Theirs) -> Any:
+def _overrides_of(each: PersonAttempt) -> Any:
     named = (overrides.c.assignment == each.assignment, overrides.c.name == each.attempt.name)
     return select(overrides).where(*named).order_by(overrides.c.id)
 
 
-def _same_bytes(connection: Connection, person: Person, each: Theirs) -> list[Attempt]:
+def _same_bytes(connection: Connection, person: Person, each: PersonAttempt) -> list[Attempt]:
     """Return the attempts of others, outside the person's teams, with the same bytes."""
     same = (attempts.c.assignment == each.assignment, attempts.c.content_hash == each.content_hash)
     columns = [column for column in attempts.c if column.name not in ("at", "digest")]
@@ -154,7 +154,7 @@ def _same_bytes(connection: Connection, person: Person, each: Theirs) -> list[At
     return [attempt_from(row) for row in rows if row.id not in theirs]
 
 
-def _regrades_of(each: Theirs) -> Any:
+def _regrades_of(each: PersonAttempt) -> Any:
     decided = (
         decisions.c.applied,
         decisions.c.at.label("decided_at"),

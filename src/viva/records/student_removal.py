@@ -29,7 +29,7 @@ from viva.records.store import Reason, Records, now
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class RowCounts:
     """How many rows of each table are removed."""
 
     attempts: int
@@ -48,7 +48,7 @@ class Removal:
     """What is or was removed, and what stays."""
 
     person: Person
-    extent: Extent
+    counts: RowCounts
     mentions: tuple[str, ...] = ()
     """Where rows that stay still name the student."""
     unwiped: str = ""
@@ -70,7 +70,7 @@ def would_remove(records: Records, name: str) -> Removal:
     """Return what `remove` would remove, without a change. Raises what `find_person` raises."""
     with records.engine.connect() as connection:
         person = find_person(connection, name)
-        return Removal(person, _extent(_rows(connection, person), person))
+        return Removal(person, _count_rows(_rows(connection, person), person))
 
 
 def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Removal:
@@ -90,7 +90,7 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
         if any(Anonymiser(person.students, secret).finds(text) for text in (reason.why, reason.by)):
             raise UsageError("The reason stays in the records and names the student; say it without the name: --why.")
         rows = _rows(connection, person)
-        extent = _extent(rows, person)
+        counts = _count_rows(rows, person)
         for table, numbers in (
             (decisions, rows.decisions),
             (proposed, rows.proposed),
@@ -104,26 +104,26 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
                 connection.execute(delete(table).where(table.c.id.in_(part)))
         _leave_teams(connection, person)
         whose = pseudonym(min(person.ids, default=name), secret)
-        row = {"pseudonym": whose, "rows": json.dumps(asdict(extent)), "by": reason.by, "why": reason.why, "at": now()}
+        row = {"pseudonym": whose, "rows": json.dumps(asdict(counts)), "by": reason.by, "why": reason.why, "at": now()}
         connection.execute(insert(removals).values(**row))
         mentions = tuple(_mentions(connection, _whole_names_of(person)))
-    return Removal(person, extent, mentions, wipe(records.engine))
+    return Removal(person, counts, mentions, wipe(records.engine))
 
 
 def _rows(connection: Connection, person: Person) -> _Rows:
     """Return the rows that are only about this person."""
     theirs = [each.id for each in person.alone]
     scored = _ids(connection, scores, scores.c.attempt_id.in_, theirs)
-    waiting = _ids(connection, proposed, proposed.c.attempt_id.in_, theirs)
+    pending = _ids(connection, proposed, proposed.c.attempt_id.in_, theirs)
     said = [
         number
-        for table, numbers in ((scores, scored), (proposed, waiting))
+        for table, numbers in ((scores, scored), (proposed, pending))
         for number in _ids(connection, table, table.c.id.in_, numbers, table.c.call_log_id)
         if number is not None
     ]
     of_others = {
         number
-        for table, gone in ((scores, set(scored)), (proposed, set(waiting)))
+        for table, gone in ((scores, set(scored)), (proposed, set(pending)))
         for row in _select(connection, table, table.c.call_log_id.in_, said, table.c.id, table.c.call_log_id)
         if row.id not in gone
         for number in [row.call_log_id]
@@ -134,8 +134,8 @@ def _rows(connection: Connection, person: Person) -> _Rows:
         sorted(set(said) - of_others),
         _of_theirs_alone(connection, person, overrides, attempts.c.name, overrides.c.name),
         _of_theirs_alone(connection, person, reviews, attempts.c.content_hash, reviews.c.content_hash),
-        waiting,
-        _ids(connection, decisions, decisions.c.proposed_id.in_, waiting),
+        pending,
+        _ids(connection, decisions, decisions.c.proposed_id.in_, pending),
     )
 
 
@@ -191,8 +191,8 @@ def _whole_names_of(person: Person) -> Anonymiser:
     return Anonymiser([Student(word) for word in words if word and not word.isdecimal()], b"")
 
 
-def _extent(rows: _Rows, person: Person) -> Extent:
-    return Extent(
+def _count_rows(rows: _Rows, person: Person) -> RowCounts:
+    return RowCounts(
         len(rows.attempts),
         len(rows.scores),
         len(rows.call_logs),

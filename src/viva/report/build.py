@@ -7,7 +7,7 @@ from pathlib import Path
 
 from viva.config import Assignment
 from viva.formats.atomic_write import write_atomically
-from viva.model.attempt import Marked, Student
+from viva.model.attempt import ScoredAttempt, Student
 from viva.model.errors import UsageError
 from viva.report.class_page import class_csv, class_page
 from viva.report.class_page.questions import responses
@@ -76,7 +76,7 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
 
 
 def similarity_page(
-    marked: Sequence[Marked], assignment: Assignment, withheld: Withheld = frozenset
+    marked: Sequence[ScoredAttempt], assignment: Assignment, withheld: Withheld = frozenset
 ) -> tuple[bytes, list[str]]:
     """Render the page of similar pairs, and return it with the names of submissions that could not be compared.
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.model import File, Submission
-from viva.model.attempt import Marked
+from viva.model.attempt import ScoredAttempt
 from viva.model.errors import UsageError
 from viva.report.similarity.tokens import Source
 from viva.submissions import open_submission

@@ -10,7 +10,7 @@ from viva.formats.ci.public_view import messages_of_cases
 from viva.formats.folders import results_below
 from viva.formats.results_json import NOT_FINISHED, Results, TestResult, load_results
 from viva.model import Case, Entry, Isolation, Score, Status
-from viva.model.attempt import Attempt, Marked
+from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve, Leader
@@ -38,7 +38,7 @@ def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marke
         name = file.parent.as_posix()
         if name == ".":
             name = PurePosixPath(score.submission).name or "submission"
-        found.append(Marked(Attempt(name, submissions / score.submission, ()), score))
+        found.append(ScoredAttempt(Attempt(name, submissions / score.submission, ()), score))
     return list(zip(_without_common_folder(found), [folder / file.parent for file in files], strict=True))
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from viva.config import Assignment
-from viva.model import Attempt, Entry, Marked, Score, Status
+from viva.model import Attempt, Entry, Score, ScoredAttempt, Status
 from viva.model.errors import UsageError
-from viva.model.hand_grading import Standing, noticed
+from viva.model.hand_grading import CurrentDecision, noticed
 from viva.records import Records
 from viva.records.row_packing import attempt_from, unpack_plain
 from viva.review.written_answers import GradedSubmission, Written

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from operator import attrgetter
 from typing import Final
 
-from viva.model.hand_grading import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
+from viva.model.hand_grading import APPEAL, FIRST, MARK, SECOND, SETTLED, CurrentDecision, Judgement, Place, Review
 from viva.records import Records, hand_grading
 from viva.records.store import Reason
 from viva.review.written_answers import Key
@@ -39,7 +39,7 @@ class DecisionLog:
             if self._last:
                 new = hand_grading.since(self._records, self._assignment, self._last)
             else:
-                new = hand_grading.standing_rows(self._records, self._assignment)
+                new = hand_grading.latest_rows(self._records, self._assignment)
             self._add(new)
         return {key_of(review.place) for review in new}
 

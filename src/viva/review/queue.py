@@ -19,7 +19,7 @@ from viva.config import Assignment
 from viva.config.rubric import Question, Rubric
 from viva.formats import escaping
 from viva.model.errors import UsageError, VivaError
-from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review, Standing
+from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, CurrentDecision, Judgement, Place, Review
 from viva.records.store import Reason
 from viva.review.answer_sources import AnswerSource
 from viva.review.background_writer import BackgroundWriter

@@ -145,7 +145,7 @@ class TestNan(unittest.TestCase):
 
 
 def test_points_that_are_no_number(tmp_path: Path) -> None:
-    """Theirs passes, with a file that is no JSON; ours loses the points."""
+    """PersonAttempt passes, with a file that is no JSON; ours loses the points."""
     solution = {"solution.py": "def value(): return float('nan')\n"}
     theirs = original(tmp_path / "original", NOT_A_NUMBER, solution)
     assert theirs.results is not None and theirs.tests.popitem()[1]["status"] == "passed"
@@ -214,7 +214,7 @@ class TestD(unittest.TestCase):
 @pytest.mark.parametrize("raises", ["ValueError('mine')", "SystemExit(1)", "unittest.SkipTest('mine')"])
 @pytest.mark.slow
 def test_a_class_or_module_that_cannot_be_set_up(tmp_path: Path, raises: str) -> None:
-    """Theirs crashes and writes nothing; here it costs the tests of that class or module."""
+    """PersonAttempt crashes and writes nothing; here it costs the tests of that class or module."""
     solution = {"solution.py": f"import unittest\ndef value(): raise {raises}\n"}
     assert original(tmp_path / "original", SET_UP, solution).results is None
     examined = suite_course(tmp_path / "course", SET_UP)

@@ -2,17 +2,17 @@
 
 from fractions import Fraction
 
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model import Student
 
 ADA = Student("ada", "Ada Lovelace", "ada@x.edu", also={"canvas": "101", "moodle": "2001", "brightspace": "9001"})
 BO = Student("bo", "Bo Müller", "bo@x.edu", also={"canvas": "102", "moodle": "2002", "brightspace": "9002"})
 
 
-def grade(student: Student, points: str | None, state: str = "graded", **more: object) -> Grade:
+def grade(student: Student, points: str | None, state: str = "graded", **more: object) -> ReturnedGrade:
     """A mark of 100."""
     exact = None if points is None else Fraction(points)
-    return Grade(student, state, exact, Fraction(100), **more)  # type: ignore[arg-type]
+    return ReturnedGrade(student, state, exact, Fraction(100), **more)  # type: ignore[arg-type]
 
 
 EXCUSED = grade(BO, None, "excused")

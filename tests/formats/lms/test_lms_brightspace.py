@@ -7,7 +7,7 @@ import pytest
 from lms_grades import ADA, BO, EXCUSED, grade
 
 from viva.formats.lms.brightspace_gradebook import brightspace, brightspace_new
-from viva.formats.lms.lossless_csv import read_sheet
+from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.model import Student
 from viva.model.errors import UsageError
 
@@ -26,7 +26,7 @@ def rows_of(data: bytes) -> list[list[str]]:
 
 def test_marks_come_in_and_nothing_else_changes() -> None:
     marks = [grade(ADA, "87.5"), grade(Student("kim"), "33.33"), EXCUSED]
-    filled = brightspace(read_sheet(EXPORT, "b.csv"), marks, ["Masks"])
+    filled = brightspace(read_lossless_csv(EXPORT, "b.csv"), marks, ["Masks"])
     expected = rows_of(EXPORT)
     expected[1][4], expected[3][4] = "87.5", "33.33"
     assert rows_of(filled.data) == expected
@@ -42,7 +42,7 @@ def test_a_new_file_has_a_sign_before_each_id_and_at_each_end() -> None:
         ["#77", "0", "#"],
     ]
     assert filled.not_written == ("bo: excused, not in the file",)
-    again = brightspace(read_sheet(filled.data, "b.csv"), [grade(ADA, "1")], ["Masks"])
+    again = brightspace(read_lossless_csv(filled.data, "b.csv"), [grade(ADA, "1")], ["Masks"])
     assert rows_of(again.data)[1] == ["#9001", "1", "#"]
 
 
@@ -56,5 +56,5 @@ def test_a_new_file_has_a_sign_before_each_id_and_at_each_end() -> None:
 )
 def test_what_does_not_fit_is_one_sentence(data: bytes, titles: list[str], said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        brightspace(read_sheet(data, "b.csv"), [grade(ADA, "1"), grade(BO, "1")], titles)
+        brightspace(read_lossless_csv(data, "b.csv"), [grade(ADA, "1"), grade(BO, "1")], titles)
     assert said in str(raised.value)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lms_grades import ADA, BO, EXCUSED, OPEN, grade
 
 from viva.formats.lms.canvas_gradebook import canvas
-from viva.formats.lms.lossless_csv import read_sheet
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.lossless_csv import read_lossless_csv
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model import Student
 from viva.model.errors import UsageError
 
@@ -60,7 +60,7 @@ def as_canvas_reads(data: bytes, delimiter: str = ",") -> dict[str, dict[str, st
 )
 def test_marks_come_in_and_nothing_else_changes(hidden: bool, delimiter: str, bom: str, mark: str) -> None:
     data = export(delimiter=delimiter, hidden=hidden, bom=bom)
-    filled = canvas(read_sheet(data, "g.csv"), [grade(ADA, "87.5"), EXCUSED], ["Masks"])
+    filled = canvas(read_lossless_csv(data, "g.csv"), [grade(ADA, "87.5"), EXCUSED], ["Masks"])
     before, after = as_canvas_reads(data, delimiter), as_canvas_reads(filled.data, delimiter)
     before["101"]["4711"], before["102"]["4711"] = mark, "EX"
     assert after == before
@@ -85,7 +85,7 @@ def test_whatever_names_and_sections_hold_only_marks_change(
     rows = [[name, str(i), "", f"u{i}", section, "", "", "", ""] for i, (name, section, _) in enumerate(people, 1)]
     marks = [grade(Student(f"u{i}"), str(points)) for i, (_, _, points) in enumerate(people, 1)]
     data = export(rows, delimiter)
-    filled = canvas(read_sheet(data, "g.csv"), marks, ["Masks"])
+    filled = canvas(read_lossless_csv(data, "g.csv"), marks, ["Masks"])
     before, after = (
         list(csv.reader(io.StringIO(d.decode(), newline=""), delimiter=delimiter)) for d in (data, filled.data)
     )
@@ -97,7 +97,7 @@ def test_whatever_names_and_sections_hold_only_marks_change(
 
 def test_marks_without_a_row_are_listed_and_rows_without_a_mark_stay() -> None:
     nobody = grade(Student("zoe", "Zoe"), "5")
-    filled = canvas(read_sheet(export(), "g.csv"), [nobody, OPEN], ["Masks"])
+    filled = canvas(read_lossless_csv(export(), "g.csv"), [nobody, OPEN], ["Masks"])
     assert filled.data == export()
     assert filled.without_row == ("zoe (Zoe): no row of g.csv is certainly theirs",)
     assert filled.not_written == ("bo (Bo Müller): open, the row stays as it was",)
@@ -119,7 +119,7 @@ def test_marks_without_a_row_are_listed_and_rows_without_a_mark_stay() -> None:
     ],
 )
 def test_a_row_is_found_by_what_is_unique_or_not_at_all(student: Student, row: str | None) -> None:
-    filled = canvas(read_sheet(export(), "g.csv"), [grade(student, "1")], ["Masks"])
+    filled = canvas(read_lossless_csv(export(), "g.csv"), [grade(student, "1")], ["Masks"])
     marks = as_canvas_reads(filled.data)
     assert [id_ for id_ in marks if marks[id_]["4711"] == "1.00"] == ([row] if row else [])
     assert len(filled.without_row) == (row is None)
@@ -127,38 +127,38 @@ def test_a_row_is_found_by_what_is_unique_or_not_at_all(student: Student, row: s
 
 def test_two_marks_for_one_row_change_nothing() -> None:
     twice = [grade(Student("ada"), "1"), grade(Student("s1"), "2")]
-    filled = canvas(read_sheet(export(), "g.csv"), twice, ["Masks"])
+    filled = canvas(read_lossless_csv(export(), "g.csv"), twice, ["Masks"])
     assert filled.data == export()
     assert filled.without_row == ("ada and s1: all of them fit row 3 of g.csv, which stays as it was",)
 
 
 def test_a_login_that_stands_in_two_rows_is_nobodys() -> None:
     data = export([*ROWS, ["Other, Ada", "105", "", "ADA", "B", "", "", "", ""]])
-    filled = canvas(read_sheet(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
+    filled = canvas(read_lossless_csv(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
     assert filled.data == data and len(filled.without_row) == 1
 
 
 def test_who_has_not_got_the_assignment_keeps_that() -> None:
-    filled = canvas(read_sheet(export(), "g.csv"), [half(grade(Student("kim"), "5"))], ["LoRA"])
+    filled = canvas(read_lossless_csv(export(), "g.csv"), [half(grade(Student("kim"), "5"))], ["LoRA"])
     assert filled.data == export()
     assert filled.not_written == ("kim: N/A on the platform, the row stays as it was",)
 
 
-def half(mark: Grade) -> Grade:
+def half(mark: ReturnedGrade) -> ReturnedGrade:
     return replace(mark, maximum=Fraction(50))
 
 
 def test_another_maximum_is_refused_or_converted() -> None:
     third = grade(ADA, "33.33", exact=Fraction(100, 3))
     with pytest.raises(UsageError, match="a maximum of 50 points, and the assignment has 100"):
-        canvas(read_sheet(export(), "g.csv"), [third], ["LoRA"])
-    filled = canvas(read_sheet(export(), "g.csv"), [third], ["LoRA"], rescale=True)
+        canvas(read_lossless_csv(export(), "g.csv"), [third], ["LoRA"])
+    filled = canvas(read_lossless_csv(export(), "g.csv"), [third], ["LoRA"], rescale=True)
     assert as_canvas_reads(filled.data)["101"]["4712"] == "16.67"
 
 
 @pytest.mark.parametrize("column", ["Masks", "masks (4711)", "Masks (4711)"])
 def test_a_column_can_be_said(column: str) -> None:
-    filled = canvas(read_sheet(export(), "g.csv"), [grade(ADA, "1")], ["Homework 1"], column=column)
+    filled = canvas(read_lossless_csv(export(), "g.csv"), [grade(ADA, "1")], ["Homework 1"], column=column)
     assert as_canvas_reads(filled.data)["101"]["4711"] == "1.00"
 
 
@@ -177,5 +177,5 @@ def test_a_column_can_be_said(column: str) -> None:
 )
 def test_what_cannot_be_told_is_one_sentence(data: bytes, titles: list[str], said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        canvas(read_sheet(data, "g.csv"), [grade(ADA, "1"), grade(BO, "2")], titles)
+        canvas(read_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(BO, "2")], titles)
     assert said in str(raised.value)

@@ -7,7 +7,7 @@ import pytest
 from lms_grades import ADA, BO, grade
 
 from viva.formats.lms.gradescope_grades import gradescope
-from viva.formats.lms.lossless_csv import read_sheet
+from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.model import Student
 from viva.model.errors import UsageError
 
@@ -29,7 +29,7 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
 
 def test_marks_come_in_and_nothing_else_changes() -> None:
     marks = [grade(Student("s1"), "87.5"), grade(BO, "100"), grade(Student("nobody"), "1")]
-    filled = gradescope(read_sheet(EXPORT, "g.csv"), marks)
+    filled = gradescope(read_lossless_csv(EXPORT, "g.csv"), marks)
     expected = rows_of(EXPORT)
     expected[0]["Total Score"], expected[1]["Total Score"] = "87.5", "100"
     assert rows_of(filled.data) == expected
@@ -39,7 +39,7 @@ def test_marks_come_in_and_nothing_else_changes() -> None:
 
 def test_whose_email_is_missing_is_found_by_sid_alone() -> None:
     data = EXPORT.replace(b"ada@x.edu", b"").replace(b"bo@x.edu", b"")
-    filled = gradescope(read_sheet(data, "g.csv"), [grade(ADA, "1"), grade(Student("s2"), "2")])
+    filled = gradescope(read_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(Student("s2"), "2")])
     assert [row["Total Score"] for row in rows_of(filled.data)] == ["50.0", "2", ""]
     assert filled.without_row == ("ada (Ada Lovelace): no row of g.csv is certainly theirs",)
 
@@ -53,5 +53,5 @@ def test_whose_email_is_missing_is_found_by_sid_alone() -> None:
 )
 def test_what_does_not_fit_is_one_sentence(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        gradescope(read_sheet(data, "g.csv"), [grade(Student("s1"), "1")])
+        gradescope(read_lossless_csv(data, "g.csv"), [grade(Student("s1"), "1")])
     assert said in str(raised.value)

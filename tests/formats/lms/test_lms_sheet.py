@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.formats.lms.lossless_csv import MOST_BYTES, read_sheet
+from viva.formats.lms.lossless_csv import MOST_BYTES, read_lossless_csv
 from viva.model.errors import UsageError
 
 # Python 3.11 writes a carriage return alone without quotes, and then reads it as a line break.
@@ -38,7 +38,7 @@ def test_what_is_not_changed_stays_byte_for_byte(
 ) -> None:
     table = [["A", "B"], *table]
     data = (b"\xef\xbb\xbf" if bom else b"") + written(table, dialect)
-    sheet = read_sheet(data, "x.csv")
+    sheet = read_lossless_csv(data, "x.csv")
     assert sheet.values == table
     assert sheet.to_bytes() == data
 
@@ -48,7 +48,7 @@ def test_one_cell_changes_and_no_other(
     table: list[list[str]], dialect: tuple[str, int, str], text: str, data: st.DataObject
 ) -> None:
     table = [["A", "B"], *table]
-    sheet = read_sheet(written(table, dialect), "x.csv")
+    sheet = read_lossless_csv(written(table, dialect), "x.csv")
     row = data.draw(st.integers(0, len(table) - 1))
     column = data.draw(st.integers(0, len(table[row]) - 1))
     sheet.put(row, column, text)
@@ -58,7 +58,7 @@ def test_one_cell_changes_and_no_other(
 
 
 def test_how_a_cell_was_quoted_stays() -> None:
-    sheet = read_sheet(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
+    sheet = read_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
     sheet.put(1, 0, "9")
     sheet.put(2, 1, "a,b")
     assert sheet.to_bytes() == b'"A",B\r\n"9",2\r\n"3","a,b"'
@@ -66,7 +66,7 @@ def test_how_a_cell_was_quoted_stays() -> None:
 
 def test_utf_16_with_its_mark_is_read_and_written() -> None:
     data = "\ufeffA\tB\nä\t1\n".encode("utf-16-le")
-    sheet = read_sheet(data, "x.csv")
+    sheet = read_lossless_csv(data, "x.csv")
     assert sheet.values == [["A", "B"], ["ä", "1"]]
     assert sheet.to_bytes() == data
 
@@ -83,12 +83,12 @@ def test_utf_16_with_its_mark_is_read_and_written() -> None:
 )
 def test_what_is_no_table_is_one_sentence(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        read_sheet(data, "x.csv")
+        read_lossless_csv(data, "x.csv")
     assert said in str(raised.value)
 
 
 def test_a_row_that_is_too_short_is_named() -> None:
-    sheet = read_sheet(b"A,B\n1\n", "x.csv")
+    sheet = read_lossless_csv(b"A,B\n1\n", "x.csv")
     assert sheet.value(1, 1) == ""
     with pytest.raises(UsageError, match="row 2: there are only 1 cells"):
         sheet.put(1, 1, "5")
@@ -96,4 +96,4 @@ def test_a_row_that_is_too_short_is_named() -> None:
 
 def test_many_quotes_are_read_in_time_that_grows_with_their_number() -> None:
     with pytest.raises(UsageError):
-        read_sheet(b'A,B\n"' + b'""' * 500_000 + b",x", "x.csv")
+        read_lossless_csv(b'A,B\n"' + b'""' * 500_000 + b",x", "x.csv")

@@ -11,7 +11,7 @@ import pytest
 from lms_grades import ADA, EXCUSED, OPEN, grade
 
 from viva.formats.lms.grade_tables import nbgrader, parquet, plain_csv
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model import Student
 from viva.model.errors import UsageError
 
@@ -60,7 +60,7 @@ def test_parquet_has_types() -> None:
 
 
 @pytest.mark.parametrize("grades", [[], [OPEN]])
-def test_a_class_without_marks_is_a_table_without_marks(grades: list[Grade]) -> None:
+def test_a_class_without_marks_is_a_table_without_marks(grades: list[ReturnedGrade]) -> None:
     table = pyarrow.parquet.read_table(io.BytesIO(parquet(grades)))
     assert (table.num_rows, table.num_columns) == (len(grades), 14)
     assert len(rows_of(plain_csv(grades))) == len(rows_of(nbgrader(grades, "a", None))) == len(grades)

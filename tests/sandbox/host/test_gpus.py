@@ -142,12 +142,17 @@ def gpu(name: str, memory_mib: int | None) -> Gpu:
 
 def test_what_is_lacking_is_said_in_a_sentence() -> None:
     small, large, unknown = gpu("NVIDIA T4", 15360), gpu("NVIDIA L4", 23034), gpu("NVIDIA GB10", None)
-    assert Gpus().lacking(0) == LEFT_OUT
-    assert Gpus((), NONE_HERE).lacking(9) == NONE_HERE
-    assert Gpus((small,)).lacking(0) == Gpus((small,)).lacking(15360) == Gpus((small, large)).lacking(20000) == ""
-    assert Gpus((unknown,)).lacking(0) == ""
+    assert Gpus().reason_unavailable(0) == LEFT_OUT
+    assert Gpus((), NONE_HERE).reason_unavailable(9) == NONE_HERE
+    assert (
+        Gpus((small,)).reason_unavailable(0)
+        == Gpus((small,)).reason_unavailable(15360)
+        == Gpus((small, large)).reason_unavailable(20000)
+        == ""
+    )
+    assert Gpus((unknown,)).reason_unavailable(0) == ""
     needs = "Not marked yet: this test needs a GPU with 40,000 MiB of memory, and"
-    assert Gpus((small,)).lacking(40_000) == f"{needs} the one here, NVIDIA T4, has 15,360 MiB."
-    assert Gpus((small, large)).lacking(40_000) == f"{needs} the largest here, NVIDIA L4, has 23,034 MiB."
-    assert Gpus((unknown,)).lacking(40_000) == f"{needs} how much NVIDIA GB10 has is not known."
+    assert Gpus((small,)).reason_unavailable(40_000) == f"{needs} the one here, NVIDIA T4, has 15,360 MiB."
+    assert Gpus((small, large)).reason_unavailable(40_000) == f"{needs} the largest here, NVIDIA L4, has 23,034 MiB."
+    assert Gpus((unknown,)).reason_unavailable(40_000) == f"{needs} how much NVIDIA GB10 has is not known."
     assert Gpus((small, large)).large_enough(20_000) == (large,)

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from viva.submissions.classes import ClassRead
+from viva.submissions.classes import ClassExport
 
 CODE = b"def answer():\n    return 42\n"
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -19,7 +19,7 @@ NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 ZOE_C, ZOE_D = "Zoë Müller", "Zoe\u0308 Mu\u0308ller"
 HEBREW, ARABIC, CHINESE, GREEK = "נועה לוי", "ليلى حداد", "王伟", "Σοφία Παπαδοπούλου"
 Files = Mapping[str, bytes]
-Read = Callable[..., ClassRead]
+Read = Callable[..., ClassExport]
 
 
 def zipped(path: Path, files: Files) -> Path:

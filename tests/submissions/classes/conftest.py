@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 from class_exports import Files, Read, laid_out
 
-from viva.submissions.classes import ClassRead, read_class
+from viva.submissions.classes import ClassExport, read_class
 
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
     """`read(files)`: lays the files out as a folder and reads it; `roster=` is the text of a list."""
 
-    def call(files: Files, *, roster: str | None = None, folder: str = "class", **options: object) -> ClassRead:
+    def call(files: Files, *, roster: str | None = None, folder: str = "class", **options: object) -> ClassExport:
         listed = None
         if roster is not None:
             listed = tmp_path / "roster.csv"

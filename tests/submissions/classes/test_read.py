@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from viva.model.errors import UsageError
 from viva.submissions import open_submission
-from viva.submissions.classes import ClassRead, read_class
+from viva.submissions.classes import ClassExport, read_class
 from viva.submissions.classes.submission_names import same_anywhere
 
 
-def told(found: ClassRead) -> object:
+def told(found: ClassExport) -> object:
     """Everything but where it lies."""
     attempts = [
         (d.name, d.students, d.submitted_at, d.late, d.number, d.team, d.source, d.also) for d in found.attempts

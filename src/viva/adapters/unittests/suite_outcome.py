@@ -70,7 +70,9 @@ def of_fixture(error: StudentRaised | None, events: Any) -> Outcome:
 def without_suite(error: StudentRaised) -> StudentRaised:
     """Return the same error without the author's own lines, which say what is expected."""
     frames = [frame for frame in error.frames if not frame.file.startswith(f"{FOLDER}/")]
-    return StudentRaised(error.type_name, error.message, frames, error.missing_module, error.limit, error.lacking)
+    return StudentRaised(
+        error.type_name, error.message, frames, error.missing_module, error.limit, error.missing_attribute
+    )
 
 
 def _status(kinds: Sequence[str], lost: Sequence[list[Any]]) -> Status:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from viva.config import Course
 from viva.formats.folders import results_below
 from viva.formats.results_json import load_results
-from viva.model import Attempt, Marked, Student
+from viva.model import Attempt, ScoredAttempt, Student
 from viva.model.errors import UsageError
 from viva.model.submission import ARCHIVES
 from viva.pipeline.open_records import open_records
@@ -37,7 +37,7 @@ def assignment_meant(course: Course, what: Path, url: str | None) -> str | None:
     raise UsageError(f"{what}: no such folder of results, and no assignment of the course ({there}).")
 
 
-def marked_in_records(course: Course, assignment: str, url: str | None) -> list[Marked]:
+def marked_in_records(course: Course, assignment: str, url: str | None) -> list[ScoredAttempt]:
     """What counts of an assignment: every attempt as it was handed in, with what people decided.
 
     Raises:
@@ -46,13 +46,13 @@ def marked_in_records(course: Course, assignment: str, url: str | None) -> list[
     with open_records(course, url) as records:
         from viva.records.overrides import decided
 
-        found = [kept.marked for kept in decided(records, assignment)]
+        found = [kept.scored for kept in decided(records, assignment)]
     if not found:
         raise UsageError(f"The records hold no score of {assignment}; `viva grade` adds some.")
     return _with_own_names(found)
 
 
-def marked_below(folder: Path) -> list[Marked]:
+def marked_below(folder: Path) -> list[ScoredAttempt]:
     """What a folder of results says: each path below it is a submission, and its last part the student's id.
 
     Raises:
@@ -60,13 +60,13 @@ def marked_below(folder: Path) -> list[Marked]:
     """
     from viva.report.load_results import score_of
 
-    marked: dict[tuple[str, str], Marked] = {}
+    marked: dict[tuple[str, str], ScoredAttempt] = {}
     for path in results_below(folder):
         name = path.parent.as_posix()
         student = Student(_without_ending(PurePosixPath(name).name))
         score = score_of(load_results(folder / path))
         there = marked.setdefault(
-            (score.assignment, student.id), Marked(Attempt(name, folder / path.parent, (student,)), score)
+            (score.assignment, student.id), ScoredAttempt(Attempt(name, folder / path.parent, (student,)), score)
         )
         if there.attempt.name != name:
             raise UsageError(
@@ -77,8 +77,8 @@ def marked_below(folder: Path) -> list[Marked]:
 
 
 def with_roster(
-    marked: Sequence[Marked], roster: Path | None, export: Path | None = None
-) -> tuple[list[Marked], list[Student]]:
+    marked: Sequence[ScoredAttempt], roster: Path | None, export: Path | None = None
+) -> tuple[list[ScoredAttempt], list[Student]]:
     """The scores, with students as a list of the class knows them, and everybody who is on the list.
 
     Args:
@@ -89,14 +89,14 @@ def with_roster(
     Raises:
         UsageError: one of them cannot be read, or the export holds what has no score.
     """
-    from viva.submissions.classes.rematching import rejoined
+    from viva.submissions.classes.rematching import rematched
     from viva.submissions.classes.roster import Roster, read_roster
 
     if export is None:
         known = read_roster(roster) if roster is not None else Roster(())
     else:
         known = _listed(export, roster, marked)
-    people = rejoined((student for one in marked for student in one.attempt.students), known)
+    people = rematched((student for one in marked for student in one.attempt.students), known)
     joined = [
         replace(one, attempt=replace(one.attempt, students=tuple(people[s.id] for s in one.attempt.students)))
         for one in marked
@@ -104,13 +104,13 @@ def with_roster(
     return joined, list(known.students)
 
 
-def missing(marked: Iterable[Marked], listed: Iterable[Student]) -> list[Student]:
+def missing(marked: Iterable[ScoredAttempt], listed: Iterable[Student]) -> list[Student]:
     """Who is on the list and has handed in nothing."""
     there = {student.id for one in marked for student in one.attempt.students}
     return [student for student in listed if student.id not in there]
 
 
-def _listed(export: Path, roster: Path | None, marked: Sequence[Marked]) -> "Roster":
+def _listed(export: Path, roster: Path | None, marked: Sequence[ScoredAttempt]) -> "Roster":
     """Everybody whom an export and its list name; what it holds must have been graded."""
     import os
     import tempfile
@@ -136,7 +136,7 @@ def _what(attempt: Attempt) -> tuple[object, ...]:
     return attempt.name, attempt.number, attempt.submitted_at
 
 
-def _with_own_names(marked: Iterable[Marked]) -> list[Marked]:
+def _with_own_names(marked: Iterable[ScoredAttempt]) -> list[ScoredAttempt]:
     """Attempts that were handed in under one name, told apart: the last one keeps it."""
     taken: set[str] = set()
     found = []

@@ -15,8 +15,8 @@ from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.pipeline.jobs import Job
 from viva.submissions import discover, open_submission
-from viva.submissions.classes import ClassRead, is_export, read_class
-from viva.submissions.classes.stable_folder import settled
+from viva.submissions.classes import ClassExport, is_export, read_class
+from viva.submissions.classes.stable_folder import read_into_stable_folder
 
 KEEP_BYTES_BELOW: Final = 50
 """Submissions of a class this small are read once; larger ones are read again when their turn comes."""
@@ -28,7 +28,7 @@ class Listing:
     """What there is to grade, and what a person should know about the list."""
 
     jobs: list[Job] = field(default_factory=list)
-    found: ClassRead | None = None
+    found: ClassExport | None = None
     """The class, where the paths were one that a platform exported."""
 
     def say(self) -> None:
@@ -70,7 +70,7 @@ def list_jobs(
         if len(paths) != 1:
             raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
         room = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
-        found = settled(lambda into: read_class(paths[0], roster=roster, into=into), room)
+        found = read_into_stable_folder(lambda into: read_class(paths[0], roster=roster, into=into), room)
         attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade looks there
         handed_in: list[tuple[Path, Attempt | None]] = [(attempt.path, attempt) for attempt in attempts]
     else:

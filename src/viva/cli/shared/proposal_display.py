@@ -23,7 +23,7 @@ def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
         click.echo("nothing would change")
         return
     gains = {change.id: gain(change, by_hand) for change in changes}
-    for change in sorted(changes, key=lambda c: (-abs(gains[c.id]), c.kept.marked.attempt.name)):
+    for change in sorted(changes, key=lambda c: (-abs(gains[c.id]), c.kept.scored.attempt.name)):
         _show_one(change, by_hand, details=details)
     up = [gained for gained in gains.values() if gained > 0]
     down = [gained for gained in gains.values() if gained < 0]
@@ -35,17 +35,17 @@ def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
 
 def gain(change: Change, by_hand: ByHand) -> Fraction:
     """Points more than now, with marks of prose: a question may be worth less than its mark. Negative for a loss."""
-    return by_hand.marked(change.score).earned - by_hand.marked(change.kept.marked.score).earned
+    return by_hand.marked(change.score).earned - by_hand.marked(change.kept.scored.score).earned
 
 
 def _show_one(change: Change, by_hand: ByHand, *, details: bool) -> None:
-    name = escaping.line(change.kept.marked.attempt.name, characters=60)
-    before, after = by_hand.marked(change.kept.marked.score), by_hand.marked(change.score)
+    name = escaping.line(change.kept.scored.attempt.name, characters=60)
+    before, after = by_hand.marked(change.kept.scored.score), by_hand.marked(change.score)
     gained = after.earned - before.earned
     sign = "+" if gained > 0 else ""
     tests = ", ".join(_brief(test) for test in change.tests)
     click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(gained)})  {tests}")
-    if held := by_hand.held(change.kept.marked.attempt.name):
+    if held := by_hand.held(change.kept.scored.attempt.name):
         shown = ", ".join(f"{test_id.split('::')[-1]} {points(o.earned or Fraction(0))}" for test_id, o in held.items())
         total = points(overridden(after, held).earned)
         click.echo(f"    set by hand and kept: {escaping.line(shown)}; with that {total}")

@@ -9,8 +9,8 @@ from typing import Final
 
 from viva.formats.decimal_points import in_decimals
 from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, the_column
-from viva.formats.lms.lossless_csv import Sheet
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.lossless_csv import LosslessCsv
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model.errors import UsageError
 
 _COLUMN: Final = re.compile(r"(.*) Points Grade(?: <(.*)>)?", re.DOTALL)
@@ -19,7 +19,12 @@ _END: Final = "End-of-Line Indicator"
 
 
 def brightspace(
-    sheet: Sheet, grades: Sequence[Grade], titles: Sequence[str], *, column: str | None = None, rescale: bool = False
+    sheet: LosslessCsv,
+    grades: Sequence[ReturnedGrade],
+    titles: Sequence[str],
+    *,
+    column: str | None = None,
+    rescale: bool = False,
 ) -> Filled:
     """Write grades into an exported gradebook.
 
@@ -46,7 +51,7 @@ def brightspace(
     return fill(layout, grades, rescale=rescale)
 
 
-def brightspace_new(grades: Sequence[Grade], item: str) -> Filled:
+def brightspace_new(grades: Sequence[ReturnedGrade], item: str) -> Filled:
     """Write a file with one row for each grade, for an item that exists in the gradebook."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")

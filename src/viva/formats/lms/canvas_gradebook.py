@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, has_comma, number, the_column
-from viva.formats.lms.lossless_csv import Sheet
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.lossless_csv import LosslessCsv
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model.errors import UsageError
 
 _COLUMN: Final = re.compile(r"(.*) \(([0-9]+)\)", re.DOTALL)
@@ -15,7 +15,12 @@ _READ_ONLY: Final = "(read only)"
 
 
 def canvas(
-    sheet: Sheet, grades: Sequence[Grade], titles: Sequence[str], *, column: str | None = None, rescale: bool = False
+    sheet: LosslessCsv,
+    grades: Sequence[ReturnedGrade],
+    titles: Sequence[str],
+    *,
+    column: str | None = None,
+    rescale: bool = False,
 ) -> Filled:
     """Write grades into a gradebook export of Canvas.
 
@@ -52,11 +57,11 @@ def canvas(
     return fill(layout, grades, rescale=rescale)
 
 
-def _is_possible(sheet: Sheet, row: int) -> bool:
+def _is_possible(sheet: LosslessCsv, row: int) -> bool:
     return sheet.value(row, 0).strip() == _POSSIBLE
 
 
-def _identities(sheet: Sheet, id_: int) -> list[Identity]:
+def _identities(sheet: LosslessCsv, id_: int) -> list[Identity]:
     others = {
         "SIS User ID": ("sis", "id"),
         "SIS Login ID": ("login", "email", "id"),

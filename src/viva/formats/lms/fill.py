@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats.decimal_points import in_decimals, show
-from viva.formats.lms.lossless_csv import Sheet
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.lossless_csv import LosslessCsv
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model import Student
 from viva.model.errors import UsageError
 
@@ -34,7 +34,7 @@ class Identity:
 class Layout:
     """The rows and columns of an export, and the format of its cells."""
 
-    sheet: Sheet
+    sheet: LosslessCsv
     rows: Sequence[int]
     """The rows of students."""
     identities: Sequence[Identity]
@@ -69,7 +69,7 @@ class Filled:
     """Rows of students that are unchanged."""
 
 
-def fill(layout: Layout, grades: Sequence[Grade], *, rescale: bool = False) -> Filled:
+def fill(layout: Layout, grades: Sequence[ReturnedGrade], *, rescale: bool = False) -> Filled:
     """Write grades into an export.
 
     Args:
@@ -79,7 +79,7 @@ def fill(layout: Layout, grades: Sequence[Grade], *, rescale: bool = False) -> F
         UsageError: the platform's maximum differs and `rescale` is False.
     """
     places = [_index(layout, identity) for identity in layout.identities]
-    found: dict[int, list[Grade]] = {}
+    found: dict[int, list[ReturnedGrade]] = {}
     without_row, not_written = [], []
     for grade in grades:
         row = _row(layout.identities, places, grade.student)
@@ -106,13 +106,13 @@ def fill(layout: Layout, grades: Sequence[Grade], *, rescale: bool = False) -> F
     return Filled(layout.sheet.to_bytes(), touched, tuple(without_row), tuple(not_written), len(layout.rows) - touched)
 
 
-def find_column(sheet: Sheet, names: Sequence[str], start: int = 0) -> int | None:
+def find_column(sheet: LosslessCsv, names: Sequence[str], start: int = 0) -> int | None:
     """Return the first column with one of these headers, in any case; None if there is none."""
     wanted = {plain(name) for name in names}
     return next((i for i, title in enumerate(sheet.header) if i >= start and plain(title) in wanted), None)
 
 
-def the_column(sheet: Sheet, candidates: Mapping[int, str], wanted: str | None, titles: Sequence[str]) -> int:
+def the_column(sheet: LosslessCsv, candidates: Mapping[int, str], wanted: str | None, titles: Sequence[str]) -> int:
     """Return the column of an assignment among the columns of grades.
 
     Args:
@@ -175,7 +175,7 @@ def _put_feedback(layout: Layout, row: int, why: str) -> None:
         layout.sheet.put(row, layout.feedback, layout.feedback_text(why))
 
 
-def _text(layout: Layout, grade: Grade, *, rescale: bool) -> str | None:
+def _text(layout: Layout, grade: ReturnedGrade, *, rescale: bool) -> str | None:
     if grade.state == "excused":
         return layout.excused
     if grade.points is None:

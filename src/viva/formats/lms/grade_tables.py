@@ -9,7 +9,7 @@ from typing import Final
 
 from viva.formats import escaping
 from viva.formats.decimal_points import in_decimals
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model.errors import UsageError
 
 NBGRADER: Final = (
@@ -22,7 +22,7 @@ PLAIN: Final = (
 )
 
 
-def nbgrader(grades: Sequence[Grade], assignment: str, due: datetime | None) -> bytes:
+def nbgrader(grades: Sequence[ReturnedGrade], assignment: str, due: datetime | None) -> bytes:
     """Write the table of `nbgrader export`: no score for open and excused grades; programs read it, so ids stay."""
     rows = []
     for grade in grades:
@@ -45,13 +45,13 @@ def nbgrader(grades: Sequence[Grade], assignment: str, due: datetime | None) -> 
     return _csv(NBGRADER, rows)
 
 
-def plain_csv(grades: Sequence[Grade]) -> bytes:
+def plain_csv(grades: Sequence[ReturnedGrade]) -> bytes:
     """Write a table that a person opens in a spreadsheet: no cell can become a formula."""
     rows = [[escaping.csv_cell(_shown(value)) for value in _values(grade)] for grade in grades]
     return _csv(PLAIN, rows)
 
 
-def parquet(grades: Sequence[Grade]) -> bytes:
+def parquet(grades: Sequence[ReturnedGrade]) -> bytes:
     """Write the columns of `plain_csv` with types: numbers are doubles, times are instants in UTC.
 
     Raises:
@@ -78,7 +78,7 @@ def parquet(grades: Sequence[Grade]) -> bytes:
     return out.getvalue()
 
 
-def _values(grade: Grade) -> tuple[object, ...]:
+def _values(grade: ReturnedGrade) -> tuple[object, ...]:
     student = grade.student
     return (
         *(student.id, student.name, student.email, student.section, grade.state, grade.points, grade.maximum),

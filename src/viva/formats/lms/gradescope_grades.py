@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, number
-from viva.formats.lms.lossless_csv import Sheet
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.lossless_csv import LosslessCsv
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model.errors import UsageError
 
 
-def gradescope(sheet: Sheet, grades: Sequence[Grade], *, rescale: bool = False) -> Filled:
+def gradescope(sheet: LosslessCsv, grades: Sequence[ReturnedGrade], *, rescale: bool = False) -> Filled:
     """Write grades into an export of one assignment's grades.
 
     Raises:

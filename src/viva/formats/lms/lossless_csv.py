@@ -29,7 +29,7 @@ class _Cell:
 
 
 @dataclass(slots=True)
-class Sheet:
+class LosslessCsv:
     """A table whose first row is the header. Rows are numbered from 0, the header included."""
 
     name: str
@@ -72,7 +72,7 @@ class Sheet:
         return ((_BOM if self._bom else "") + text).encode(self.encoding)
 
 
-def read_sheet(data: bytes, name: str) -> Sheet:
+def read_lossless_csv(data: bytes, name: str) -> LosslessCsv:
     """Read a CSV file with commas, semicolons or tabs, in UTF-8 or (with its mark) UTF-16.
 
     Raises:
@@ -95,7 +95,7 @@ def read_sheet(data: bytes, name: str) -> Sheet:
         raise UsageError(f"{name} is quoted in a way that programs read differently; export it again as CSV.")
     if not values or not any(values[0]):
         raise UsageError(f"{name} is empty; give the file that the platform exported.")
-    return Sheet(name, delimiter, encoding, bom, rows, values)
+    return LosslessCsv(name, delimiter, encoding, bom, rows, values)
 
 
 def _delimiter(text: str) -> str:

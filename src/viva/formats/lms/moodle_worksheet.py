@@ -10,8 +10,8 @@ from typing import Final
 
 from viva.formats import escaping
 from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, has_comma, number
-from viva.formats.lms.lossless_csv import Sheet
-from viva.formats.lms.returned_grade import Grade
+from viva.formats.lms.lossless_csv import LosslessCsv
+from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model.errors import UsageError
 
 _GRADE: Final = ("Grade", "Bewertung", "Note", "Calificación", "Valutazione", "Nota", "Cijfer")
@@ -27,7 +27,9 @@ _IDENTIFIER: Final = re.compile(r"\D*?([0-9]+)")
 _LEAST: Final = 4
 
 
-def moodle(sheet: Sheet, grades: Sequence[Grade], *, column: str | None = None, rescale: bool = False) -> Filled:
+def moodle(
+    sheet: LosslessCsv, grades: Sequence[ReturnedGrade], *, column: str | None = None, rescale: bool = False
+) -> Filled:
     """Write grades into a grading worksheet.
 
     Args:
@@ -73,13 +75,13 @@ def _participant(cell: str) -> str:
     return found[1] if found else ""
 
 
-def _tells_apart(sheet: Sheet, rows: Sequence[int], column: int) -> bool:
+def _tells_apart(sheet: LosslessCsv, rows: Sequence[int], column: int) -> bool:
     """Return whether a column may identify students: no two rows have the same value."""
     values = [value for row in rows if (value := sheet.value(row, column))]
     return len(values) == len(set(values))
 
 
-def _grade_column(sheet: Sheet, rows: Sequence[int], column: str | None) -> int:
+def _grade_column(sheet: LosslessCsv, rows: Sequence[int], column: str | None) -> int:
     """Find the column by its header and that of the maximum after it, else before the only column of equal numbers."""
     if column is not None:
         found = find_column(sheet, [column], 1)

@@ -8,7 +8,7 @@ from viva.model import Student
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
+class ReturnedGrade:
     """One student's grade, rounded."""
 
     student: Student

@@ -4,7 +4,15 @@ Nothing is changed: a correction appends the complete decision again, and the la
 """
 
 from viva.records.hand_grading.current_state import current_decisions, reviewed
-from viva.records.hand_grading.decision_rows import Changed, append, history, of_contents, said_of, since, standing_rows
+from viva.records.hand_grading.decision_rows import (
+    Changed,
+    append,
+    history,
+    latest_rows,
+    of_contents,
+    rows_about,
+    since,
+)
 from viva.records.hand_grading.undoing import undo
 
 __all__ = [
@@ -12,10 +20,10 @@ __all__ = [
     "append",
     "current_decisions",
     "history",
+    "latest_rows",
     "of_contents",
     "reviewed",
-    "said_of",
+    "rows_about",
     "since",
-    "standing_rows",
     "undo",
 ]  # fmt: skip

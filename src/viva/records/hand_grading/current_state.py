@@ -6,14 +6,14 @@ from fractions import Fraction
 from typing import Final
 
 from viva.model import Case, Entry, Score, Status
-from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, Place, Review, Standing, noticed
+from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, CurrentDecision, Place, Review, noticed
 
 DIFFERENT: Final = (
     "Two markers came to different points; nothing is lost, and the question stays open until they have agreed."
 )
 
 
-def current_decisions(latest: Iterable[Review]) -> dict[tuple[str, str], Standing]:
+def current_decisions(latest: Iterable[Review]) -> dict[tuple[str, str], CurrentDecision]:
     """Return the current decision for each answer that has rows, by content and question.
 
     A settled decision counts. Else the first marker's judgement does, unless a second one gave other points. An answer
@@ -29,24 +29,24 @@ def current_decisions(latest: Iterable[Review]) -> dict[tuple[str, str], Standin
     return {answer: _standing(rows, *answer) for answer in answers}
 
 
-def _standing(rows: Mapping[Place, Review], content_hash: str, question: str) -> Standing:
+def _standing(rows: Mapping[Place, Review], content_hash: str, question: str) -> CurrentDecision:
     def done(kind: str, round: int) -> Review | None:
         row = rows.get(Place(content_hash, question, kind, round))
         return row if row is not None and row.judgement.done else None
 
     settled, first, second = done(SETTLED, 0), done(MARK, FIRST), done(MARK, SECOND)
     if settled is not None:
-        return Standing(settled.judgement, (settled.by,), settled.at)
+        return CurrentDecision(settled.judgement, (settled.by,), settled.at)
     if first is None:
-        return Standing(None)
+        return CurrentDecision(None)
     if second is None:
-        return Standing(first.judgement, (first.by,), first.at)
+        return CurrentDecision(first.judgement, (first.by,), first.at)
     if first.judgement.earned != second.judgement.earned:
-        return Standing(None, why_open=DIFFERENT)
-    return Standing(first.judgement, tuple(dict.fromkeys((first.by, second.by))), max(first.at, second.at))
+        return CurrentDecision(None, why_open=DIFFERENT)
+    return CurrentDecision(first.judgement, tuple(dict.fromkeys((first.by, second.by))), max(first.at, second.at))
 
 
-def reviewed(score: Score, marks: Mapping[str, Standing]) -> Score:
+def reviewed(score: Score, marks: Mapping[str, CurrentDecision]) -> Score:
     """Apply decisions about prose to a score.
 
     Args:
@@ -56,7 +56,7 @@ def reviewed(score: Score, marks: Mapping[str, Standing]) -> Score:
     return replace(score, entries=tuple(_reviewed(e, marks.get(e.rubric)) for e in score.entries)) if marks else score
 
 
-def _reviewed(entry: Entry, mark: Standing | None) -> Entry:
+def _reviewed(entry: Entry, mark: CurrentDecision | None) -> Entry:
     if mark is None or not entry.rubric or entry.status is not Status.NEEDS_REVIEW:
         return entry
     if mark.judgement is None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Select, and_, func, insert, or_, select
 from viva.formats.escaping import REPLACEMENT
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, MARK, SETTLED, Judgement, Place, Review
-from viva.records.database import AT_ONCE, in_turn, parts, writing
+from viva.records.database import AT_ONCE, lock_until_end, parts, writing
 from viva.records.database_tables import reviews
 from viva.records.store import Reason, Records, now
 
@@ -68,7 +68,7 @@ def append(
             raise ValueError(f"{place}: marks have a round from 1, other kinds have 0")
         if place.kind in _REASON_MISSING and not reason.why.strip():
             raise UsageError(_REASON_MISSING[place.kind].format(question=place.question))
-    with turn_of_markers(records) as connection:
+    with marker_transaction(records) as connection:
         if kept := of_action(connection, assignment, action):
             return kept
         check_seen(connection, assignment, seen)
@@ -81,7 +81,7 @@ def since(records: Records, assignment: str, last: int) -> list[Review]:
         return _read(connection, _of(assignment).where(reviews.c.id > last))
 
 
-def standing_rows(records: Records, assignment: str) -> list[Review]:
+def latest_rows(records: Records, assignment: str) -> list[Review]:
     """Return the latest row of each place, and every regrade request, in order."""
     with records.engine.connect() as connection:
         asked = reviews.c.kind == APPEAL
@@ -94,7 +94,7 @@ def history(records: Records, assignment: str, content_hash: str, question: str)
         return of_contents(connection, assignment, [content_hash], reviews.c.question == question)
 
 
-def said_of(records: Records, assignment: str, hashes: Collection[str]) -> list[Review]:
+def rows_about(records: Records, assignment: str, hashes: Collection[str]) -> list[Review]:
     """Return all rows about these contents, from the first to the last."""
     with records.engine.connect() as connection:
         return of_contents(connection, assignment, hashes)
@@ -109,14 +109,14 @@ def of_contents(connection: Connection, assignment: str, hashes: Collection[str]
 
 
 @contextlib.contextmanager
-def turn_of_markers(records: Records) -> Iterator[Connection]:
+def marker_transaction(records: Records) -> Iterator[Connection]:
     """Open a transaction that writes after those of all other markers have ended.
 
     Raises:
         UsageError: it could not be written.
     """
     with writing(records.engine) as connection:
-        in_turn(connection, _LOCK)
+        lock_until_end(connection, _LOCK)
         yield connection
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from viva.model.hand_grading import Judgement, Place, Review
-from viva.records.hand_grading.decision_rows import Changed, add, backwards, of_action, of_contents, turn_of_markers
+from viva.records.hand_grading.decision_rows import Changed, add, backwards, marker_transaction, of_action, of_contents
 from viva.records.store import Reason, Records
 
 _Stacks = dict[Place, list[Review]]
@@ -36,7 +36,7 @@ def undo(records: Records, assignment: str, action: str, reason: Reason, round: 
         Changed: another marker has changed one of these places since; nothing is written.
         UsageError: it cannot be written.
     """
-    with turn_of_markers(records) as connection:
+    with marker_transaction(records) as connection:
         if kept := of_action(connection, assignment, action):
             return kept
         actions = _of_marker(connection, assignment, reason.by, round)

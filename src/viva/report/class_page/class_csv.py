@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from viva.formats import escaping
 from viva.formats.decimal_points import show
-from viva.model.attempt import Marked
+from viva.model.attempt import ScoredAttempt
 from viva.report.class_page.questions import Question, questions
 
 _HEAD = ("submission", "students", "submitted", "attempt", "late", "total", "points", "still open", "tier", "seconds")

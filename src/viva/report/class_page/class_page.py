@@ -5,7 +5,7 @@ from statistics import median
 
 from viva.config import Assignment
 from viva.model import Status
-from viva.model.attempt import Marked, Student
+from viva.model.attempt import ScoredAttempt, Student
 from viva.report.class_page import charts, clusters, facts
 from viva.report.class_page.questions import analyse, responses
 from viva.report.class_page.statistics import summary
@@ -15,7 +15,7 @@ LISTED_ATTEMPTS = 5000
 
 
 def page(
-    marked: Sequence[Marked],
+    marked: Sequence[ScoredAttempt],
     assignment: Assignment,
     missing: Sequence[Student] = (),
     *,

@@ -13,7 +13,7 @@ from typing import Final
 from viva.formats import escaping
 from viva.formats.question_numbers import in_order
 from viva.model import Case, Entry, Status
-from viva.model.attempt import Marked
+from viva.model.attempt import ScoredAttempt
 
 WRONG: Final = frozenset({Status.PARTIAL, Status.FAILED, Status.ERROR, Status.TIMEOUT})
 MOST_CLUSTERS: Final = 8

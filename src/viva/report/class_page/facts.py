@@ -10,7 +10,7 @@ import numpy as np
 
 from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
-from viva.model.attempt import Marked
+from viva.model.attempt import ScoredAttempt
 from viva.model.score import Curve
 from viva.report.class_page.statistics import Summary, summary
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from viva.formats.question_numbers import in_order
 from viva.model import Entry
-from viva.model.attempt import Marked
+from viva.model.attempt import ScoredAttempt
 from viva.report.class_page import statistics
 
 MOST_OPEN: Final = Fraction(1, 5)

@@ -7,7 +7,7 @@ from typing import Final
 
 from viva.examiner.executed import MOST_BYTES
 from viva.formats.executed_file import FILE, about
-from viva.model.attempt import Marked
+from viva.model.attempt import ScoredAttempt
 
 _MOST: Final = 4 * MOST_BYTES
 

@@ -16,7 +16,7 @@ from viva.formats.decimal_points import show
 from viva.formats.executed_file import about
 from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
-from viva.model.attempt import Attempt, Marked
+from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
 from viva.report.rendering import render

@@ -8,8 +8,8 @@ from typing import Final
 
 from viva.model.attempt import Attempt, Student
 from viva.submissions.classes import times
-from viva.submissions.classes.class_export import ClassRead, Found, Person, Reading, Unmatched
-from viva.submissions.classes.matching import Joined, Joiner
+from viva.submissions.classes.class_export import ClassExport, Found, Person, Reading, Unmatched
+from viva.submissions.classes.matching import Matcher, Matches
 from viva.submissions.classes.people import clean, same_id, same_name
 from viva.submissions.classes.roster import Roster
 from viva.submissions.classes.submission_names import Names
@@ -20,51 +20,51 @@ _NOT_ELSEWHERE: Final = ("id", "email")
 """Identifiers that have a field of their own."""
 
 
-def class_from(source: str, reading: Reading, roster: Roster | None, zone: tzinfo | None) -> ClassRead:
+def build_class(source: str, reading: Reading, roster: Roster | None, zone: tzinfo | None) -> ClassExport:
     """Give everything that was found its students, its attempt number and its name.
 
     Args:
         roster: the class list; without it, the people whom the source names are the students.
         zone: the time zone of times that the source writes without one.
     """
-    return _Delivering(source, roster, zone).all(reading)
+    return _AttemptBuilder(source, roster, zone).build(reading)
 
 
 @dataclass(slots=True)
-class _Delivering:
+class _AttemptBuilder:
     source: str
     roster: Roster | None
     zone: tzinfo | None
-    joined: Joined = field(default_factory=Joined)
-    joiner: Joiner = field(init=False)
+    matches: Matches = field(default_factory=Matches)
+    matcher: Matcher = field(init=False)
     groups: dict[str, tuple[Student, ...]] = field(default_factory=dict)
     listed: set[str] = field(default_factory=set)
     """Identifiers of all students in the roster, in the form in which they are compared."""
 
     def __post_init__(self) -> None:
         known = self.roster or Roster(())
-        self.joiner = Joiner(known)
+        self.matcher = Matcher(known)
         self.listed = {same_id(student.id) for student in known.students}
         for name, members in known.groups.items():
             # A repository of "Team Rocket" is called team-rocket.
             self.groups |= dict.fromkeys((same_name(name), same_name(name.replace(" ", "-"))), members)
 
-    def all(self, reading: Reading) -> ClassRead:
+    def build(self, reading: Reading) -> ClassExport:
         found = [self._with_team(each) for each in reading.found]
         if self.roster is not None:
-            self.joined = self.joiner.join(person for each, _ in found for person in each.people)
+            self.matches = self.matcher.match(person for each, _ in found for person in each.people)
         unmatched = [Unmatched(clean(u.name)[:_SHOWN], u.reason) for u in reading.unmatched]
         unmatched += self._unknown(each for each, _ in found)
         attempts = self._named([(each, members or self._students(each)) for each, members in found])
         there = {student.id for attempt in attempts for student in attempt.students}
         listed = self.roster.students if self.roster is not None else ()
-        return ClassRead(
+        return ClassExport(
             self.source,
             attempts,
             tuple(unmatched),
             tuple(student for student in listed if student.id not in there),
             listed,
-            tuple(self._said()),
+            tuple(self._notes()),
         )
 
     def _with_team(self, found: Found) -> tuple[Found, tuple[Student, ...]]:
@@ -72,7 +72,7 @@ class _Delivering:
         if self.roster is None or not found.group or len(found.people) != 1:
             return found, ()
         members = self.groups.get(same_name(found.group), ())
-        student = self.joiner.strongly(found.people[0]) if members else None
+        student = self.matcher.by_identifiers(found.people[0]) if members else None
         if not members or (student is not None and self._is_called(student, found.group)):
             return found, ()
         return replace(found, people=()), members
@@ -86,7 +86,7 @@ class _Delivering:
 
     def _student(self, person: Person) -> Student:
         also = {key: text for key, text in person.keys.items() if key not in _NOT_ELSEWHERE}
-        student = self.joined.students.get(person.id)
+        student = self.matches.students.get(person.id)
         if student is not None:
             return replace(student, also={**also, **student.also})
         id_ = person.id
@@ -101,7 +101,7 @@ class _Delivering:
             if not each.people and not self._is_team(each):
                 unmatched.append(Unmatched(clean(each.label)[:_SHOWN], "says of nobody that they handed it in"))
             for person in each.people:
-                if reason := self.joined.reasons.get(person.id):
+                if reason := self.matches.reasons.get(person.id):
                     label = f"{each.label}: {person.name or person.id}" if len(each.people) > 1 else each.label
                     unmatched.append(Unmatched(clean(label)[:_SHOWN], reason))
         return unmatched
@@ -140,9 +140,9 @@ class _Delivering:
             )
         return found.submitted_at or times.of_iso(told, without_zone=self.zone)
 
-    def _said(self) -> list[str]:
+    def _notes(self) -> list[str]:
         """List who was matched by name alone, so that a person can check it."""
         return [
             f"{clean(person.name or person.id)[:_SHOWN]} was taken for {student.name} ({student.id}) by the name alone."
-            for person, student in self.joined.by_name
+            for person, student in self.matches.by_name
         ]

@@ -19,7 +19,7 @@ class Unmatched:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassRead:
+class ClassExport:
     """A class: everything that was submitted, and everyone who submitted nothing."""
 
     source: str

@@ -21,7 +21,7 @@ Sharing = dict[str, set[str]]
 
 
 @dataclass(slots=True)
-class Joined:
+class Matches:
     """The result of matching the people of an export, by their id in it."""
 
     students: dict[str, Student] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Joined:
 
 
 @dataclass(slots=True)
-class Joiner:
+class Matcher:
     """Looks people up in one roster."""
 
     roster: Roster
@@ -49,27 +49,27 @@ class Joiner:
             for form in self.roster.forms.get(student.id, frozenset()):
                 self._names[form][student.id] = student
 
-    def strongly(self, person: Person) -> Student | None:
+    def by_identifiers(self, person: Person) -> Student | None:
         """Return the student with a person's identifiers; None where there is no such student, or several."""
         found = self._by_keys(person)
         return next(iter(found.values())) if len(found) == 1 else None
 
-    def join(self, everybody: Iterable[Person]) -> Joined:
+    def match(self, everybody: Iterable[Person]) -> Matches:
         """Match each person of an export with a student."""
-        joined = Joined()
+        matches = Matches()
         people = list({person.id: person for person in everybody}.values())
         for person in people:
             found = self._by_keys(person)
             if len(found) == 1:
-                joined.students[person.id] = next(iter(found.values()))
+                matches.students[person.id] = next(iter(found.values()))
             elif found:
-                joined.reasons[person.id] = "has identifiers of several people in the roster"
-        taken = {student.id for student in joined.students.values()}
+                matches.reasons[person.id] = "has identifiers of several people in the roster"
+        taken = {student.id for student in matches.students.values()}
         sharing, precisely = _sharing(people, _forms), _sharing(people, _exact)
         for person in people:
-            if person.id not in joined.students and person.id not in joined.reasons:
-                self._by_name(person, (sharing, precisely), taken, joined)
-        return joined
+            if person.id not in matches.students and person.id not in matches.reasons:
+                self._by_name(person, (sharing, precisely), taken, matches)
+        return matches
 
     def _by_keys(self, person: Person) -> dict[str, Student]:
         """Return every student who has one of the identifiers, by id."""
@@ -93,7 +93,7 @@ class Joiner:
     def _has_name_of(self, person: Person, student: Student) -> bool:
         return bool(_forms(person) & self.roster.forms.get(student.id, frozenset()))
 
-    def _by_name(self, person: Person, both: tuple[Sharing, Sharing], taken: set[str], joined: Joined) -> None:
+    def _by_name(self, person: Person, both: tuple[Sharing, Sharing], taken: set[str], matches: Matches) -> None:
         mine, sharing = _forms(person), both[0]
         found: dict[str, Student] = {}
         for form in mine:
@@ -103,19 +103,19 @@ class Joiner:
             found, mine, sharing = precise, _exact(person), both[1]
         others = {other for form in mine for other in sharing[form]} - {person.id}
         if not mine and not person.keys:
-            joined.reasons[person.id] = "does not say who handed it in"
+            matches.reasons[person.id] = "does not say who handed it in"
         elif not found:
-            joined.reasons[person.id] = "is not in the roster"
+            matches.reasons[person.id] = "is not in the roster"
         elif len(found) > 1:
-            joined.reasons[person.id] = f"has a name that {len(found)} people in the roster have"
+            matches.reasons[person.id] = f"has a name that {len(found)} people in the roster have"
         elif others:
-            joined.reasons[person.id] = "has a name that somebody else in the export has as well"
+            matches.reasons[person.id] = "has a name that somebody else in the export has as well"
         elif found.keys() & taken:
-            joined.reasons[person.id] = "has the name of somebody who handed in under another identifier"
+            matches.reasons[person.id] = "has the name of somebody who handed in under another identifier"
         else:
             student = next(iter(found.values()))
-            joined.students[person.id] = student
-            joined.by_name.append((person, student))
+            matches.students[person.id] = student
+            matches.by_name.append((person, student))
 
 
 def _sharing(people: Iterable[Person], forms_of: Callable[[Person], frozenset[str]]) -> Sharing:

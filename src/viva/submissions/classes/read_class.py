@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from viva.model.errors import UsageError
-from viva.submissions.classes.attempts import class_from
-from viva.submissions.classes.class_export import ClassRead, Unmatched
+from viva.submissions.classes.attempts import build_class
+from viva.submissions.classes.class_export import ClassExport, Unmatched
 from viva.submissions.classes.folder_listing import Entry, entries_of, refused
 from viva.submissions.classes.gathering import Gatherer
 from viva.submissions.classes.platforms import KINDS, Kind, plain_folder
@@ -27,7 +27,7 @@ _MOST_WRAPPERS: Final = 4
 
 def read_class(
     path: Path, *, roster: Path | None, into: Path, zone: tzinfo | None = None, caps: Caps | None = None
-) -> ClassRead:
+) -> ClassExport:
     """Read everything that a class submitted, as a platform exported it.
 
     Args:
@@ -43,22 +43,22 @@ def read_class(
     """
     is_folder = _is_folder(path)
     known = read_roster(roster) if roster is not None else None
-    room = _private_room(into)
+    private = _private_folder(into)
     try:
-        folder, beside = path, list[Unmatched]()
+        folder, unmatched = path, list[Unmatched]()
         if not is_folder:
-            folder = room / "export" / safe_component(path.name.split(".")[0])
+            folder = private / "export" / safe_component(path.name.split(".")[0])
             folder.mkdir(mode=0o700, parents=True)
-            beside = unpack(path, folder, caps)
-        kind, folder, entries, more = _recognised(folder, path, roster)
-        gatherer = Gatherer(room / "work", None if is_folder else room / "export")
+            unmatched = unpack(path, folder, caps)
+        kind, folder, entries, outside = _recognised(folder, path, roster)
+        gatherer = Gatherer(private / "work", None if is_folder else private / "export")
         reading = kind.read(folder, entries, gatherer)
         if known is None and kind.SOURCE == "github" and any(e.name == ROSTER and e.sort == "file" for e in entries):
             known = read_roster(folder / ROSTER)
-        reading.unmatched += [*beside, *more, *gatherer.unmatched]
-        return class_from(kind.SOURCE, reading, known, zone)
+        reading.unmatched += [*unmatched, *outside, *gatherer.unmatched]
+        return build_class(kind.SOURCE, reading, known, zone)
     except BaseException:
-        shutil.rmtree(room, ignore_errors=True)
+        shutil.rmtree(private, ignore_errors=True)
         raise
 
 
@@ -87,7 +87,7 @@ def _is_folder(path: Path) -> bool:
         raise UsageError(f"{path} {error}; give the folder or the archive that the platform exported.") from None
 
 
-def _private_room(into: Path) -> Path:
+def _private_folder(into: Path) -> Path:
     """Make a new folder in `into` that no other user can read."""
     try:
         into.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -102,20 +102,20 @@ def _private_room(into: Path) -> Path:
 
 def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Path, tuple[Entry, ...], list[Unmatched]]:
     """Return the kind of export, the folder in which it begins, its entries, and what was found on the way there."""
-    beside: list[Unmatched] = []
+    unmatched: list[Unmatched] = []
     here = folder
     for _ in range(_MOST_WRAPPERS):
         entries = tuple(e for e in entries_of(here) if not _is_same(e.path, roster))
         kind = next((kind for kind in KINDS if kind.recognise(here, entries)), None)
         if kind is not None:
-            return kind, here, entries, beside
+            return kind, here, entries, unmatched
         folders = [e for e in entries if e.sort == "folder"]
         if len(folders) != 1 or any(plain_folder.is_one(e) for e in entries):
             break
         for entry in entries:
             if entry.sort != "folder":
                 reason = "lies beside the submissions" if entry.sort == "file" else refused(entry)
-                beside.append(Unmatched(entry.name, reason))
+                unmatched.append(Unmatched(entry.name, reason))
         here = folders[0].path
     entries = tuple(e for e in entries_of(folder) if not _is_same(e.path, roster))
     if plain_folder.is_class_of_one(entries):

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from viva.model.attempt import Student
 from viva.submissions.classes.class_export import Person
-from viva.submissions.classes.matching import Joiner
+from viva.submissions.classes.matching import Matcher
 from viva.submissions.classes.people import same_id
 from viva.submissions.classes.roster import Roster
 
 
-def rejoined(students: Iterable[Student], roster: Roster) -> dict[str, Student]:
+def rematched(students: Iterable[Student], roster: Roster) -> dict[str, Student]:
     """Map each student's previous id to the student as the class list describes them, unchanged if not in the list.
 
     Students are matched by identifiers alone, never by name. A platform's number that is another student's identifier
@@ -21,10 +21,10 @@ def rejoined(students: Iterable[Student], roster: Roster) -> dict[str, Student]:
         roster: the class list.
     """
     listed = {same_id(student.id) for student in roster.students}
-    joiner = Joiner(roster)
+    matcher = Matcher(roster)
     found = {}
     for student in students:
-        same = joiner.strongly(_person(student))
+        same = matcher.by_identifiers(_person(student))
         if same is not None:
             found[student.id] = replace(same, also={**student.also, **same.also})
         elif same_id(student.id) in listed:

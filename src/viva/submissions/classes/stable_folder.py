@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from viva.model.errors import UsageError
-from viva.submissions.classes.class_export import ClassRead
+from viva.submissions.classes.class_export import ClassExport
 
 
-def settled(read: Callable[[Path], ClassRead], place: Path) -> ClassRead:
+def read_into_stable_folder(read: Callable[[Path], ClassExport], place: Path) -> ClassExport:
     """Read a class, and keep what was unpacked for it at `place`, which is private.
 
     What is already there is kept if it is the same, so that a process that reads it is not disturbed; else it is
@@ -34,12 +34,12 @@ def settled(read: Callable[[Path], ClassRead], place: Path) -> ClassRead:
         found = read(part)
         if not any(attempt.path.is_relative_to(part) for attempt in found.attempts):
             return found
-        room = next(iter(part.iterdir()))
-        if not _are_same(room, place):
-            _replace(room, place, part)
+        unpacked = next(iter(part.iterdir()))
+        if not _are_same(unpacked, place):
+            _replace(unpacked, place, part)
         moved = [
-            dataclasses.replace(attempt, path=place / attempt.path.relative_to(room))
-            if attempt.path.is_relative_to(room)
+            dataclasses.replace(attempt, path=place / attempt.path.relative_to(unpacked))
+            if attempt.path.is_relative_to(unpacked)
             else attempt
             for attempt in found.attempts
         ]
@@ -50,10 +50,10 @@ def settled(read: Callable[[Path], ClassRead], place: Path) -> ClassRead:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _replace(room: Path, place: Path, part: Path) -> None:
+def _replace(unpacked: Path, place: Path, part: Path) -> None:
     if place.exists():
         place.rename(part / "before")
-    room.rename(place)
+    unpacked.rename(place)
 
 
 def _are_same(one: Path, other: Path) -> bool:

@@ -37,7 +37,7 @@ _GIT: Final = ".git"
 _MOST_PARTS: Final = 32
 _DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
                    RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError)  # fmt: skip
-_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COMPRESSED: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
     (b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open),
 )  # fmt: skip
@@ -57,7 +57,7 @@ class Caps:
 
 
 @dataclass(slots=True)
-class _Room:
+class _Quota:
     """What may still be unpacked."""
 
     shown: str
@@ -92,13 +92,13 @@ class _Member:
 
 
 @dataclass(slots=True)
-class _Unpacking:
+class _Unpacker:
     folder: Path
-    room: _Room
+    quota: _Quota
     refused: list[Unmatched] = field(default_factory=list)
 
     def take(self, member: _Member) -> None:
-        self.room.take_member()
+        self.quota.take_member()
         parts = [part for part in member.name.replace("\\", "/").split("/") if part not in ("", ".")]
         reason = _refusal(member, parts)
         if any(is_not_the_work(part) for part in parts):
@@ -121,7 +121,7 @@ class _Unpacking:
 
     def _write(self, member: _Member, parts: list[str]) -> str | None:
         """Copy a file, counting the bytes that are really unpacked."""
-        self.room.take_file()
+        self.quota.take_file()
         target = self.folder.joinpath(*map(_short, parts))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         try:
@@ -137,7 +137,7 @@ class _Unpacking:
                 return "has no content"
             with source:
                 while part := source.read(_COPY):
-                    self.room.take(len(part))
+                    self.quota.take(len(part))
                     file.write(part)
         return None
 
@@ -160,18 +160,18 @@ def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched
         most = min(
             caps.mib << 20, max(caps.free_mib << 20, size * caps.ratio), shutil.disk_usage(folder).free * 9 // 10
         )
-        unpacking = _Unpacking(folder, _Room(str(path), caps, most))
+        unpacker = _Unpacker(folder, _Quota(str(path), caps, most))
         try:
-            for member in _members(file, unpacking.room):
-                unpacking.take(member)
+            for member in _members(file, unpacker.quota):
+                unpacker.take(member)
         except _DAMAGED as error:
-            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            if isinstance(error, OSError) and error.errno in _DISK_FULL:
                 raise UsageError(f"{folder}: there is no room on the disk for what {path} holds.") from None
             raise UsageError(
                 f"{path} is damaged, or no archive that is known here ({type(error).__name__}); "
                 "download it again, or give the folder that was unpacked from it (zip and tar.gz are known)."
             ) from None
-    return unpacking.refused
+    return unpacker.refused
 
 
 @contextmanager
@@ -192,7 +192,7 @@ def _archive(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         raise UsageError(f"{path} {error}; give the folder or the archive that the platform exported.") from None
 
 
-def _members(file: IO[bytes], room: _Room) -> Iterator[_Member]:
+def _members(file: IO[bytes], quota: _Quota) -> Iterator[_Member]:
     if zipfile.is_zipfile(file):
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
@@ -203,7 +203,7 @@ def _members(file: IO[bytes], room: _Room) -> Iterator[_Member]:
     file.seek(0)
     opener = next((opener for mark, opener in _COMPRESSED if start.startswith(mark)), None)
     stream = opener(file) if opener is not None else file
-    with tarfile.open(fileobj=_Bounded(stream, room.bytes + (64 << 20), room.shown), mode="r:") as tar:
+    with tarfile.open(fileobj=_Bounded(stream, quota.bytes + (64 << 20), quota.shown), mode="r:") as tar:
         yield from _of_tar(tar)
 
 

@@ -17,13 +17,13 @@ from viva.submissions.classes.gathering import Gatherer
 
 SOURCE: Final = "canvas"
 _WHO: Final = r"(?:(?P<name>(?!LATE_|anon_)[\w-]+?)_)?(?:(?P<late>LATE)_)?(?P<user>\d+|anon_[A-Za-z0-9]+)_"
-_FILE: Final = re.compile(_WHO + r"(?P<attachment>\d+)_(?P<file>.+)", re.DOTALL)
-_ENTERED: Final = re.compile(_WHO + r"(?P<file>(?:text|link)\.html)")
+_FILE_NAME: Final = re.compile(_WHO + r"(?P<attachment>\d+)_(?P<file>.+)", re.DOTALL)
+_TEXT_NAME: Final = re.compile(_WHO + r"(?P<file>(?:text|link)\.html)")
 _AGAIN: Final = re.compile(r"(?P<stem>.+)-(?P<number>[1-9]\d?)(?P<ending>(?:\.tar)?\.[^.]+|)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class _Handed:
+class _File:
     """One file of one student."""
 
     path: Path
@@ -47,21 +47,21 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
     """Read one submission for each student and attempt, with all its files."""
     reading = Reading()
-    handed: dict[str, list[_Handed]] = {}
+    by_user: dict[str, list[_File]] = {}
     for entry in entries:
         parsed = _parse(entry) if entry.sort == "file" else None
         if parsed is not None:
-            handed.setdefault(parsed.user, []).append(parsed)
+            by_user.setdefault(parsed.user, []).append(parsed)
         else:
             reason = "has no name that Canvas gives" if entry.sort in ("file", "folder") else refused(entry)
             reading.unmatched.append(Unmatched(entry.name, reason))
-    for user, attempts in _with_bases(handed).items():
+    for user, attempts in _with_bases(by_user).items():
         for files in _attempts(attempts):
             reading.found.append(_found(user, files, gatherer, one_of_several=len(attempts) > len(files)))
     return reading
 
 
-def _found(user: str, files: Sequence[_Handed], gatherer: Gatherer, *, one_of_several: bool) -> Found:
+def _found(user: str, files: Sequence[_File], gatherer: Gatherer, *, one_of_several: bool) -> Found:
     name, number = files[0].name, max(f.number for f in files)
     label = f"{name}_{user}" if name else user
     folder = f"{label}-{number + 1}" if one_of_several else label
@@ -77,36 +77,34 @@ def _found(user: str, files: Sequence[_Handed], gatherer: Gatherer, *, one_of_se
     )
 
 
-def _parse(entry: Entry) -> _Handed | None:
-    match = _FILE.fullmatch(entry.name)
+def _parse(entry: Entry) -> _File | None:
+    match = _FILE_NAME.fullmatch(entry.name)
     if match is not None:
         attachment, file = int(match["attachment"][:20]), match["file"]
-    elif (match := _ENTERED.fullmatch(entry.name)) is not None:
+    elif (match := _TEXT_NAME.fullmatch(entry.name)) is not None:
         attachment, file = 0, match["file"]
     else:
         return None
-    return _Handed(entry.path, match["user"], match["name"] or "", match["late"] is not None, attachment, file, file)
+    return _File(entry.path, match["user"], match["name"] or "", match["late"] is not None, attachment, file, file)
 
 
-def _with_bases(handed: dict[str, list[_Handed]]) -> dict[str, list[_Handed]]:
+def _with_bases(by_user: dict[str, list[_File]]) -> dict[str, list[_File]]:
     """Distinguish a `-1` that Canvas added from `hw-1.py` that all were given: some student has the name without it."""
-    plain = Counter(name for files in handed.values() for name in {f.file for f in files})
+    plain = Counter(name for files in by_user.values() for name in {f.file for f in files})
 
-    def based(file: _Handed, own: set[str]) -> _Handed:
+    def based(file: _File, own: set[str]) -> _File:
         match = _AGAIN.fullmatch(file.file)
         base = match["stem"] + match["ending"] if match is not None else ""
         if match is None or not (base in own or plain[base] >= min(2, plain[file.file]) > 0):
             return file
-        return _Handed(
-            file.path, file.user, file.name, file.late, file.attachment, file.file, base, int(match["number"])
-        )
+        return _File(file.path, file.user, file.name, file.late, file.attachment, file.file, base, int(match["number"]))
 
-    return {user: [based(f, {f.file for f in files}) for f in files] for user, files in handed.items()}
+    return {user: [based(f, {f.file for f in files}) for f in files] for user, files in by_user.items()}
 
 
-def _attempts(files: Sequence[_Handed]) -> list[list[_Handed]]:
+def _attempts(files: Sequence[_File]) -> list[list[_File]]:
     """Split files into attempts: in the order of the attachments, a name that repeats begins a new attempt."""
-    attempts: list[list[_Handed]] = [[]]
+    attempts: list[list[_File]] = [[]]
     entered = [f for f in files if f.attachment == 0]
     for file in sorted((f for f in files if f.attachment), key=lambda f: (f.attachment, f.file)):
         if any(file.base == other.base for other in attempts[-1]):

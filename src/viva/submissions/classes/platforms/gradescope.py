@@ -44,35 +44,35 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
         UsageError: the metadata is not a file, or too large.
     """
     reading = Reading()
-    known = _told(folder / _METADATA, reading)
-    there: dict[str, Entry] = {}
+    known = _metadata(folder / _METADATA, reading)
+    entry_of: dict[str, Entry] = {}
     for entry in entries:
         match = _ENTRY.fullmatch(entry.name)
         if entry.name == _METADATA:
             continue
         if match is not None and entry.sort in ("file", "folder") and f"submission_{match[1]}" in known:
-            there[f"submission_{match[1]}"] = entry
+            entry_of[f"submission_{match[1]}"] = entry
         else:
-            said = "is not in the metadata" if entry.sort in ("file", "folder") else refused(entry)
-            reading.unmatched.append(Unmatched(entry.name, said))
-    for key, told in known.items():
-        if key in there:
-            reading.found.append(_found(key, told, there[key].path))
+            reason = "is not in the metadata" if entry.sort in ("file", "folder") else refused(entry)
+            reading.unmatched.append(Unmatched(entry.name, reason))
+    for key, metadata in known.items():
+        if key in entry_of:
+            reading.found.append(_found(key, metadata, entry_of[key].path))
         else:
             reading.unmatched.append(Unmatched(key, "is in the metadata, but its files are not in the export"))
     return reading
 
 
-def _found(key: str, told: Mapping[str, Any], path: Path) -> Found:
-    submitted_at = times.of_iso(told.get(":created_at"))
+def _found(key: str, metadata: Mapping[str, Any], path: Path) -> Found:
+    submitted_at = times.of_iso(metadata.get(":created_at"))
     number = key.removeprefix("submission_")
-    history = [each for each in _list(told.get(":history")) if isinstance(each, Mapping)]
+    history = [each for each in _list(metadata.get(":history")) if isinstance(each, Mapping)]
     moments = (times.of_iso(each.get(":created_at")) for each in history if str(each.get(":id", "")) != number)
     earlier = sum(1 for m in moments if m is not None and submitted_at is not None and m < submitted_at)
     return Found(
         key,
         path,
-        tuple(_people(told.get(":submitters"), number)),
+        tuple(_people(metadata.get(":submitters"), number)),
         submitted_at=submitted_at,
         attempt=earlier + 1,
         order=submitted_at.isoformat() if submitted_at is not None else key,
@@ -100,7 +100,7 @@ def _text(value: object) -> str:
     return str(value)[:300] if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def _told(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
+def _metadata(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
     """Return the metadata of each submission, read one after the other: no class is too large.
 
     Each submission starts at the beginning of a line; everything in it is indented. If the metadata of one cannot be
@@ -113,8 +113,8 @@ def _told(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
             continue
         try:
             _bound(part)
-            told = _load(part).get(key)
-            known[key] = told if isinstance(told, Mapping) else {}
+            metadata = _load(part).get(key)
+            known[key] = metadata if isinstance(metadata, Mapping) else {}
         except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError) as error:
             problem = clean(str(getattr(error, "problem", None) or error))[:200]
             reading.unmatched.append(Unmatched(key, f"has metadata that cannot be read ({problem})"))

@@ -24,7 +24,7 @@ _NAME: Final = re.compile(
 
 
 @dataclass(slots=True)
-class _Of:
+class _Submitter:
     """What one participant or team submitted."""
 
     who: str
@@ -41,7 +41,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
     """Read one submission for each participant or team: its files, and the text that was entered."""
     reading = Reading()
-    handed: dict[tuple[str, str], _Of] = {}
+    handed: dict[tuple[str, str], _Submitter] = {}
     for entry in entries:
         match = _NAME.fullmatch(entry.name)
         if match is None:
@@ -49,16 +49,20 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
         elif entry.sort not in ("file", "folder"):
             reading.unmatched.append(Unmatched(entry.name, refused(entry)))
         else:
-            of = handed.setdefault((match["who"], match["number"]), _Of(match["who"], match["number"], []))
-            of.parts += _parts(entry, match["file"])
+            submitter = handed.setdefault(
+                (match["who"], match["number"]), _Submitter(match["who"], match["number"], [])
+            )
+            submitter.parts += _parts(entry, match["file"])
     numbers = Counter(number for _, number in handed)
-    for of in handed.values():
-        label = f"{clean(of.who.replace('_', ' '))}_{of.number}"
-        only = of.parts[0]
-        path = only[1] if len(of.parts) == 1 and only[0] == "" else gatherer.gather(label, of.parts)
+    for submitter in handed.values():
+        label = f"{clean(submitter.who.replace('_', ' '))}_{submitter.number}"
+        only = submitter.parts[0]
+        path = only[1] if len(submitter.parts) == 1 and only[0] == "" else gatherer.gather(label, submitter.parts)
         # A team may have the number of a participant: then the name distinguishes them.
-        people, group = _people(of.who, of.number, label if numbers[of.number] > 1 else of.number)
-        reading.found.append(Found(label, path, people, group=group, also={"moodle": of.number}))
+        people, group = _people(
+            submitter.who, submitter.number, label if numbers[submitter.number] > 1 else submitter.number
+        )
+        reading.found.append(Found(label, path, people, group=group, also={"moodle": submitter.number}))
     return reading
 
 

@@ -36,7 +36,7 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
     reading = Reading()
     if any(e.name == _SUBMITTED and e.sort == "folder" for e in entries):
         entries = entries_of(folder / _SUBMITTED)
-    handed: list[tuple[str, Entry]] = []
+    found: list[tuple[str, Entry]] = []
     for student in entries:
         if student.sort != "folder":
             reason = "is no folder of a student" if student.sort == "file" else refused(student)
@@ -49,12 +49,12 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
             continue
         for each in inner:
             if each.sort == "folder":
-                handed.append((student.name, each))
+                found.append((student.name, each))
             else:
                 reason = "is no folder of an assignment" if each.sort == "file" else refused(each)
                 reading.unmatched.append(Unmatched(f"{student.name}/{each.name}", reason))
-    several = len({assignment.name for _, assignment in handed}) > 1
-    for name, assignment in handed:
+    several = len({assignment.name for _, assignment in found}) > 1
+    for name, assignment in found:
         label = f"{name}_{assignment.name}" if several else name
         reading.found.append(
             Found(

@@ -1,4 +1,4 @@
-"""A class on paper: students, submissions with scores, and a policy; for the tests of marks."""
+"""A class on paper: students, submissions with scores, and a policy; for the tests of grades."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from viva.config.policy import Amount, Decision, Policy, Rate, Span, Step
-from viva.model import Attempt, Case, Entry, Marked, Score, Status, Student
+from viva.model import Attempt, Case, Entry, Score, ScoredAttempt, Status, Student
 
 DUE = datetime(2026, 12, 1, 23, 59, tzinfo=UTC)
 BY = Decision("M. Weber", "ill")
@@ -56,11 +56,11 @@ def handed(
     points: int = 100,
     attempt: int = 1,
     name: str = "",
-) -> Marked:
+) -> ScoredAttempt:
     """A submission so long after the deadline; None where no time is known."""
     when = None if late is None else DUE + late
     name = name or f"{students[0].id if students else 'nobody'}/{attempt}"
-    return Marked(
+    return ScoredAttempt(
         Attempt(name, Path(name), tuple(students), submitted_at=when, number=attempt),
         score(earned, still_open, points),
     )

@@ -1,16 +1,16 @@
-"""Rounding happens once, at the end; open marks are not handed back unless asked for."""
+"""Rounding happens once, at the end; open grades are not handed back unless asked for."""
 
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 import pytest
+from gradebook_class import ADA, BO, POLICY, handed
 from hypothesis import given
 from hypothesis import strategies as st
-from marks_class import ADA, BO, POLICY, handed
 
 from viva.config.policy import Rounding
 from viva.formats.decimal_points import in_decimals
-from viva.gradebook import final_grades, grades_of, rounded
+from viva.gradebook import final_grades, returned_grades, rounded
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_decimals_have_no_exponent(points: str, least: int, text: str) -> None:
     assert in_decimals(Fraction(points), least=least) == text
 
 
-def test_open_marks_are_handed_back_only_when_asked_for() -> None:
-    marks = final_grades(
+def test_open_grades_are_handed_back_only_when_asked_for() -> None:
+    grades = final_grades(
         [handed(Fraction(200, 3), still_open=5), handed(Fraction(1, 3), students=(BO,))], [ADA, BO], POLICY
     )
-    assert [grade.points for grade in grades_of(marks, Rounding())] == [None, Fraction(33, 100)]
-    asked = grades_of(marks, Rounding(), with_open=True)
+    assert [grade.points for grade in returned_grades(grades, Rounding())] == [None, Fraction(33, 100)]
+    asked = returned_grades(grades, Rounding(), with_open=True)
     assert [grade.points for grade in asked] == [Fraction(6667, 100), Fraction(33, 100)]
     assert asked[0].why == "5 of 100 points are still open."
     assert asked[0].earned == Fraction(200, 3)

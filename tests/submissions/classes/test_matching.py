@@ -8,7 +8,7 @@ from rows import Rows
 
 from viva.model.attempt import Student
 from viva.submissions.classes.class_export import Person
-from viva.submissions.classes.matching import Joiner
+from viva.submissions.classes.matching import Matcher
 from viva.submissions.classes.people import forms, same_name
 from viva.submissions.classes.roster import Roster, read_roster
 
@@ -54,33 +54,33 @@ def test_one_person(tmp_path: Path) -> None:
     with Rows() as row:
         for n, (person, found) in enumerate(PEOPLE):
             with row(n, person):
-                joined = Joiner(roster(tmp_path, LIST)).join([person])
-                assert (joined.students["p"].id if "p" in joined.students else joined.reasons["p"]) == found
+                matches = Matcher(roster(tmp_path, LIST)).match([person])
+                assert (matches.students["p"].id if "p" in matches.students else matches.reasons["p"]) == found
 
 
 def test_a_name_that_two_attempts_have_joins_neither(tmp_path: Path) -> None:
-    joined = Joiner(roster(tmp_path, LIST)).join([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")])
-    assert not joined.students
-    assert set(joined.reasons.values()) == {"has a name that somebody else in the export has as well"}
+    matches = Matcher(roster(tmp_path, LIST)).match([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")])
+    assert not matches.students
+    assert set(matches.reasons.values()) == {"has a name that somebody else in the export has as well"}
 
 
 def test_names_the_other_way_round(tmp_path: Path) -> None:
-    joiner = Joiner(roster(tmp_path, "id,name\n1,Kim Lee\n2,Lee Kim\n"))
-    joined = joiner.join([Person("a", "Lee Kim"), Person("b", "Kim Lee"), Person("c", "leekim")])
-    assert {k: s.id for k, s in joined.students.items()} == {"a": "2", "b": "1"}
-    assert joined.reasons["c"] == "has a name that 2 people in the roster have"
+    matcher = Matcher(roster(tmp_path, "id,name\n1,Kim Lee\n2,Lee Kim\n"))
+    matches = matcher.match([Person("a", "Lee Kim"), Person("b", "Kim Lee"), Person("c", "leekim")])
+    assert {k: s.id for k, s in matches.students.items()} == {"a": "2", "b": "1"}
+    assert matches.reasons["c"] == "has a name that 2 people in the roster have"
 
 
 def test_a_name_does_not_join_whom_an_identifier_has_joined(tmp_path: Path) -> None:
     people = [Person("7", keys={"email": "ada@x.edu"}), Person("8", "Ada Lovelace")]
-    joined = Joiner(roster(tmp_path, LIST)).join(people)
-    assert {k: s.id for k, s in joined.students.items()} == {"7": "1"}
-    assert joined.reasons["8"] == "has the name of somebody who handed in under another identifier"
+    matches = Matcher(roster(tmp_path, LIST)).match(people)
+    assert {k: s.id for k, s in matches.students.items()} == {"7": "1"}
+    assert matches.reasons["8"] == "has the name of somebody who handed in under another identifier"
 
 
 def test_only_names_are_said(tmp_path: Path) -> None:
     people = [Person("7", keys={"id": "1"}), Person("8", "Zoë")]
-    assert [(p.id, s.id) for p, s in Joiner(roster(tmp_path, LIST)).join(people).by_name] == [("8", "4")]
+    assert [(p.id, s.id) for p, s in Matcher(roster(tmp_path, LIST)).match(people).by_name] == [("8", "4")]
 
 
 NAMES = st.sampled_from(["Jo Smith", "jo smith", "Smith Jo", "smithjo", "Zoë", "Zoe\u0308", "נועה לוי", "", " ", "Wei"])
@@ -99,12 +99,12 @@ def test_two_people_are_never_one(listed: list[tuple[str, str]], people: list[tu
     )
     given_ = Roster(students, forms={s.id: forms(s.name) for s in students})
     persons = [Person(f"p{n}", name, keys) for n, (name, keys) in enumerate(people)]
-    joined = Joiner(given_).join(persons)
-    by_name = [student.id for _, student in joined.by_name]
+    matches = Matcher(given_).match(persons)
+    by_name = [student.id for _, student in matches.by_name]
     assert len(by_name) == len(set(by_name))
-    strong = {joined.students[p.id].id for p in persons if p.id in joined.students} - set(by_name)
+    strong = {matches.students[p.id].id for p in persons if p.id in matches.students} - set(by_name)
     assert not strong & set(by_name)
-    for person, student in joined.by_name:
+    for person, student in matches.by_name:
         alike = [s for s in students if forms(student.name) & forms(s.name)]
         assert len([s for s in alike if len(alike) == 1 or same_name(s.name) == same_name(person.name)]) == 1
-    assert {p.id for p in persons} == joined.students.keys() | joined.reasons.keys()
+    assert {p.id for p in persons} == matches.students.keys() | matches.reasons.keys()

@@ -6,7 +6,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from marks_class import DUE, MICROSECOND, POLICY, RATE, STEPS, days, hours, share
+from gradebook_class import DUE, MICROSECOND, POLICY, RATE, STEPS, days, hours, share
 
 from viva.config.policy import Amount, Policy, Rate, Span, Step
 from viva.gradebook.clock import begun, length

@@ -4,7 +4,7 @@ import pytest
 
 from viva.model.attempt import Student
 from viva.submissions.classes.people import forms
-from viva.submissions.classes.rematching import rejoined
+from viva.submissions.classes.rematching import rematched
 from viva.submissions.classes.roster import Roster
 
 ADA = Student("S1", "Ada Lovelace", "ada@x.edu", "A", {"canvas": "1001", "login": "ada"})
@@ -30,18 +30,18 @@ ROSTER = Roster(LISTED, forms={student.id: forms(student.name) for student in LI
     ],
 )
 def test_whom_identifiers_mean(student: Student, expected: str) -> None:
-    assert rejoined([student], ROSTER)[student.id].id == expected
+    assert rematched([student], ROSTER)[student.id].id == expected
 
 
 def test_what_the_list_knows_is_added_to_what_the_export_says() -> None:
-    found = rejoined([Student("1001", "lovelaceada", also={"canvas": "1001", "moodle": "9"})], ROSTER)["1001"]
+    found = rematched([Student("1001", "lovelaceada", also={"canvas": "1001", "moodle": "9"})], ROSTER)["1001"]
     assert (found.name, found.section, found.also) == ("Ada Lovelace", "A", {**ADA.also, "moodle": "9"})
 
 
 def test_two_identifiers_of_two_people_join_nobody() -> None:
     mixed = Student("1002", email="ada@x.edu")
-    assert rejoined([mixed], ROSTER)["1002"].id == "other:1002"
+    assert rematched([mixed], ROSTER)["1002"].id == "other:1002"
 
 
 def test_without_a_list_everybody_stays() -> None:
-    assert rejoined([ADA], Roster(())) == {"S1": ADA}
+    assert rematched([ADA], Roster(())) == {"S1": ADA}
