@@ -76,7 +76,7 @@ class ClassView:
     def _summary(self) -> str:
         students = {s.id for d in self._attempts for s in d.students}
         teams = sum(len(d.students) > 1 or bool(d.team) for d in self._attempts)
-        told = [
+        parts = [
             _count(len(self._attempts), "submission", "submissions"),
             _count(len(students), "student", "students"),
             _count(teams, "from a team", "from teams") if teams else "",
@@ -87,14 +87,14 @@ class ClassView:
             f"{len(self._unmatched)} not matched" if self._unmatched else "",
             f"{len(self._missing)} missing" if self._missing else "",
         ]
-        return f"{self._source}: {', '.join(part for part in told if part)}"
+        return f"{self._source}: {', '.join(part for part in parts if part)}"
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for d in self._attempts:
             time = d.submitted_at.isoformat() if d.submitted_at is not None else ""
             for s in d.students or (Student(""),):
-                told = (d.team, time, _YES_NO[d.late], str(d.number), d.source, "")
-                yield ("submitted", d.name, s.id, s.name, s.email, s.section, *told)
+                submission = (d.team, time, _YES_NO[d.late], str(d.number), d.source, "")
+                yield ("submitted", d.name, s.id, s.name, s.email, s.section, *submission)
         for s in self._missing:
             yield ("missing", "", s.id, s.name, s.email, s.section, "", "", "", "", self._source, "")
         for name, reason in self._unmatched:
@@ -105,11 +105,11 @@ def _person(student: Student) -> str:
     return f"{student.name} ({student.id})" if student.name and student.name != student.id else student.id
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def _listed(title: str, lines: Iterable[str]) -> list[Text]:
-    told = [Text(f"  {escaping.line(each)}") for each in lines]
-    more = [Text(f"  and {len(told) - _LISTED} more; --as-csv has all of them")] if len(told) > _LISTED else []
-    return [Text(title, style="bold"), *told[:_LISTED], *more] if told else []
+    shown = [Text(f"  {escaping.line(each)}") for each in lines]
+    more = [Text(f"  and {len(shown) - _LISTED} more; --as-csv has all of them")] if len(shown) > _LISTED else []
+    return [Text(title, style="bold"), *shown[:_LISTED], *more] if shown else []

@@ -14,7 +14,7 @@ from viva.model import Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import CurrentDecision, Judgement, noticed
 
-_MOST_TOLD: Final = 100_000
+_MOST_CHARACTERS: Final = 100_000
 """Characters of a comment and the items of a question."""
 _CUT: Final = " more characters)"
 """The ending of a text that `escaping` has cut."""
@@ -63,11 +63,11 @@ def with_decisions(results: Results, marks: Mapping[str, CurrentDecision]) -> Re
     """
     decide = {test.extra_data.rubric: at for at, test in enumerate(results.tests) if test.extra_data.rubric}
     judgements = {at: marks[question].judgement for question, at in decide.items() if question in marks}
-    tests = [_decided(_unmarked(test), judgements.get(at)) for at, test in enumerate(results.tests)]
-    return results if tests == results.tests else _with(results, tests)
+    tests = [_with_judgement(_as_graded(test), judgements.get(at)) for at, test in enumerate(results.tests)]
+    return results if tests == results.tests else _with_tests(results, tests)
 
 
-def _unmarked(test: TestResult) -> TestResult:
+def _as_graded(test: TestResult) -> TestResult:
     """Return the test as it was graded."""
     before = test.extra_data.unmarked
     if before is None:
@@ -83,7 +83,7 @@ def _unmarked(test: TestResult) -> TestResult:
     )
 
 
-def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
+def _with_judgement(test: TestResult, judgement: Judgement | None) -> TestResult:
     """Return the test with the decision, if it is graded by a person and the decision is done."""
     exact = test.extra_data
     if judgement is None or not judgement.done or exact.status != "needs_review":
@@ -91,7 +91,7 @@ def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
     points = Fraction(exact.points)
     earned = min(judgement.earned, points)  # the test may be worth less than when the decision was made
     status = Status.PASSED if earned == points else Status.PARTIAL if earned else Status.FAILED
-    marked: dict[str, Any] = {
+    changed: dict[str, Any] = {
         "status": status.value,
         "earned": str(earned),
         "cases": [],
@@ -99,20 +99,22 @@ def _decided(test: TestResult, judgement: Judgement | None) -> TestResult:
     }
     return test.model_copy(
         update={
-            "score": 0.0,  # its share of the total; `_with` computes it
+            "score": 0.0,  # its share of the total; `_with_tests` computes it
             "status": "passed" if status is Status.PASSED else "failed",
-            "output": escaping.terminal(_told(judgement, test.output), characters=_MOST_TOLD, lines=_MOST_TOLD),
-            "extra_data": exact.model_copy(update=marked),
+            "output": escaping.terminal(
+                _feedback(judgement, test.output), characters=_MOST_CHARACTERS, lines=_MOST_CHARACTERS
+            ),
+            "extra_data": exact.model_copy(update=changed),
         }
     )
 
 
-def _told(judgement: Judgement, output: str) -> str:
+def _feedback(judgement: Judgement, output: str) -> str:
     """Return the marker's text, followed by what the test noticed."""
     return "\n".join(part for part in (judgement.told, noticed(output)) if part)
 
 
-def _with(results: Results, tests: Sequence[TestResult]) -> Results:
+def _with_tests(results: Results, tests: Sequence[TestResult]) -> Results:
     """Return the result with these tests and recomputed totals."""
     earned, points, still_open = totals(tests)
     won = [Fraction(0) if test.score is None else Fraction(test.extra_data.earned) for test in tests]

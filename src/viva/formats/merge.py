@@ -69,7 +69,7 @@ def merge(first: Results, second: Results, names: tuple[str, str] = ("the first"
             taken.append(test_id)
         elif one is not None and two is not None and _rank(one) == _rank(two) and _mark(one) != _mark(two):
             differing.append(
-                f"{escaping.line(test_id)}: {_said(one)} in {names[0]}, {_said(two)} in {names[1]}; "
+                f"{escaping.line(test_id)}: {_score_of(one)} in {names[0]}, {_score_of(two)} in {names[1]}; "
                 f"{names[0]}'s was kept."
             )
     leaders, more = _leaders(first.leaderboard, second.leaderboard, names)
@@ -203,7 +203,7 @@ def _mark(test: TestResult) -> tuple[str, Fraction]:
     return test.extra_data.status, Fraction(test.extra_data.earned)
 
 
-def _said(test: TestResult) -> str:
+def _score_of(test: TestResult) -> str:
     exact = test.extra_data
     return f"{exact.status.replace('_', ' ')} {show(Fraction(exact.earned))} / {show(Fraction(exact.points))}"
 

@@ -103,21 +103,21 @@ def progress_bar(total: int, console: Console | None = None) -> Bar:
             return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
     columns = (TextColumn("graded"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn(),
-               TextColumn("{task.fields[told]}", markup=False))  # fmt: skip
+               TextColumn("{task.fields[text]}", markup=False))  # fmt: skip
     shown_on = console or Console(stderr=True)
     progress = Progress(*columns, console=shown_on)
-    task = progress.add_task("graded", total=total, told="")
+    task = progress.add_task("graded", total=total, text="")
     latest: deque[Score] = deque(maxlen=LATEST)
 
     class Shown:
         def advance(self, score: Score | None = None) -> None:
-            progress.update(task, advance=1, told="")
+            progress.update(task, advance=1, text="")
             if score is not None:
                 latest.append(score)
                 live.update(self._all())
 
         def tell(self, text: str) -> None:
-            progress.update(task, told=escaping.line(text, characters=200))
+            progress.update(task, text=escaping.line(text, characters=200))
 
         def stop(self) -> None:
             live.stop()
@@ -199,11 +199,11 @@ class _ScoreView:
         self._as_student = as_student
         self._entries = [e for e in score.entries if e.visibility == "visible" or not as_student]
         self._points = dict(zip(self._entries, _points_column(self._entries), strict=True))
-        self._said: dict[str, str] = {}
+        self._shown_at: dict[str, str] = {}
         """Staff messages that were shown already, and where: one cause often affects many tests."""
 
     def lay_out(self, width: int) -> RenderableType:
-        self._said.clear()
+        self._shown_at.clear()
         parts: list[RenderableType] = [Text(escaping.line(self._score.submission), style="bold")]
         parts += [Padding(Text(escaping.terminal(note)), (0, 0, 0, 2)) for note in self._score.notes]
         for entry in self._entries:
@@ -247,9 +247,9 @@ class _ScoreView:
 
     def _for_staff(self, entry: Entry) -> str:
         text = escaping.terminal(entry.staff_message, lines=STAFF_LINES)
-        if text in self._said:
-            return f"as for {self._said[text]}"
-        self._said[text] = escaping.line(f"{entry.number} {entry.test_id.partition('::')[2]}".strip())
+        if text in self._shown_at:
+            return f"as for {self._shown_at[text]}"
+        self._shown_at[text] = escaping.line(f"{entry.number} {entry.test_id.partition('::')[2]}".strip())
         return text
 
 

@@ -89,7 +89,7 @@ class _Class:
             reasons.append(late)
         if counted.still_open and counted.late.counts:
             reasons.append(f"{show(counted.still_open)} of {show(counted.maximum)} points are still open")
-        points, adjusted, said = self._adjust(student, counted.points, counted.maximum)
+        points, adjusted, sentences = self._adjust(student, counted.points, counted.maximum)
         is_open = choice.rival or (counted.still_open > 0 and counted.late.counts)
         return Grade(
             student=student,
@@ -101,7 +101,7 @@ class _Class:
             adjusted=adjusted,
             still_open=counted.still_open,
             attempt=counted.scored.attempt,
-            reasons=(*reasons, *said),
+            reasons=(*reasons, *sentences),
         )
 
     def _choice(self, scored: Sequence[ScoredAttempt], due: datetime | None) -> tuple[Choice, list[str]]:
@@ -129,29 +129,29 @@ class _Class:
         """Return points after staff's adjustments, the adjustment, and its reasons."""
         rows = self.exceptions.adjustments.get(student.id, ())
         adjusted = sum((row.points for row in rows), _ZERO)
-        said = [f"{_signed(row.points)} points {_decided(row.decision)}" for row in rows]
+        sentences = [f"{_signed(row.points)} points {_decided(row.decision)}" for row in rows]
         total = max(_ZERO, points + adjusted)
         if self.policy.extra_credit == "cap" and total > maximum:
             total = maximum
-            said.append(f"no more than the maximum of {show(maximum)} points counts")
-        return total, adjusted, said
+            sentences.append(f"no more than the maximum of {show(maximum)} points counts")
+        return total, adjusted, sentences
 
     def _excused(self, student: Student, scored: Sequence[ScoredAttempt], decision: Decision) -> Grade:
-        said = [f"excused {_decided(decision)}"]
+        sentences = [f"excused {_decided(decision)}"]
         if scored:
             names = ", ".join(sorted(each.attempt.name for each in scored))
-            said.append(f"what was handed in does not count: {names}")
-        return self._without(student, State.EXCUSED, None, _ZERO, said)
+            sentences.append(f"what was handed in does not count: {names}")
+        return self._without(student, State.EXCUSED, None, _ZERO, sentences)
 
     def _missing(self, student: Student, due: datetime | None, reasons: Sequence[str]) -> Grade:
         if due is not None and self.now is not None and instant(self.now, "now") <= instant(due, "The deadline"):
             return self._without(student, State.OPEN, None, _ZERO, [*reasons, "nothing was handed in yet"])
-        said = [*reasons, "nothing was handed in"]
+        sentences = [*reasons, "nothing was handed in"]
         rows = self.exceptions.adjustments.get(student.id, ())
         if not rows and self.policy.nothing == "blank":
-            return self._without(student, State.MISSING, None, _ZERO, said)
+            return self._without(student, State.MISSING, None, _ZERO, sentences)
         points, adjusted, more = self._adjust(student, _ZERO, self.maximum)
-        return self._without(student, State.MISSING, points, adjusted, [*said, *more])
+        return self._without(student, State.MISSING, points, adjusted, [*sentences, *more])
 
     def _without(
         self, student: Student, state: State, points: Fraction | None, adjusted: Fraction, reasons: Sequence[str]

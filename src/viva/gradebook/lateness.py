@@ -17,7 +17,7 @@ _NOTHING: Final = Amount()
 class Lateness:
     """The effect of an attempt's time on its points."""
 
-    said: str = ""
+    text: str = ""
     """In words, without the penalty: `2 h 10 min late`; empty if it is in time."""
     counts: bool = True
     minus: Amount = _NOTHING
@@ -33,17 +33,17 @@ class Lateness:
 
     def sentence(self, loss: Fraction) -> str:
         """Return the sentence for the student; empty if it is in time."""
-        if not self.said or not self.counts:
-            return self.said
+        if not self.text or not self.counts:
+            return self.text
         if self.minus == _NOTHING:
-            return f"{self.said}: nothing is taken off"
+            return f"{self.text}: nothing is taken off"
         rate = _shown(Amount(self.times * self.minus.share, self.minus.of_maximum, self.times * self.minus.points))
         exact = "" if rate == f"−{show(loss)} points" else f" = −{show(loss)} points"
-        return f"{self.said}: {rate}{exact}"
+        return f"{self.text}: {rate}{exact}"
 
 
 def lateness(attempt: Attempt, due: datetime | None, policy: Policy) -> Lateness:
-    """Compute the lateness of an attempt by a student's deadline; one without a time is not late, and `said` says so.
+    """Compute the lateness of an attempt by a student's deadline; one without a time is not late, and `text` says so.
 
     Raises:
         UsageError: its time has no zone.
@@ -54,22 +54,22 @@ def lateness(attempt: Attempt, due: datetime | None, policy: Policy) -> Lateness
     when = instant(attempt.submitted_at, attempt.name)
     if due is None or when <= (deadline := instant(due, "The deadline")):
         return Lateness()
-    said = f"{length(when - deadline)} late"
+    text = f"{length(when - deadline)} late"
     if when <= after(due, policy.grace):
-        return Lateness(f"{said}, within the grace of {policy.grace.written}")
+        return Lateness(f"{text}, within the grace of {policy.grace.written}")
     if (end := _closes(policy, due)) is not None and when > instant(end, "closes"):
-        return Lateness(f"{said}: handed in after {shown(end)}, when nothing counts any more", counts=False)
+        return Lateness(f"{text}: handed in after {shown(end)}, when nothing counts any more", counts=False)
     if isinstance(policy.late, Rate):
         times = begun(due, policy.late.per, when)
         more = f", {policy.late.per.written} begun {times} times" if times > 1 else ""
-        return Lateness(f"{said}{more}", minus=policy.late.minus, times=times, floor=policy.late.floor)
+        return Lateness(f"{text}{more}", minus=policy.late.minus, times=times, floor=policy.late.floor)
     for step in policy.late:
         if step.until is None or when <= after(due, step.until):
-            return Lateness(said, minus=step.minus)
+            return Lateness(text, minus=step.minus)
     if policy.late:
         last = policy.late[-1].until or Span()
-        return Lateness(f"{said}: more than {last.written} late does not count", counts=False)
-    return Lateness(said)
+        return Lateness(f"{text}: more than {last.written} late does not count", counts=False)
+    return Lateness(text)
 
 
 def _closes(policy: Policy, due: datetime) -> datetime | None:

@@ -9,14 +9,14 @@ _LARGEST: Final = 10**9
 """Python refuses to format integers of more than 4,300 digits; no line, size or count is larger than this."""
 
 
-def text(value: Any, most: int = 1000) -> str:
+def text(value: object, most: int = 1000) -> str:
     """Return the first `most` characters of a text; for any other value the name of its type."""
     if type(value) is str:
         return value[:most]
     return "" if value is None else f"({type(value).__name__})"
 
 
-def number(value: Any) -> int:
+def number(value: object) -> int:
     """Return a count, line or size; 0 for anything else."""
     return value if type(value) is int and 0 <= value <= _LARGEST else 0
 

@@ -55,9 +55,9 @@ def anonymised_copy(records: Records, file: Path, secret: bytes) -> int:
             records.engine.connect() as source,
             writing(copy.engine) as target,
         ):
-            people = _Copying(source, secret)
+            copier = _Copier(source, secret)
             for table in METADATA.sorted_tables:
-                people.copy(source, target, table)
+                copier.copy(source, target, table)
         part.replace(file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}.") from None
@@ -65,19 +65,19 @@ def anonymised_copy(records: Records, file: Path, secret: bytes) -> int:
         for ending in ("", "-wal", "-shm"):
             with suppress(OSError):
                 part.with_name(part.name + ending).unlink(missing_ok=True)
-    return people.number
+    return copier.people_count
 
 
-class _Copying:
+class _Copier:
     """Replaces names in rows."""
 
     def __init__(self, source: Connection, secret: bytes) -> None:
         columns = [column for column in attempts.c if column.name not in ("at", "digest")]
-        handed_in = [attempt_from(row) for row in source.execute(select(*columns))]
-        people = [student for attempt in handed_in for student in attempt.students]
-        self.number = len({student.id for student in people})
+        stored = [attempt_from(row) for row in source.execute(select(*columns))]
+        people = [student for attempt in stored for student in attempt.students]
+        self.people_count = len({student.id for student in people})
         self._secret = secret
-        self._people = Anonymiser([*map(_every_form, people), *_called(handed_in)], secret)
+        self._people = Anonymiser([*map(_with_name_forms, people), *_words_to_replace(stored)], secret)
 
     def copy(self, source: Connection, target: Connection, table: Table) -> None:
         """Copy all rows of a table, in order; they keep their numbers."""
@@ -89,58 +89,58 @@ class _Copying:
             case "attempts":
                 return self._attempt(row)
             case "scores":
-                return {"identity": None, "score": self._score(row.score), **self._decided(row)}
+                return {"identity": None, "score": self._score(row.score), **self._author(row)}
             case "proposed":
                 return {"score": self._score(row.score)}
             case "call_logs":
                 return {"data": self._call_log(bytes(row.data))}
             case "overrides":
-                return {"name": self._mark("attempt", row.name), **self._decided(row)}
+                return {"name": self._token("attempt", row.name), **self._author(row)}
             case "reviews":
                 return self._review(row)
-        return self._decided(row)
+        return self._author(row)
 
-    def _decided(self, row: Row[Any]) -> dict[str, Any]:
-        return {"by": self._mark("staff", row.by), "why": self._people.text(row.why)}
+    def _author(self, row: Row[Any]) -> dict[str, Any]:
+        return {"by": self._token("staff", row.by), "why": self._people.text(row.why)}
 
     def _review(self, row: Row[Any]) -> dict[str, Any]:
         return {
             "content_hash": self._hash(row.content_hash),
-            "action": self._mark("action", row.action),
-            "undoes": self._mark("action", row.undoes) if row.undoes else "",
+            "action": self._token("action", row.action),
+            "undoes": self._token("action", row.undoes) if row.undoes else "",
             "comment": self._people.text(row.comment),
             "told": self._people.text(row.told),
-            **self._decided(row),
+            **self._author(row),
         }
 
     def _attempt(self, row: Row[Any]) -> dict[str, Any]:
         attempt = attempt_from(row)
-        name = self._mark("attempt", attempt.name)
-        told = replace(
+        name = self._token("attempt", attempt.name)
+        copied = replace(
             attempt,
             name=name,
             path=Path(name),
             students=tuple(self._people.student(student) for student in attempt.students),
-            team=self._mark("team", attempt.team) if attempt.team else "",
+            team=self._token("team", attempt.team) if attempt.team else "",
             also={},
         )
         digest = hmac.new(self._secret, _PURPOSE + row.digest.encode(), hashlib.sha256).hexdigest()
-        return {**attempt_to(told), "content_hash": self._hash(row.content_hash), "digest": digest}
+        return {**attempt_to(copied), "content_hash": self._hash(row.content_hash), "digest": digest}
 
     def _score(self, data: bytes) -> bytes:
         """Replace names in texts of students and of graders about them; the assignment's names of tests stay."""
         score, text = unpack_score(data), self._people.text
         leaders = (replace(x, value=text(x.value)) if isinstance(x.value, str) else x for x in score.leaderboard)
-        told = replace(
+        copied = replace(
             score,
-            submission=self._mark("attempt", score.submission),
+            submission=self._token("attempt", score.submission),
             content_hash=self._hash(score.content_hash),
             entries=tuple(map(self._entry, score.entries)),
             notes=tuple(map(text, score.notes)),
             environment=tuple(map(text, score.environment)),
             leaderboard=tuple(leaders),
         )
-        return pack_score(told)
+        return pack_score(copied)
 
     def _entry(self, entry: Entry) -> Entry:
         text = self._people.text
@@ -151,7 +151,9 @@ class _Copying:
         old = CallLog.from_bytes(data)
         new = CallLog(old.ready_message, seeds=old.seeds)
         new.loads = [[self._exchange(exchange) for exchange in load] for load in old.loads]
-        new.cases = {case: [self._exchange(exchange) for exchange in said] for case, said in old.cases.items()}
+        new.cases = {
+            case: [self._exchange(exchange) for exchange in exchanges] for case, exchanges in old.cases.items()
+        }
         return new.to_bytes()
 
     def _exchange(self, exchange: Exchange) -> Exchange:
@@ -188,7 +190,7 @@ class _Copying:
             return type(value)(self._texts(item) for item in value)
         return value
 
-    def _mark(self, kind: str, text: str) -> str:
+    def _token(self, kind: str, text: str) -> str:
         digest = hmac.new(self._secret, _PURPOSE + f"{kind}\0{text}".encode("utf-8", "surrogatepass"), hashlib.sha256)
         return f"{kind}-{digest.hexdigest()[:_LETTERS]}"
 
@@ -197,13 +199,13 @@ class _Copying:
         return hmac.new(self._secret, _PURPOSE + text.encode(), hashlib.sha256).hexdigest()
 
 
-def _every_form(student: Student) -> Student:
+def _with_name_forms(student: Student) -> Student:
     """Return the student with all forms of the name that files and texts may use: `lovelaceada`, `Lovelace, Ada`."""
     return replace(student, also={**student.also, **{f"form {n}": form for n, form in enumerate(forms(student.name))}})
 
 
-def _called(handed_in: Iterable[Attempt]) -> list[Student]:
+def _words_to_replace(stored: Iterable[Attempt]) -> list[Student]:
     """List names of submissions and teams, and folders of their paths, as words to replace."""
-    words = {word for each in handed_in for word in (each.name, each.team, str(each.path), *each.also.values())}
-    words |= {part for each in handed_in for part in each.name.split("/")}
+    words = {word for each in stored for word in (each.name, each.team, str(each.path), *each.also.values())}
+    words |= {part for each in stored for part in each.name.split("/")}
     return [Student(word) for word in sorted(words) if len(word) >= _SHORTEST and not word.isdecimal()]

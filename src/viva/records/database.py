@@ -36,7 +36,7 @@ def open_database(url: str | URL, folder: Path) -> Engine:
         UsageError: it cannot be opened, or a later version of viva has changed it; the text says what to do.
     """
     parsed = _read(url)
-    engine = create_engine(_place(parsed, folder), connect_args=_patience(parsed))
+    engine = create_engine(_with_path(parsed, folder), connect_args=_connect_args(parsed))
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -64,7 +64,7 @@ def _read(url: str | URL) -> URL:
         raise UsageError(f"`records: {shown(url)}` is no URL of a database: {error}; expected one {what}.") from None
 
 
-def _place(url: URL, folder: Path) -> URL:
+def _with_path(url: URL, folder: Path) -> URL:
     """Return the URL; make SQLite's file in the folder, for its owner alone because it holds names and grades."""
     if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
         return url
@@ -76,7 +76,7 @@ def _place(url: URL, folder: Path) -> URL:
     return url.set(database=str(path))
 
 
-def _patience(url: URL) -> dict[str, Any]:
+def _connect_args(url: URL) -> dict[str, Any]:
     return {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {"connect_timeout": 10}
 
 
@@ -138,8 +138,8 @@ def wipe(engine: Engine) -> str:
             for table in inspect(connection).get_table_names():
                 connection.exec_driver_sql(f'VACUUM (FULL) "{table}"')
     except (SQLAlchemyError, sqlite3.Error) as error:
-        said = sentence(error) if isinstance(error, SQLAlchemyError) else str(error)
-        return f"The rows are gone, and their bytes may still be in the database's files: {said}."
+        reason = sentence(error) if isinstance(error, SQLAlchemyError) else str(error)
+        return f"The rows are gone, and their bytes may still be in the database's files: {reason}."
     return ""
 
 

@@ -66,8 +66,8 @@ def find_person(connection: Connection, name: str) -> Person:
     """
     rows = connection.execute(select(*(c for c in attempts.c if c.name != "digest")).order_by(attempts.c.id)).all()
     read = [(row, attempt_from(row)) for row in rows]
-    everybody = list(dict.fromkeys(map(_key, (s for _, d in read for s in d.students))))
-    ids = _ids(name, everybody)
+    people = list(dict.fromkeys(map(_key, (s for _, d in read for s in d.students))))
+    ids = _ids(name, people)
     if not ids:
         ids = _of_attempt(name, [attempt for _, attempt in read])
     theirs = tuple(
@@ -97,14 +97,13 @@ def _key(student: Student) -> _Key:
     return student.id, student.name, student.email, student.section, tuple(sorted(student.also.items()))
 
 
-def _ids(name: str, everybody: Iterable[_Key]) -> set[str]:
-    people = list(everybody)
+def _ids(name: str, people: list[_Key]) -> set[str]:
     exact = {id_ for id_, _, email, _, _ in people if _same(name, id_) or _same(name, email)}
     if exact:
         return _with_other_ids(exact, people)
     named = {id_ for id_, called, _, _, _ in people if _same(name, called)}
-    if named and not named <= (one := _with_other_ids({min(named)}, people)):
-        raise UsageError(f"{len(named)} people are called {name!r}; give an id of: {_listed(named | one)}.")
+    if named and not named <= (same := _with_other_ids({min(named)}, people)):
+        raise UsageError(f"{len(named)} people are called {name!r}; give an id of: {_listed(named | same)}.")
     return _with_other_ids(named, people)
 
 
@@ -113,19 +112,19 @@ def _with_other_ids(ids: set[str], people: list[_Key]) -> set[str]:
     found, before = set(ids), set[str]()
     while found != before:
         before = set(found)
-        known = {mark for person in people if person[0] in found for mark in _marks(person)}
-        found |= {person[0] for person in people if known & set(_marks(person))}
+        known = {key for person in people if person[0] in found for key in _identifiers(person)}
+        found |= {person[0] for person in people if known & set(_identifiers(person))}
     return found
 
 
-def _marks(person: _Key) -> list[tuple[str, str]]:
+def _identifiers(person: _Key) -> list[tuple[str, str]]:
     _, _, email, _, also = person
-    told = [("email", email), *((kind, text) for kind, text in also if kind in _SAME)]
-    return [(kind, _folded(text)) for kind, text in told if text]
+    identifiers = [("email", email), *((kind, text) for kind, text in also if kind in _SAME)]
+    return [(kind, _folded(text)) for kind, text in identifiers if text]
 
 
-def _of_attempt(name: str, handed_in: Iterable[Attempt]) -> set[str]:
-    found = [attempt for attempt in handed_in if attempt.name == name]
+def _of_attempt(name: str, stored: Iterable[Attempt]) -> set[str]:
+    found = [attempt for attempt in stored if attempt.name == name]
     ids = {student.id for attempt in found for student in attempt.students}
     if len(ids) > 1:
         raise UsageError(f"{len(ids)} people handed in {name!r}; give an id of: {_listed(ids)}.")

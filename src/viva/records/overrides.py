@@ -58,8 +58,8 @@ class ByHand:
     def about(cls, records: Records, assignment: str, name: str, content_hash: str) -> Self:
         """Read the present decisions about one submission, and about its bytes, whoever submitted them."""
         mine = tuple(all_overrides(records, assignment, name))
-        said = current_decisions(rows_about(records, assignment, [content_hash]))
-        marks = {question: mark for (_, question), mark in said.items()}
+        current = current_decisions(rows_about(records, assignment, [content_hash]))
+        marks = {question: mark for (_, question), mark in current.items()}
         return cls({name: mine} if mine else {}, {content_hash: marks} if marks else {})
 
     def touches(self, kept: StoredScore) -> bool:
@@ -202,9 +202,9 @@ def _decided(entry: Entry, by_hand: Override | None) -> Entry:
         return entry
     earned = min(by_hand.earned, entry.points)  # the test may be worth less by now
     status = Status.PASSED if earned == entry.points else Status.PARTIAL if earned else Status.FAILED
-    said = f"Set by hand to {earned} of {entry.points} points."
+    message = f"Set by hand to {earned} of {entry.points} points."
     why = f"by {by_hand.by}, {by_hand.at}: {by_hand.why} (was {entry.status}, {entry.earned})"
-    return replace(entry, status=status, earned=earned, cases=(Case("", status, earned, entry.points, said, why),))
+    return replace(entry, status=status, earned=earned, cases=(Case("", status, earned, entry.points, message, why),))
 
 
 def _entry_of(score: Score, test: str) -> Entry:

@@ -84,16 +84,16 @@ class Records:
 
     # --- adding
 
-    def add_attempts(self, assignment: str, handed_in: Iterable[tuple[Attempt, str]]) -> list[int]:
+    def add_attempts(self, assignment: str, submitted: Iterable[tuple[Attempt, str]]) -> list[int]:
         """Store attempts, each once, and return their numbers; the bytes themselves are not stored.
 
         Args:
             assignment: its name.
-            handed_in: each attempt, and the hash of its content.
+            submitted: each attempt, and the hash of its content.
         """
         rows = {}
         order = []
-        for attempt, content_hash in handed_in:
+        for attempt, content_hash in submitted:
             row = {"assignment": assignment, "content_hash": content_hash, **attempt_to(attempt)}
             digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()
             order.append(digest)

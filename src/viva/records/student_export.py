@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, Select, select
 
 from viva.gradebook.pseudonyms import Anonymiser
 from viva.model import Attempt, Case, Entry, Score, Student
@@ -41,12 +41,12 @@ def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str,
 
 
 def _attempt(connection: Connection, person: Person, each: PersonAttempt, *, hidden: bool) -> dict[str, Any]:
-    told = attempt_to(replace(each.attempt, students=()))
+    columns = attempt_to(replace(each.attempt, students=()))
     unseen: set[str] = set()
     history = [_scored(connection, row, unseen, hidden=hidden) for row in connection.execute(_scores_of(each))]
     plain = {
         "assignment": each.assignment,
-        **{key: value for key, value in told.items() if key not in ("students", "also")},
+        **{key: value for key, value in columns.items() if key not in ("students", "also")},
         "also": dict(each.attempt.also),
         "content_hash": each.content_hash,
         "kept_at": each.at,
@@ -77,7 +77,7 @@ def _scored(connection: Connection, row: Row[Any], unseen: set[str], *, hidden: 
         "earned": row.earned,
         "points": row.points,
         "still_open": row.still_open,
-        "score": score_to_plain(score if hidden else _told(score)),
+        "score": score_to_plain(score if hidden else _without_hidden_tests(score)),
         "call_log": readable(bytes(data or b""), leave_out=frozenset() if hidden else tests),
     }
 
@@ -92,7 +92,7 @@ def _regrade(row: Row[Any], *, hidden: bool) -> dict[str, Any]:
         "decided_at": row.decided_at,
         "decided_by": row.decided_by,
         "decided_why": row.decided_why,
-        "score": score_to_plain(score if hidden else _told(score)),
+        "score": score_to_plain(score if hidden else _without_hidden_tests(score)),
     }
 
 
@@ -106,41 +106,43 @@ def _reviews(
 ) -> list[dict[str, Any]]:
     """Return markers' decisions; if others submitted the same bytes, without requests that may be theirs, and names."""
     rows = of_contents(connection, each.assignment, [each.content_hash])
-    told = [_review(row, unseen) for row in rows if row.place.kind != APPEAL or not same_bytes]
+    shown = [_review(row, unseen) for row in rows if row.place.kind != APPEAL or not same_bytes]
     named = [student for other in same_bytes for student in other.students]
-    return list(_without(_others(named), told)) if named else told
+    return list(_without(_others(named), shown)) if named else shown
 
 
 def _review(row: Review, unseen: Collection[str]) -> dict[str, Any]:
-    silent = row.place.question in unseen
-    said = replace(row.judgement, items=(), adjust=Fraction(0), comment="", told="") if silent else row.judgement
+    is_hidden = row.place.question in unseen
+    judgement = (
+        replace(row.judgement, items=(), adjust=Fraction(0), comment="", told="") if is_hidden else row.judgement
+    )
     return {
-        "question": _HIDDEN if silent else row.place.question,
+        "question": _HIDDEN if is_hidden else row.place.question,
         "kind": row.place.kind,
         "round": row.place.round,
-        **{name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(said).items()},
+        **{name: str(value) if isinstance(value, Fraction) else value for name, value in asdict(judgement).items()},
         "by": row.by,
-        "why": "" if silent else row.why,
+        "why": "" if is_hidden else row.why,
         "at": row.at,
         "takes_back": bool(row.undoes),
     }
 
 
-def _told(score: Score) -> Score:
+def _without_hidden_tests(score: Score) -> Score:
     """Return a score without the requests and findings of hidden tests."""
-    return replace(score, entries=tuple(e if e.visibility == "visible" else _silent(e) for e in score.entries))
+    return replace(score, entries=tuple(e if e.visibility == "visible" else _hidden(e) for e in score.entries))
 
 
-def _silent(entry: Entry) -> Entry:
+def _hidden(entry: Entry) -> Entry:
     only = Case("", entry.status, entry.earned, entry.points, "")
     return replace(entry, test_id=_HIDDEN, name=_HIDDEN, cases=(only,), tags=())
 
 
-def _scores_of(each: PersonAttempt) -> Any:
+def _scores_of(each: PersonAttempt) -> Select[Any]:
     return select(scores).where(scores.c.attempt_id == each.id).order_by(scores.c.id)
 
 
-def _overrides_of(each: PersonAttempt) -> Any:
+def _overrides_of(each: PersonAttempt) -> Select[Any]:
     named = (overrides.c.assignment == each.assignment, overrides.c.name == each.attempt.name)
     return select(overrides).where(*named).order_by(overrides.c.id)
 
@@ -154,7 +156,7 @@ def _same_bytes(connection: Connection, person: Person, each: PersonAttempt) -> 
     return [attempt_from(row) for row in rows if row.id not in theirs]
 
 
-def _regrades_of(each: PersonAttempt) -> Any:
+def _regrades_of(each: PersonAttempt) -> Select[Any]:
     decided = (
         decisions.c.applied,
         decisions.c.at.label("decided_at"),

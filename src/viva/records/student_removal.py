@@ -103,8 +103,14 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
             for part in parts(numbers):
                 connection.execute(delete(table).where(table.c.id.in_(part)))
         _leave_teams(connection, person)
-        whose = pseudonym(min(person.ids, default=name), secret)
-        row = {"pseudonym": whose, "rows": json.dumps(asdict(counts)), "by": reason.by, "why": reason.why, "at": now()}
+        name_in_log = pseudonym(min(person.ids, default=name), secret)
+        row = {
+            "pseudonym": name_in_log,
+            "rows": json.dumps(asdict(counts)),
+            "by": reason.by,
+            "why": reason.why,
+            "at": now(),
+        }
         connection.execute(insert(removals).values(**row))
         mentions = tuple(_mentions(connection, _whole_names_of(person)))
     return Removal(person, counts, mentions, wipe(records.engine))
@@ -112,10 +118,10 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
 
 def _rows(connection: Connection, person: Person) -> _Rows:
     """Return the rows that are only about this person."""
-    theirs = [each.id for each in person.alone]
-    scored = _ids(connection, scores, scores.c.attempt_id.in_, theirs)
-    pending = _ids(connection, proposed, proposed.c.attempt_id.in_, theirs)
-    said = [
+    own = [each.id for each in person.alone]
+    scored = _ids(connection, scores, scores.c.attempt_id.in_, own)
+    pending = _ids(connection, proposed, proposed.c.attempt_id.in_, own)
+    log_ids = [
         number
         for table, numbers in ((scores, scored), (proposed, pending))
         for number in _ids(connection, table, table.c.id.in_, numbers, table.c.call_log_id)
@@ -124,29 +130,29 @@ def _rows(connection: Connection, person: Person) -> _Rows:
     of_others = {
         number
         for table, gone in ((scores, set(scored)), (proposed, set(pending)))
-        for row in _select(connection, table, table.c.call_log_id.in_, said, table.c.id, table.c.call_log_id)
+        for row in _select(connection, table, table.c.call_log_id.in_, log_ids, table.c.id, table.c.call_log_id)
         if row.id not in gone
         for number in [row.call_log_id]
     }
     return _Rows(
-        theirs,
+        own,
         scored,
-        sorted(set(said) - of_others),
-        _of_theirs_alone(connection, person, overrides, attempts.c.name, overrides.c.name),
-        _of_theirs_alone(connection, person, reviews, attempts.c.content_hash, reviews.c.content_hash),
+        sorted(set(log_ids) - of_others),
+        _of_person_alone(connection, person, overrides, attempts.c.name, overrides.c.name),
+        _of_person_alone(connection, person, reviews, attempts.c.content_hash, reviews.c.content_hash),
         pending,
         _ids(connection, decisions, decisions.c.proposed_id.in_, pending),
     )
 
 
-def _of_theirs_alone(
+def _of_person_alone(
     connection: Connection, person: Person, table: Table, column: "Column[str]", same: "Column[str]"
 ) -> list[int]:
     """Return rows about a name or content that only the person's attempts have, and none of others."""
     gone = {each.id for each in person.alone}
-    theirs = select(attempts.c.assignment, column).where(attempts.c.id.in_(gone)).distinct()
+    own = select(attempts.c.assignment, column).where(attempts.c.id.in_(gone)).distinct()
     found: list[int] = []
-    for assignment, value in sorted(map(tuple, connection.execute(theirs))):
+    for assignment, value in sorted(map(tuple, connection.execute(own))):
         alike = select(attempts.c.id).where(attempts.c.assignment == assignment, column == value)
         if set(connection.execute(alike).scalars()) <= gone:
             found += connection.execute(

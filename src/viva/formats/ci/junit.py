@@ -86,9 +86,9 @@ def _test(root: Element, report: Report, test: ReportedTest, prefix: str, charac
             time=f"{test.wall_s / len(cases):.3f}",
         )
         if case.status is not Status.PASSED:
-            said = escaping.xml_characters(case.message, characters=characters) if characters else ""
-            kind = SubElement(element, _KINDS[case.status], type=case.status.value, message=_headline(test, said))
-            kind.text = said or None
+            message = escaping.xml_characters(case.message, characters=characters) if characters else ""
+            kind = SubElement(element, _KINDS[case.status], type=case.status.value, message=_headline(test, message))
+            kind.text = message or None
 
 
 def _suite(root: Element, name: str, statuses: Sequence[Status], wall_s: float) -> Element:
@@ -108,9 +108,9 @@ def _properties(suite: Element, values: dict[str, str]) -> None:
         SubElement(properties, "property", name=name, value=_attribute(value))
 
 
-def _headline(test: ReportedTest, said: str) -> str:
+def _headline(test: ReportedTest, message: str) -> str:
     """Return the line that lists show; the element holds the whole message."""
-    first = escaping.line(said.partition("\n")[0])
+    first = escaping.line(message.partition("\n")[0])
     return f"{test.worth}: {first}" if first else test.worth
 
 

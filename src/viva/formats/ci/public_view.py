@@ -158,7 +158,7 @@ def report_of(results: Results, *, hidden: bool = False) -> Report:
         environment=tuple(exact.environment) if everything else (),
         complete=exact.complete,
         tier=escaping.line(exact.isolation.tier, characters=20),
-        missing=tuple(escaping.line(wall, characters=100) for wall in exact.isolation.missing),
+        missing=tuple(escaping.line(layer, characters=100) for layer in exact.isolation.missing),
         viva=escaping.line(exact.signature.get("viva", ""), characters=40),
         wall_s=results.execution_time,
     )
@@ -184,8 +184,8 @@ def _test(test: TestResult, unique: Callable[[str], str]) -> ReportedTest:
         wall_s=exact.wall_s,
         tags=tuple(escaping.line(tag, characters=100) for tag in test.tags),
         cases=tuple(
-            ReportedCase(unique(f"{name} [{escaping.line(case.label, characters=100)}]"), _status(case.status), said)
-            for case, said in (zip(exact.cases, messages, strict=True) if visible else ())
+            ReportedCase(unique(f"{name} [{escaping.line(case.label, characters=100)}]"), _status(case.status), message)
+            for case, message in (zip(exact.cases, messages, strict=True) if visible else ())
         ),
     )
 

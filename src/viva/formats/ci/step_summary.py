@@ -36,7 +36,7 @@ class _Page:
 
     def __init__(self) -> None:
         self._blocks: list[bytes] = []
-        self._room = MOST_BYTES
+        self._bytes_left = MOST_BYTES
         self._left_out = 0
 
     def add(self, block: str) -> None:
@@ -47,14 +47,14 @@ class _Page:
         """Add independent blocks, each whole or not at all; a table that is too long loses its last rows."""
         for block in blocks:
             data = f"{block}\n\n".encode()
-            if len(data) > self._room and block.startswith("|"):
-                data = data[: self._room].rpartition(b"\n")[0] + b"\n\n"
+            if len(data) > self._bytes_left and block.startswith("|"):
+                data = data[: self._bytes_left].rpartition(b"\n")[0] + b"\n\n"
                 self._left_out += 1
-            elif len(data) > self._room:
+            elif len(data) > self._bytes_left:
                 self._left_out += 1
                 continue
             self._blocks.append(data)
-            self._room -= len(data)
+            self._bytes_left -= len(data)
 
     def bytes(self) -> bytes:
         """Return the page."""
@@ -78,8 +78,8 @@ def _head(report: Report) -> str:
         lines.append("**Grading was ended in the middle; this result is not complete.**")
     if report.hidden_line:
         lines.append(escaping.markdown(report.hidden_line))
-    walls = f"isolation {report.tier}" + (f"; missing: {', '.join(report.missing)}" if report.missing else "")
-    lines.append(f"<sub>{escaping.markdown(report.assignment)}, {escaping.markdown(walls)}</sub>")
+    isolation = f"isolation {report.tier}" + (f"; missing: {', '.join(report.missing)}" if report.missing else "")
+    lines.append(f"<sub>{escaping.markdown(report.assignment)}, {escaping.markdown(isolation)}</sub>")
     return "\n\n".join(lines)
 
 
@@ -96,8 +96,10 @@ def _details(report: Report) -> Iterable[str]:
     if report.notes.strip():
         yield f"### About the whole submission\n\n{escaping.markdown_block(report.notes, **MESSAGE)}"
     if report.environment:
-        told = "\n".join(f"- {escaping.markdown(escaping.line(difference))}" for difference in report.environment[:50])
-        yield f"### Written for another environment\n\n{told}"
+        differences = "\n".join(
+            f"- {escaping.markdown(escaping.line(difference))}" for difference in report.environment[:50]
+        )
+        yield f"### Written for another environment\n\n{differences}"
     for test in report.tests:
         if test.status is not Status.PASSED and test.message.strip():
             yield (

@@ -54,10 +54,10 @@ def annotations(reports: Sequence[Report], make_token: Callable[[], str] = lambd
     a group of the log.
     """
     lines = [*_annotated(reports, "error", _ERRORS), *_annotated(reports, "warning", _WARNINGS)]
-    said = [part for report in reports for part in _messages(report)]
+    messages = [part for report in reports for part in _messages(report)]
     text = "".join(f"{line}\n" for line in lines)
-    if said:
-        text += f"::group::Messages\n{stopped(chr(10).join(said), make_token)}::endgroup::\n"
+    if messages:
+        text += f"::group::Messages\n{stopped(chr(10).join(messages), make_token)}::endgroup::\n"
     return text
 
 
@@ -104,12 +104,12 @@ def place_of(message: str, submission: str) -> Place | None:
 
 
 def _messages(report: Report) -> list[str]:
-    told = [f"{report.title}: {report.total}", report.hidden_line, report.notes.rstrip("\n")]
+    lines = [f"{report.title}: {report.total}", report.hidden_line, report.notes.rstrip("\n")]
     for test in report.tests:
         if test.status is not Status.PASSED:
-            told.append(f"\n{test.status.symbol} {test.status.value}  {test.name}  ({test.worth})")
-            told.append(test.message)
-    return [line for line in told if line]
+            lines.append(f"\n{test.status.symbol} {test.status.value}  {test.name}  ({test.worth})")
+            lines.append(test.message)
+    return [line for line in lines if line]
 
 
 def _data(text: str) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats.decimal_points import in_decimals
-from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, the_column
+from viva.formats.lms.fill import Filled, Identity, Layout, assignment_column, fill, find_column
 from viva.formats.lms.lossless_csv import LosslessCsv
 from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model.errors import UsageError
@@ -19,7 +19,7 @@ _END: Final = "End-of-Line Indicator"
 
 
 def brightspace(
-    sheet: LosslessCsv,
+    table: LosslessCsv,
     grades: Sequence[ReturnedGrade],
     titles: Sequence[str],
     *,
@@ -36,18 +36,18 @@ def brightspace(
         UsageError: it is not such an export, the column is ambiguous or missing, or its maximum differs.
     """
     names = {"OrgDefinedId": ("brightspace", "sid", "id"), "Username": ("login", "id"), "Email": ("email",)}
-    found = [(find_column(sheet, [title]), known_as) for title, known_as in names.items()]
+    found = [(find_column(table, [title]), known_as) for title, known_as in names.items()]
     identities = [Identity(i, known_as, _without_sign) for i, known_as in found if i is not None]
-    if find_column(sheet, [_END]) is None or not any("id" in each.known_as for each in identities):
+    if find_column(table, [_END]) is None or not any("id" in each.known_as for each in identities):
         raise UsageError(
-            f"{sheet.name} is no gradebook of Brightspace: expected the columns OrgDefinedId or Username, and {_END}; "
+            f"{table.name} is no gradebook of Brightspace: expected the columns OrgDefinedId or Username, and {_END}; "
             "export it there with Grades, Enter Grades, Export."
         )
-    items = {i: each for i, title in enumerate(sheet.header) if (each := _COLUMN.fullmatch(title))}
-    at = the_column(sheet, {i: each[1] for i, each in items.items()}, column, titles)
-    told = _MAXIMUM.search(items[at][2] or "")
-    rows = [row for row in range(1, len(sheet.values)) if any(sheet.values[row])]
-    layout = Layout(sheet, rows, identities, at, Fraction(told[1]) if told else None)
+    items = {i: each for i, title in enumerate(table.header) if (each := _COLUMN.fullmatch(title))}
+    at = assignment_column(table, {i: each[1] for i, each in items.items()}, column, titles)
+    maximum = _MAXIMUM.search(items[at][2] or "")
+    rows = [row for row in range(1, len(table.values)) if any(table.values[row])]
+    layout = Layout(table, rows, identities, at, Fraction(maximum[1]) if maximum else None)
     return fill(layout, grades, rescale=rescale)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from viva.formats.lms.fill import Filled, Identity, Layout, fill, find_column, has_comma, number, the_column
+from viva.formats.lms.fill import Filled, Identity, Layout, assignment_column, fill, find_column, has_comma, number
 from viva.formats.lms.lossless_csv import LosslessCsv
 from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model.errors import UsageError
@@ -15,7 +15,7 @@ _READ_ONLY: Final = "(read only)"
 
 
 def canvas(
-    sheet: LosslessCsv,
+    table: LosslessCsv,
     grades: Sequence[ReturnedGrade],
     titles: Sequence[str],
     *,
@@ -31,41 +31,41 @@ def canvas(
     Raises:
         UsageError: it is not such an export, the column is ambiguous or missing, or its maximum differs.
     """
-    id_ = find_column(sheet, ["ID"])
-    if id_ is None or find_column(sheet, ["Student", "LastName"]) != 0 or find_column(sheet, ["Section"]) is None:
+    id_ = find_column(table, ["ID"])
+    if id_ is None or find_column(table, ["Student", "LastName"]) != 0 or find_column(table, ["Section"]) is None:
         raise UsageError(
-            f"{sheet.name} is no gradebook of Canvas: its first row has no Student, ID and Section; "
+            f"{table.name} is no gradebook of Canvas: its first row has no Student, ID and Section; "
             "export it there with Grades, Export, Export Entire Gradebook."
         )
-    possible = next((row for row in range(1, min(len(sheet.values), 4)) if _is_possible(sheet, row)), None)
-    named = {i: found[1] for i, title in enumerate(sheet.header) if i > id_ and (found := _COLUMN.fullmatch(title))}
-    marked = {i: t for i, t in named.items() if possible is None or _READ_ONLY not in sheet.value(possible, i)}
-    at = the_column(sheet, marked, column, titles)
-    rows = [row for row in range(1, len(sheet.values)) if sheet.value(row, id_).strip()]
-    cells = [sheet.value(row, i) for row in range(1, len(sheet.values)) for i in marked]
+    possible = next((row for row in range(1, min(len(table.values), 4)) if _is_possible(table, row)), None)
+    named = {i: found[1] for i, title in enumerate(table.header) if i > id_ and (found := _COLUMN.fullmatch(title))}
+    gradable = {i: t for i, t in named.items() if possible is None or _READ_ONLY not in table.value(possible, i)}
+    at = assignment_column(table, gradable, column, titles)
+    rows = [row for row in range(1, len(table.values)) if table.value(row, id_).strip()]
+    cells = [table.value(row, i) for row in range(1, len(table.values)) for i in gradable]
     layout = Layout(
-        sheet=sheet,
+        table=table,
         rows=rows,
-        identities=_identities(sheet, id_),
+        identities=_identities(table, id_),
         grade=at,
-        maximum=number(sheet.value(possible, at)) if possible is not None else None,
+        maximum=number(table.value(possible, at)) if possible is not None else None,
         excused="EX",
         stays=frozenset({"N/A"}),
         places=2,
-        comma=has_comma(cells, otherwise=sheet.delimiter == ";"),
+        comma=has_comma(cells, otherwise=table.delimiter == ";"),
     )
     return fill(layout, grades, rescale=rescale)
 
 
-def _is_possible(sheet: LosslessCsv, row: int) -> bool:
-    return sheet.value(row, 0).strip() == _POSSIBLE
+def _is_possible(table: LosslessCsv, row: int) -> bool:
+    return table.value(row, 0).strip() == _POSSIBLE
 
 
-def _identities(sheet: LosslessCsv, id_: int) -> list[Identity]:
+def _identities(table: LosslessCsv, id_: int) -> list[Identity]:
     others = {
         "SIS User ID": ("sis", "id"),
         "SIS Login ID": ("login", "email", "id"),
         "Integration ID": ("integration", "id"),
     }
-    found = [(find_column(sheet, [title]), names) for title, names in others.items()]
+    found = [(find_column(table, [title]), names) for title, names in others.items()]
     return [Identity(id_, ("canvas",)), *(Identity(i, names) for i, names in found if i is not None)]

@@ -34,7 +34,7 @@ class Identity:
 class Layout:
     """The rows and columns of an export, and the format of its cells."""
 
-    sheet: LosslessCsv
+    table: LosslessCsv
     rows: Sequence[int]
     """The rows of students."""
     identities: Sequence[Identity]
@@ -78,41 +78,43 @@ def fill(layout: Layout, grades: Sequence[ReturnedGrade], *, rescale: bool = Fal
     Raises:
         UsageError: the platform's maximum differs and `rescale` is False.
     """
-    places = [_index(layout, identity) for identity in layout.identities]
+    rows_by_identifier = [_index(layout, identity) for identity in layout.identities]
     found: dict[int, list[ReturnedGrade]] = {}
     without_row, not_written = [], []
     for grade in grades:
-        row = _row(layout.identities, places, grade.student)
+        row = _row(layout.identities, rows_by_identifier, grade.student)
         if row is None:
-            without_row.append(f"{_name(grade.student)}: no row of {layout.sheet.name} is certainly theirs")
+            without_row.append(f"{_name(grade.student)}: no row of {layout.table.name} is certainly theirs")
         else:
             found.setdefault(row, []).append(grade)
     touched = 0
-    for row, claims in found.items():
-        if len(claims) > 1:
-            names = " and ".join(_name(grade.student) for grade in claims)
-            without_row.append(f"{names}: all of them fit row {row + 1} of {layout.sheet.name}, which stays as it was")
+    for row, fitting in found.items():
+        if len(fitting) > 1:
+            names = " and ".join(_name(grade.student) for grade in fitting)
+            without_row.append(f"{names}: all of them fit row {row + 1} of {layout.table.name}, which stays as it was")
             continue
-        text = _text(layout, claims[0], rescale=rescale)
+        text = _text(layout, fitting[0], rescale=rescale)
         if text is None:
-            not_written.append(f"{_name(claims[0].student)}: {claims[0].state}, the row stays as it was")
+            not_written.append(f"{_name(fitting[0].student)}: {fitting[0].state}, the row stays as it was")
             continue
-        if (there := layout.sheet.value(row, layout.grade).strip()) in layout.stays:
-            not_written.append(f"{_name(claims[0].student)}: {there} on the platform, the row stays as it was")
+        if (current := layout.table.value(row, layout.grade).strip()) in layout.stays:
+            not_written.append(f"{_name(fitting[0].student)}: {current} on the platform, the row stays as it was")
             continue
-        layout.sheet.put(row, layout.grade, text)
-        _put_feedback(layout, row, claims[0].why)
+        layout.table.put(row, layout.grade, text)
+        _put_feedback(layout, row, fitting[0].why)
         touched += 1
-    return Filled(layout.sheet.to_bytes(), touched, tuple(without_row), tuple(not_written), len(layout.rows) - touched)
+    return Filled(layout.table.to_bytes(), touched, tuple(without_row), tuple(not_written), len(layout.rows) - touched)
 
 
-def find_column(sheet: LosslessCsv, names: Sequence[str], start: int = 0) -> int | None:
+def find_column(table: LosslessCsv, names: Sequence[str], start: int = 0) -> int | None:
     """Return the first column with one of these headers, in any case; None if there is none."""
     wanted = {plain(name) for name in names}
-    return next((i for i, title in enumerate(sheet.header) if i >= start and plain(title) in wanted), None)
+    return next((i for i, title in enumerate(table.header) if i >= start and plain(title) in wanted), None)
 
 
-def the_column(sheet: LosslessCsv, candidates: Mapping[int, str], wanted: str | None, titles: Sequence[str]) -> int:
+def assignment_column(
+    table: LosslessCsv, candidates: Mapping[int, str], wanted: str | None, titles: Sequence[str]
+) -> int:
     """Return the column of an assignment among the columns of grades.
 
     Args:
@@ -123,14 +125,14 @@ def the_column(sheet: LosslessCsv, candidates: Mapping[int, str], wanted: str | 
         UsageError: no column matches, or several do.
     """
     names = {plain(name) for name in ([wanted] if wanted is not None else titles)}
-    fitting = [i for i, title in candidates.items() if {plain(title), plain(sheet.header[i])} & names]
+    fitting = [i for i, title in candidates.items() if {plain(title), plain(table.header[i])} & names]
     if len(fitting) == 1:
         return fitting[0]
-    there = ", ".join(f"`{sheet.header[i]}`" for i in candidates) or "none"
+    columns = ", ".join(f"`{table.header[i]}`" for i in candidates) or "none"
     many = "several columns are" if fitting else "no column is"
     raise UsageError(
-        f"{sheet.name}: {many} called {' or '.join(f'`{n}`' for n in ([wanted] if wanted is not None else titles))}; "
-        f"say which with --column. Columns for marks: {there}."
+        f"{table.name}: {many} called {' or '.join(f'`{n}`' for n in ([wanted] if wanted is not None else titles))}; "
+        f"say which with --column. Columns for marks: {columns}."
     )
 
 
@@ -149,30 +151,32 @@ def _index(layout: Layout, identity: Identity) -> dict[str, int]:
     """Map identifiers in a column to rows; identifiers of several rows are left out."""
     rows: dict[str, list[int]] = {}
     for row in layout.rows:
-        if called := identity.of_cell(layout.sheet.value(row, identity.column)):
+        if called := identity.of_cell(layout.table.value(row, identity.column)):
             rows.setdefault(called, []).append(row)
     return {called: fitting[0] for called, fitting in rows.items() if len(fitting) == 1}
 
 
-def _row(identities: Sequence[Identity], places: Sequence[Mapping[str, int]], student: Student) -> int | None:
+def _row(
+    identities: Sequence[Identity], rows_by_identifier: Sequence[Mapping[str, int]], student: Student
+) -> int | None:
     """Find the row of a student by the platform's own identifiers, else by the course's, if exactly one row matches."""
     known = {**student.also, "id": student.id, "email": student.email}
-    own: set[int] = set()
-    any_: set[int] = set()
-    for identity, rows in zip(identities, places, strict=True):
+    by_platform: set[int] = set()
+    by_course_id: set[int] = set()
+    for identity, rows in zip(identities, rows_by_identifier, strict=True):
         for key in identity.known_as:
             called = known.get(key, "")
             row = rows.get(plain(called)) if called else None
             if row is not None:
-                (any_ if key == "id" else own).add(row)
-    fitting = own or any_
+                (by_course_id if key == "id" else by_platform).add(row)
+    fitting = by_platform or by_course_id
     return fitting.pop() if len(fitting) == 1 else None
 
 
 def _put_feedback(layout: Layout, row: int, why: str) -> None:
     """Write the explanation, unless the cell has feedback already."""
-    if layout.feedback is not None and why and not layout.sheet.value(row, layout.feedback).strip():
-        layout.sheet.put(row, layout.feedback, layout.feedback_text(why))
+    if layout.feedback is not None and why and not layout.table.value(row, layout.feedback).strip():
+        layout.table.put(row, layout.feedback, layout.feedback_text(why))
 
 
 def _text(layout: Layout, grade: ReturnedGrade, *, rescale: bool) -> str | None:
@@ -184,7 +188,7 @@ def _text(layout: Layout, grade: ReturnedGrade, *, rescale: bool) -> str | None:
     if layout.maximum is not None and layout.maximum != grade.maximum:
         if not rescale or not grade.maximum:
             raise UsageError(
-                f"{layout.sheet.name} has a maximum of {show(layout.maximum)} points, and the assignment has "
+                f"{layout.table.name} has a maximum of {show(layout.maximum)} points, and the assignment has "
                 f"{show(grade.maximum)}; make them equal, or say --rescale to convert the marks."
             )
         exact = points if grade.exact is None else grade.exact

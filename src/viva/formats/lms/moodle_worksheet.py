@@ -28,7 +28,7 @@ _LEAST: Final = 4
 
 
 def moodle(
-    sheet: LosslessCsv, grades: Sequence[ReturnedGrade], *, column: str | None = None, rescale: bool = False
+    table: LosslessCsv, grades: Sequence[ReturnedGrade], *, column: str | None = None, rescale: bool = False
 ) -> Filled:
     """Write grades into a grading worksheet.
 
@@ -38,26 +38,26 @@ def moodle(
     Raises:
         UsageError: it is not a grading worksheet, its column of grades cannot be found, or its maximum differs.
     """
-    rows = [row for row in range(1, len(sheet.values)) if any(sheet.values[row])]
-    if len(sheet.header) < _LEAST or not all(_participant(sheet.value(row, 0)) for row in rows):
+    rows = [row for row in range(1, len(table.values)) if any(table.values[row])]
+    if len(table.header) < _LEAST or not all(_participant(table.value(row, 0)) for row in rows):
         raise UsageError(
-            f"{sheet.name} is no grading worksheet of Moodle: its first column holds no identifiers such as "
+            f"{table.name} is no grading worksheet of Moodle: its first column holds no identifiers such as "
             "`Participant 12345`; get it there with View all submissions, Download grading worksheet."
         )
-    at = _grade_column(sheet, rows, column)
-    feedback = find_column(sheet, _FEEDBACK, at)
-    maxima = {number(sheet.value(row, at + 1)) for row in rows}
-    if maxima == {None} and any(sheet.value(row, at + 1).strip() for row in rows):
+    at = _grade_column(table, rows, column)
+    feedback = find_column(table, _FEEDBACK, at)
+    maxima = {number(table.value(row, at + 1)) for row in rows}
+    if maxima == {None} and any(table.value(row, at + 1).strip() for row in rows):
         raise UsageError(
-            f"{sheet.name} asks for words of a scale, and viva gives points; use points in this assignment."
+            f"{table.name} asks for words of a scale, and viva gives points; use points in this assignment."
         )
-    cells = [sheet.value(row, i) for row in rows for i in (at, at + 1)]
+    cells = [table.value(row, i) for row in rows for i in (at, at + 1)]
     layout = Layout(
-        sheet=sheet,
+        table=table,
         rows=rows,
         identities=[
             Identity(0, ("moodle",), _participant),
-            *(Identity(i, ("email", "login", "username", "id")) for i in range(2, at) if _tells_apart(sheet, rows, i)),
+            *(Identity(i, ("email", "login", "username", "id")) for i in range(2, at) if _tells_apart(table, rows, i)),
         ],
         grade=at,
         maximum=maxima.pop() if len(maxima) == 1 else None,
@@ -75,32 +75,32 @@ def _participant(cell: str) -> str:
     return found[1] if found else ""
 
 
-def _tells_apart(sheet: LosslessCsv, rows: Sequence[int], column: int) -> bool:
+def _tells_apart(table: LosslessCsv, rows: Sequence[int], column: int) -> bool:
     """Return whether a column may identify students: no two rows have the same value."""
-    values = [value for row in rows if (value := sheet.value(row, column))]
+    values = [value for row in rows if (value := table.value(row, column))]
     return len(values) == len(set(values))
 
 
-def _grade_column(sheet: LosslessCsv, rows: Sequence[int], column: str | None) -> int:
+def _grade_column(table: LosslessCsv, rows: Sequence[int], column: str | None) -> int:
     """Find the column by its header and that of the maximum after it, else before the only column of equal numbers."""
     if column is not None:
-        found = find_column(sheet, [column], 1)
-        if found is None or found + 1 >= len(sheet.header):
-            raise UsageError(f"{sheet.name} has no column `{column}` for marks; there are: {', '.join(sheet.header)}.")
+        found = find_column(table, [column], 1)
+        if found is None or found + 1 >= len(table.header):
+            raise UsageError(f"{table.name} has no column `{column}` for marks; there are: {', '.join(table.header)}.")
         return found
-    named = find_column(sheet, _MAXIMUM, 2)
-    if named is not None and find_column(sheet, _GRADE, 2) == named - 1:
+    named = find_column(table, _MAXIMUM, 2)
+    if named is not None and find_column(table, _GRADE, 2) == named - 1:
         return named - 1
     constant = [
         i
-        for i in range(3, len(sheet.header))
-        if rows and len({sheet.value(row, i) for row in rows}) == 1 and number(sheet.value(rows[0], i))
+        for i in range(3, len(table.header))
+        if rows and len({table.value(row, i) for row in rows}) == 1 and number(table.value(rows[0], i))
     ]
     if len(constant) == 1:
         return constant[0] - 1
     raise UsageError(
-        f"{sheet.name}: the column of marks cannot be told; say its header with --column. "
-        f"There are: {', '.join(sheet.header)}."
+        f"{table.name}: the column of marks cannot be told; say its header with --column. "
+        f"There are: {', '.join(table.header)}."
     )
 
 

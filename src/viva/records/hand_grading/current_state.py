@@ -56,15 +56,15 @@ def reviewed(score: Score, marks: Mapping[str, CurrentDecision]) -> Score:
     return replace(score, entries=tuple(_reviewed(e, marks.get(e.rubric)) for e in score.entries)) if marks else score
 
 
-def _reviewed(entry: Entry, mark: CurrentDecision | None) -> Entry:
-    if mark is None or not entry.rubric or entry.status is not Status.NEEDS_REVIEW:
+def _reviewed(entry: Entry, decision: CurrentDecision | None) -> Entry:
+    if decision is None or not entry.rubric or entry.status is not Status.NEEDS_REVIEW:
         return entry
-    if mark.judgement is None:
-        return _open(entry, mark.why_open) if mark.why_open and entry.cases else entry
-    earned = min(mark.judgement.earned, entry.points)  # the test may be worth less by now
+    if decision.judgement is None:
+        return _open(entry, decision.why_open) if decision.why_open and entry.cases else entry
+    earned = min(decision.judgement.earned, entry.points)  # the test may be worth less by now
     status = Status.PASSED if earned == entry.points else Status.PARTIAL if earned else Status.FAILED
-    who = f"Marked with {earned} of {entry.points} points by {' and '.join(mark.by)}, {mark.at}."
-    return _said(entry, status, earned, mark.judgement.told, who)
+    who = f"Marked with {earned} of {entry.points} points by {' and '.join(decision.by)}, {decision.at}."
+    return _graded_by_hand(entry, status, earned, decision.judgement.told, who)
 
 
 def _open(entry: Entry, why: str) -> Entry:
@@ -73,13 +73,13 @@ def _open(entry: Entry, why: str) -> Entry:
     return replace(entry, cases=(replace(first, staff_message=_before(why, first.staff_message)), *others))
 
 
-def _said(entry: Entry, status: Status, earned: Fraction, message: str, staff: str = "") -> Entry:
-    """Return the entry with a message, followed by what the test noticed."""
+def _graded_by_hand(entry: Entry, status: Status, earned: Fraction, message: str, staff: str = "") -> Entry:
+    """Return the entry as graded by hand, with a message that is followed by what the test noticed."""
     wall_s = sum(case.wall_s for case in entry.cases)
-    told, staff = _before(message, entry.message), _before(staff, entry.staff_message)
-    only = Case("", status, earned, entry.points, told, staff, wall_s)
+    for_student, for_staff = _before(message, entry.message), _before(staff, entry.staff_message)
+    only = Case("", status, earned, entry.points, for_student, for_staff, wall_s)
     return replace(entry, status=status, earned=earned, cases=(only,))
 
 
-def _before(said: str, message: str) -> str:
-    return "\n".join(part for part in (said, noticed(message)) if part)
+def _before(text: str, message: str) -> str:
+    return "\n".join(part for part in (text, noticed(message)) if part)

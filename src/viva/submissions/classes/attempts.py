@@ -133,12 +133,12 @@ class _AttemptBuilder:
 
     def _time(self, found: Found, students: tuple[Student, ...]) -> datetime | None:
         if found.submitted_at is not None or self.roster is None:
-            told = found.also.get("submitted")
+            written = found.also.get("submitted")
         else:
-            told = found.also.get("submitted") or next(
+            written = found.also.get("submitted") or next(
                 (self.roster.submitted[s.id] for s in students if s.id in self.roster.submitted), None
             )
-        return found.submitted_at or times.of_iso(told, without_zone=self.zone)
+        return found.submitted_at or times.of_iso(written, without_zone=self.zone)
 
     def _notes(self) -> list[str]:
         """List who was matched by name alone, so that a person can check it."""

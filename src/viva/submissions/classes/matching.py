@@ -41,9 +41,9 @@ class Matcher:
 
     def __post_init__(self) -> None:
         for student in self.roster.students:
-            told = {"id": student.id, "email": student.email, **student.also}
+            identifiers = {"id": student.id, "email": student.email, **student.also}
             self._kinds.update(student.also)
-            for kind, text in told.items():
+            for kind, text in identifiers.items():
                 if text:
                     self._keys[kind, same_id(text)][student.id] = student
             for form in self.roster.forms.get(student.id, frozenset()):
@@ -54,10 +54,10 @@ class Matcher:
         found = self._by_keys(person)
         return next(iter(found.values())) if len(found) == 1 else None
 
-    def match(self, everybody: Iterable[Person]) -> Matches:
+    def match(self, persons: Iterable[Person]) -> Matches:
         """Match each person of an export with a student."""
         matches = Matches()
-        people = list({person.id: person for person in everybody}.values())
+        people = list({person.id: person for person in persons}.values())
         for person in people:
             found = self._by_keys(person)
             if len(found) == 1:

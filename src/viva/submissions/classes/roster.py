@@ -88,8 +88,8 @@ class _Reader:
             return False
         if same_id(self._cell(row, "role")) not in _STUDENTS:
             return False
-        told = [role for role in self.columns if role not in ("section", "group", "role", "submitted")]
-        return any(self._cell(row, role) for role in told)
+        described_by = [role for role in self.columns if role not in ("section", "group", "role", "submitted")]
+        return any(self._cell(row, role) for role in described_by)
 
     def _id(self, row: Sequence[str], *, complete: bool) -> str:
         """Return the course's own identifier; where not every row has one, another that each row has.
@@ -132,7 +132,7 @@ class _Reader:
             "gradescope": (self._cell(row, "id") or self._cell(row, "email")) if "sid" in header else "",
             "brightspace": self._cell(row, "id") if "orgdefinedid" in header else "",
         }
-        return {key: text for told in (own, found) for key, text in told.items() if text}
+        return {key: text for identifiers in (own, found) for key, text in identifiers.items() if text}
 
     def _cell(self, row: Sequence[str], role: str) -> str:
         """Return one cell; Brightspace puts `#` before identifiers, so that no spreadsheet takes them for numbers."""

@@ -119,5 +119,5 @@ def _is_status(table: Table, heading: str) -> bool:
     """Return whether the second column is the status, which repeats values: a blind assignment has no names."""
     if heading in ("full name", "status"):
         return heading == "status"
-    told = [same_id(cell) for cell in table.column(1)]
-    return len(told) > 3 and 2 * len(set(told)) <= len(told)
+    values = [same_id(cell) for cell in table.column(1)]
+    return len(values) > 3 and 2 * len(set(values)) <= len(values)

@@ -41,7 +41,7 @@ def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
     """Read one submission for each participant or team: its files, and the text that was entered."""
     reading = Reading()
-    handed: dict[tuple[str, str], _Submitter] = {}
+    by_name_and_number: dict[tuple[str, str], _Submitter] = {}
     for entry in entries:
         match = _NAME.fullmatch(entry.name)
         if match is None:
@@ -49,12 +49,12 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
         elif entry.sort not in ("file", "folder"):
             reading.unmatched.append(Unmatched(entry.name, refused(entry)))
         else:
-            submitter = handed.setdefault(
+            submitter = by_name_and_number.setdefault(
                 (match["who"], match["number"]), _Submitter(match["who"], match["number"], [])
             )
             submitter.parts += _parts(entry, match["file"])
-    numbers = Counter(number for _, number in handed)
-    for submitter in handed.values():
+    numbers = Counter(number for _, number in by_name_and_number)
+    for submitter in by_name_and_number.values():
         label = f"{clean(submitter.who.replace('_', ' '))}_{submitter.number}"
         only = submitter.parts[0]
         path = only[1] if len(submitter.parts) == 1 and only[0] == "" else gatherer.gather(label, submitter.parts)
