@@ -25,8 +25,8 @@ def about(data: bytes) -> About:
         notebook = json.loads(data)
     except (ValueError, RecursionError):
         return About()
-    said = _table(_table(_table(notebook).get("metadata")).get(OURS))
-    return About(_text(said.get("content_hash")), _text(said.get("load")))
+    metadata = _table(_table(_table(notebook).get("metadata")).get(OURS))
+    return About(_text(metadata.get("content_hash")), _text(metadata.get("load")))
 
 
 def _table(value: Any) -> dict[str, Any]:

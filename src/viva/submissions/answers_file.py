@@ -9,7 +9,7 @@ from viva.config.strict_yaml import Document, YamlProblem, read_yaml
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.notebook_prose import written_in
 
-__all__ = ["AnswerSheet", "read_answers", "written_in"]
+__all__ = ["AnswersFile", "read_answers", "written_in"]
 
 ANSWERS: Final = "answers"
 WRITTEN: Final = "written"
@@ -18,7 +18,7 @@ _LONGEST_NAME: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerSheet:
+class AnswersFile:
     """What `answers.yaml` says, by question number as the student wrote it (`1.10` is not `1.1`)."""
 
     answers: Mapping[str, Any]
@@ -35,7 +35,7 @@ class AnswerSheet:
     """The text of an answer as the student wrote it (`0.50`), where it is a single text or number."""
 
 
-def read_answers(data: bytes) -> AnswerSheet:
+def read_answers(data: bytes) -> AnswersFile:
     """Read the bytes of an `answers.yaml`; never raises.
 
     The answers are either at the top level (`"1.6": B`), or under `answers:` with prose under `written:`.
@@ -43,16 +43,16 @@ def read_answers(data: bytes) -> AnswerSheet:
     try:
         document = read_yaml(_cleaned(decode(data)))
     except YamlProblem as problem:
-        return AnswerSheet({}, {}, str(problem))
+        return AnswersFile({}, {}, str(problem))
     top = document.value
     if top is None:
-        return AnswerSheet({}, {})
+        return AnswersFile({}, {})
     if not isinstance(top, dict):
-        return AnswerSheet({}, {}, 'expected lines such as `"1.6": B`')
+        return AnswersFile({}, {}, 'expected lines such as `"1.6": B`')
     answers, below = _answers(top)
     answers = _flattened(answers) | answers
     written = top.get(WRITTEN)
-    return AnswerSheet(
+    return AnswersFile(
         answers=answers,
         written={
             number: _prose(document, number, value)

@@ -40,7 +40,7 @@ def append(
     records: Records,
     assignment: str,
     action: str,
-    said: Sequence[tuple[Place, Judgement]],
+    judgements: Sequence[tuple[Place, Judgement]],
     reason: Reason,
     *,
     seen: Mapping[Place, int] = {},
@@ -53,7 +53,7 @@ def append(
         records: the records.
         assignment: its name.
         action: the client's unique name of the action, so that a request may be sent twice.
-        said: the complete decisions and their places.
+        judgements: the complete decisions and their places.
         reason: who decides, and why.
         seen: number of the latest row that the marker saw at a place, 0 for none; places that are not in it are not
             checked.
@@ -63,16 +63,16 @@ def append(
         UsageError: a settled decision or a request has no reason, or it cannot be written.
         ValueError: a place has a round that its kind does not have.
     """
-    for place, _ in said:
+    for place, _ in judgements:
         if (place.kind == MARK) != (place.round > 0):
             raise ValueError(f"{place}: marks have a round from 1, other kinds have 0")
         if place.kind in _REASON_MISSING and not reason.why.strip():
             raise UsageError(_REASON_MISSING[place.kind].format(question=place.question))
     with marker_transaction(records) as connection:
-        if kept := of_action(connection, assignment, action):
-            return kept
+        if stored := of_action(connection, assignment, action):
+            return stored
         check_seen(connection, assignment, seen)
-        return add(connection, assignment, action, said, reason)
+        return add(connection, assignment, action, judgements, reason)
 
 
 def since(records: Records, assignment: str, last: int) -> list[Review]:
@@ -151,7 +151,7 @@ def add(
     connection: Connection,
     assignment: str,
     action: str,
-    said: Iterable[tuple[Place, Judgement]],
+    judgements: Iterable[tuple[Place, Judgement]],
     reason: Reason,
     *,
     undoes: str = "",
@@ -159,7 +159,7 @@ def add(
     """Add the rows of an action in an open transaction that holds the markers' lock."""
     common = {"action": storable(action), "assignment": assignment, "undoes": undoes, "at": now()}
     who = {"by": storable(reason.by), "why": storable(reason.why)}
-    if rows := [{**common, **who, **_columns(place, judgement)} for place, judgement in said]:
+    if rows := [{**common, **who, **_columns(place, judgement)} for place, judgement in judgements]:
         connection.execute(insert(reviews), rows)
     return of_action(connection, assignment, action)
 

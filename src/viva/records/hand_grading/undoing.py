@@ -37,8 +37,8 @@ def undo(records: Records, assignment: str, action: str, reason: Reason, round: 
         UsageError: it cannot be written.
     """
     with marker_transaction(records) as connection:
-        if kept := of_action(connection, assignment, action):
-            return kept
+        if stored := of_action(connection, assignment, action):
+            return stored
         actions = _of_marker(connection, assignment, reason.by, round)
         last = next(actions, None)
         if last is None:
@@ -48,11 +48,11 @@ def undo(records: Records, assignment: str, action: str, reason: Reason, round: 
             raise Changed([latest[place] for place in changed])
         points = {row.place: row.judgement.points for row in last}
         first = _take_down(stacks, last, actions)
-        said = [
+        judgements = [
             (place, stack[-1].judgement if stack else Judgement(points=points[place]))
             for place, stack in stacks.items()
         ]
-        return add(connection, assignment, action, said, reason, undoes=first)
+        return add(connection, assignment, action, judgements, reason, undoes=first)
 
 
 def _take_down(stacks: _Stacks, last: list[Review], earlier: Iterator[list[Review]]) -> str:
@@ -81,9 +81,9 @@ def _is_on_top(stack: list[Review], action: list[Review]) -> bool:
 
 def _is_autosave(stack: list[Review], action: list[Review]) -> bool:
     """Return whether the action, on top of the stack, differs from what is below it only in the comment."""
-    said = [row for row in stack if row.action == action[0].action]
+    rows = [row for row in stack if row.action == action[0].action]
     top = stack[-1].judgement
-    below = stack[-1 - len(said)].judgement if len(stack) > len(said) else Judgement(points=top.points)
+    below = stack[-1 - len(rows)].judgement if len(stack) > len(rows) else Judgement(points=top.points)
     return replace(top, comment="", told="") == replace(below, comment="", told="")
 
 
@@ -98,7 +98,7 @@ def _stacks(connection: Connection, assignment: str, places: Collection[Place]) 
         if not row.undoes:
             stack.append(row)
             continue
-        del stack[next((n for n, said in enumerate(stack) if said.action == row.undoes), len(stack)) :]
+        del stack[next((n for n, above in enumerate(stack) if above.action == row.undoes), len(stack)) :]
     return stacks, latest
 
 

@@ -110,14 +110,14 @@ class _AttemptBuilder:
         return bool(found.group) and same_name(found.group) in self.groups
 
     def _named(self, found: list[tuple[Found, tuple[Student, ...]]]) -> tuple[Attempt, ...]:
-        of_whom: dict[tuple[frozenset[str], str], list[tuple[Found, tuple[Student, ...]]]] = defaultdict(list)
+        by_submitters: dict[tuple[frozenset[str], str], list[tuple[Found, tuple[Student, ...]]]] = defaultdict(list)
         for each, students in found:
-            who = frozenset(s.id for s in students) or frozenset((f"/{each.label}",))
-            of_whom[who, each.also.get("assignment", "")].append((each, students))
+            submitters = frozenset(s.id for s in students) or frozenset((f"/{each.label}",))
+            by_submitters[submitters, each.also.get("assignment", "")].append((each, students))
         names, found_attempts = Names(), list[Attempt]()
-        for theirs in sorted(of_whom.values(), key=lambda each: min(f.label for f, _ in each)):
+        for group in sorted(by_submitters.values(), key=lambda each: min(f.label for f, _ in each)):
             last, labels = 0, set[str]()
-            for each, students in sorted(theirs, key=lambda a: (a[0].attempt or 0, a[0].order, a[0].label)):
+            for each, students in sorted(group, key=lambda a: (a[0].attempt or 0, a[0].order, a[0].label)):
                 last = max(last + 1, each.attempt or 0)
                 addition = f"-attempt-{last}" if each.label in labels else ""
                 labels.add(each.label)

@@ -38,9 +38,9 @@ def test_what_is_not_changed_stays_byte_for_byte(
 ) -> None:
     table = [["A", "B"], *table]
     data = (b"\xef\xbb\xbf" if bom else b"") + written(table, dialect)
-    sheet = read_lossless_csv(data, "x.csv")
-    assert sheet.values == table
-    assert sheet.to_bytes() == data
+    csv_file = read_lossless_csv(data, "x.csv")
+    assert csv_file.values == table
+    assert csv_file.to_bytes() == data
 
 
 @given(TABLES, DIALECTS, CELLS, st.data())
@@ -48,27 +48,27 @@ def test_one_cell_changes_and_no_other(
     table: list[list[str]], dialect: tuple[str, int, str], text: str, data: st.DataObject
 ) -> None:
     table = [["A", "B"], *table]
-    sheet = read_lossless_csv(written(table, dialect), "x.csv")
+    csv_file = read_lossless_csv(written(table, dialect), "x.csv")
     row = data.draw(st.integers(0, len(table) - 1))
     column = data.draw(st.integers(0, len(table[row]) - 1))
-    sheet.put(row, column, text)
+    csv_file.put(row, column, text)
     table[row][column] = text
     if [text] not in table:  # a row that is one empty cell is no row to csv
-        assert read_back(sheet.to_bytes(), dialect[0]) == table
+        assert read_back(csv_file.to_bytes(), dialect[0]) == table
 
 
 def test_how_a_cell_was_quoted_stays() -> None:
-    sheet = read_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
-    sheet.put(1, 0, "9")
-    sheet.put(2, 1, "a,b")
-    assert sheet.to_bytes() == b'"A",B\r\n"9",2\r\n"3","a,b"'
+    csv_file = read_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
+    csv_file.put(1, 0, "9")
+    csv_file.put(2, 1, "a,b")
+    assert csv_file.to_bytes() == b'"A",B\r\n"9",2\r\n"3","a,b"'
 
 
 def test_utf_16_with_its_mark_is_read_and_written() -> None:
     data = "\ufeffA\tB\nä\t1\n".encode("utf-16-le")
-    sheet = read_lossless_csv(data, "x.csv")
-    assert sheet.values == [["A", "B"], ["ä", "1"]]
-    assert sheet.to_bytes() == data
+    csv_file = read_lossless_csv(data, "x.csv")
+    assert csv_file.values == [["A", "B"], ["ä", "1"]]
+    assert csv_file.to_bytes() == data
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_what_is_no_table_is_one_sentence(data: bytes, said: str) -> None:
 
 
 def test_a_row_that_is_too_short_is_named() -> None:
-    sheet = read_lossless_csv(b"A,B\n1\n", "x.csv")
-    assert sheet.value(1, 1) == ""
+    csv_file = read_lossless_csv(b"A,B\n1\n", "x.csv")
+    assert csv_file.value(1, 1) == ""
     with pytest.raises(UsageError, match="row 2: there are only 1 cells"):
-        sheet.put(1, 1, "5")
+        csv_file.put(1, 1, "5")
 
 
 def test_many_quotes_are_read_in_time_that_grows_with_their_number() -> None:
