@@ -1,1 +1,1 @@
-"""Objects that stand in a test for the student's names and objects, and for the answer key."""
+"""Objects that represent the student's names, the student's objects and the answer key in a test."""

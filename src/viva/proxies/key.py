@@ -1,13 +1,13 @@
 """The `key` fixture: the course's model answers behind the same interface as the student's.
 
-The key runs in the examiner, never in a box. Arguments are copied on the way in, so that a key that changes them in
-place cannot change the question.
+The key runs in the examiner, never in a box. Arguments are copied first, so that a key that changes them in place
+cannot change what the student is asked.
 """
 
 import copy
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,24 +29,24 @@ class Key:
 
     def __getitem__(self, name: str) -> Any:
         try:
-            found = vars(self._module)[name]
+            value = vars(self._module)[name]
         except KeyError:
             extra = vars(self._module).get("NAMES", {})
             if name not in extra:
                 raise CourseError(
                     f"{self._module.__file__} defines no `{name}`; the test asks the key for it."
                 ) from None
-            found = extra[name]
-        return KeyFunction(found, name) if callable(found) else copy.deepcopy(found)
+            value = extra[name]
+        return KeyFunction(value, name) if callable(value) else copy.deepcopy(value)
 
     def __contains__(self, name: object) -> bool:
         return name in vars(self._module)
 
 
 class KeyFunction:
-    """A function of the key, called with copies; the same three ways to call as the student's."""
+    """A function of the key, called with copies; it offers the same three ways to call as the student's."""
 
-    def __init__(self, function: Any, name: str) -> None:
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
         self._function = function
         self.__name__ = name
 
@@ -68,22 +68,26 @@ class KeyFunction:
         return Call(value, args, kwargs, "", raised, 0.0)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._function, name)
-        return KeyFunction(found, f"{self.__name__}.{name}") if callable(found) else found
+        value = getattr(self._function, name)
+        return KeyFunction(value, f"{self.__name__}.{name}") if callable(value) else value
 
 
 def copied(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Copies of the arguments, with the plain scalars that the student's function gets as well."""
+    """Return copies of the arguments; numpy scalars become the plain scalars that the student's function gets.
+
+    Raises:
+        TypeError: an argument is an object of the student's process.
+    """
     if any(isinstance(a, Caller) for a in (*args, *kwargs.values())):
         raise TypeError("the key was asked about an object of the student's process; ask it about plain values only")
     return tuple(copy.deepcopy(to_box(a)) for a in args), {k: copy.deepcopy(to_box(v)) for k, v in kwargs.items()}
 
 
 def load_key(path: Path, course_root: Path) -> ModuleType:
-    """Import `key.py`; the course's folder is importable while it loads (`reference` lives there).
+    """Import `key.py`; modules of the course's folder, such as `reference`, can be imported while it loads.
 
     Raises:
-        CourseError: the file is missing or cannot be imported.
+        CourseError: The file is missing or cannot be imported.
     """
     if not path.is_file():
         raise CourseError(f"{path}: there is no answer key; write the model answers there, in the student's API.")

@@ -1,7 +1,7 @@
-"""What stands in a test for what lives in the box: `Remote` (a name), `Handle` (an object), `Call` (what a call did).
+"""Proxies for what lives in the box: `Remote` (a name), `Handle` (an object), `Call` (the result of a call).
 
-Neither can be compared, counted or computed with by accident: a lie of the student's process would then be taken for a
-fact. Values cross the door only through calls, `.value()` and item or attribute access, as plain data.
+A test cannot compare them, count them or compute with them by accident: it would then trust a lie of the student's
+process. Values cross the connection only through calls, `.value()` and item or attribute access, as plain data.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ import numpy as np
 from viva.model.errors import StudentRaised
 from viva.sandbox.guest.transport.wire import Ref
 
-# What a handle itself is made of: one that was refused in the making has none of it, and must not ask the box for it.
-_OWN = frozenset({"_connection", "_label", "_generation", "_ref"})
-# Probes that pytest, numpy, IPython and debuggers try on any object; they must never cross the door.
+# A handle's own attributes: a handle whose __init__ raised has none of them, and must not ask the box for them.
+_HANDLE_ATTRIBUTES = frozenset({"_connection", "_label", "_generation", "_ref"})
+# Names that pytest, numpy, IPython and debuggers look up on any object; they must never reach the box.
 _PROBES = frozenset(
     {"_pytestfixturefunction", "pytestmark", "_fixture_function", "_fixture_function_marker", "shape", "dtype"}
 )
@@ -26,15 +26,15 @@ class BoxConnection(Protocol):
 
     @property
     def generation(self) -> int:
-        """Counts the boxes of this submission; an object dies with its box."""
+        """Return the number of the current box of this submission; an object dies with its box."""
         ...
 
     def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
-        """Send one request; returns the plain value, raises StudentRaised, MissingName or a BoxError."""
+        """Send one request and return the plain value; raises StudentRaised, MissingName or a BoxError."""
         ...
 
     def load_more(self) -> bool:
-        """Run one more file of the submission's code; False when there is none left."""
+        """Run one more file of the submission's code; return False when none is left."""
         ...
 
     def release(self, generation: int, ref_id: int) -> None:
@@ -44,11 +44,11 @@ class BoxConnection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Everything one call did, as claims of the student's process."""
+    """Everything one call did, as untrusted values of the student's process."""
 
     value: Any
     args_after: tuple[Any, ...]
-    """The positional arguments as they were after the call: shows changes in place."""
+    """The positional arguments after the call: they show changes in place."""
     kwargs_after: Mapping[str, Any]
     printed: str
     raised: StudentRaised | None
@@ -56,7 +56,7 @@ class Call:
 
 
 class Caller:
-    """Shared by `Remote` and `Handle`: the three ways to call."""
+    """The base class of `Remote` and `Handle`: the three ways to call."""
 
     __slots__ = ("_connection", "_label")
 
@@ -86,14 +86,14 @@ class Caller:
             wall_s=float(full.get("wall_s", 0.0)),
         )
 
-    def _ask_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **how: bool) -> Any:
+    def _ask_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **options: bool) -> Any:
         return self._connection.ask(
             "call",
             subject=self._label,
             **self._target(),
             args=[to_box(a) for a in args],
             kwargs={k: to_box(v) for k, v in kwargs.items()},
-            **how,
+            **options,
         )
 
     def _target(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Caller:
 
 
 class Remote(Caller):
-    """A name of the submission: `student.bleu`, `student.Model.from_config`. Nothing crosses until it is used."""
+    """A name of the submission: `student.bleu`, `student.Model.from_config`. The box is asked only when it is used."""
 
     __slots__ = ("_handle", "_name", "_space")
 
@@ -166,11 +166,11 @@ class Remote(Caller):
         return Remote(self._connection, self._space, f"{self._name}.{name}")
 
     def value(self) -> Any:
-        """The object as plain data."""
+        """Fetch the object as plain data."""
         return from_box(self._connection, self._connection.ask("get", subject=self._name, **self._target()), self._name)
 
     def handle(self) -> "Handle":
-        """The object itself as a handle, to be passed to another call."""
+        """Return the object itself as a handle, to be passed to another call."""
         if self._handle is None or not self._handle.alive:
             self._handle = Handle(
                 self._connection,
@@ -200,21 +200,21 @@ class Handle(Caller):
 
     @property
     def alive(self) -> bool:
-        """False when the box that held the object has been replaced."""
+        """Return whether the box that holds the object is still the current one."""
         return self._generation == self._connection.generation
 
     @property
     def type_name(self) -> str:
-        """The class name that the student's process claims."""
+        """Return the class name that the student's process reports; it may lie."""
         return str(self._ref.type_name)
 
     @property
     def ref(self) -> Ref:
-        """What stands for the object in a request."""
+        """Return the reference that names the object in a request."""
         return self._ref
 
     def value(self) -> Any:
-        """The object as plain data."""
+        """Fetch the object as plain data."""
         return from_box(
             self._connection, self._connection.ask("get", subject=self._label, **self._target()), self._label
         )
@@ -248,28 +248,28 @@ class Handle(Caller):
         return f"<{self._ref.type_name[:80]} in the box>"
 
     def __del__(self) -> None:
-        # A half-made handle (refused in __init__) has nothing to release.
+        # A handle whose __init__ raised has nothing to release.
         if hasattr(self, "_generation"):
             self._connection.release(self._generation, self._ref.id)
 
 
 class Stop:
-    """The one value that says: the iterator in the box is exhausted."""
+    """The type of `STOP`, which says that the iterator in the box is exhausted."""
 
 
 STOP = Stop()
 
 
 def refuse_probe(owner: Caller, name: str) -> None:
-    """Raise AttributeError for names that only machinery asks for, so that they never reach the box."""
-    if name in _OWN:
+    """Raise AttributeError for names that only tools look up, so that they never reach the box."""
+    if name in _HANDLE_ATTRIBUTES:
         raise AttributeError(f"this {type(owner).__name__} was not made")
     if (name.startswith("__") and name.endswith("__")) or name.startswith(("_repr_", "_ipython_")) or name in _PROBES:
         raise AttributeError(f"{type(owner).__name__} does not forward {name!r}")
 
 
 def to_box(value: Any) -> Any:
-    """An argument as it crosses: handles become references, numpy scalars the Python scalars a caller would write."""
+    """Convert an argument for a request: handles become references, numpy scalars become Python scalars."""
     kind = type(value)
     if kind is Handle:
         return value.ref if value.alive else _lost(value)
@@ -291,7 +291,7 @@ def _lost(handle: Handle) -> NoReturn:
 
 
 def from_box(connection: BoxConnection, value: Any, label: str) -> Any:
-    """A reply as the test sees it: plain data, with handles where an object has no plain form."""
+    """Convert a reply for the test: plain data, with handles where an object has no plain form."""
     kind = type(value)
     if kind is Ref:
         return Handle(connection, value, label)
