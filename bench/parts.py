@@ -124,7 +124,7 @@ def _median_ms(do: Callable[[], object], times: int) -> float:
 
 def _private_mib(box: Box) -> float:
     """Pages that no other process has, of all processes of the box."""
-    return rollup_mib(processes.family(box.handle.first), "Private_Dirty:", "Private_Clean:")
+    return rollup_mib(processes.family(box.resources.first), "Private_Dirty:", "Private_Clean:")
 
 
 def _check_cold(rounds: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.limits.uids import FIRST_UID
 
@@ -65,10 +65,10 @@ def chain(root: int, length: int) -> list[int]:
 
 def groups_of(pids: Iterable[int]) -> list[Path]:
     """Control groups that these processes have made: they carry the pid of the maker."""
-    starts = tuple(f"{OURS}{pid}-" for pid in pids)
+    starts = tuple(f"{FOLDER_PREFIX}{pid}-" for pid in pids)
     found = []
     for folder, names, _ in os.walk(_GROUPS):
-        if f"/{OURS}" in folder:
+        if f"/{FOLDER_PREFIX}" in folder:
             continue
         for name in names:
             if name.startswith(starts):
@@ -79,7 +79,7 @@ def groups_of(pids: Iterable[int]) -> list[Path]:
 
 def files_of(pids: Iterable[int], places: Iterable[Path]) -> list[Path]:
     """Files and folders that belong to users of boxes, or carry the pid of one of these processes."""
-    starts = tuple(f"{OURS}{pid}-" for pid in pids)
+    starts = tuple(f"{FOLDER_PREFIX}{pid}-" for pid in pids)
     return [
         path
         for place in places

@@ -16,7 +16,7 @@ from bench.measure import COUNTS_BOXES, Cost, run
 from bench.small_course import TESTS, WRONG, source_of, total_of
 from bench.snapshot import Snapshot
 from bench.tools import NotGraded, _check
-from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 
 ROOT = Path(__file__).parents[2]
 BURN = "import time\nwhile time.process_time() < 0.3: pass"
@@ -103,14 +103,14 @@ def kept_memory(tmp_path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def kept_file(tmp_path: Path) -> Iterator[None]:
-    (tmp_path / f"{OURS}{os.getpid()}-left").touch()
+    (tmp_path / f"{FOLDER_PREFIX}{os.getpid()}-left").touch()
     yield
 
 
 @contextlib.contextmanager
 def kept_group(tmp_path: Path) -> Iterator[None]:
     group = next(p for p in (Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup")) if p.is_dir())
-    made = group / f"{OURS}{os.getpid()}-left"
+    made = group / f"{FOLDER_PREFIX}{os.getpid()}-left"
     try:
         made.mkdir()
     except OSError:

@@ -12,7 +12,7 @@ from cli_course import RIGHT, hand_in
 from cli_run import best_tier
 from faulty import COMMAND_S, RIGHT_POINTS, WRONG_POINTS, linux_only, patient_course, result
 
-from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host import leftovers
 
 SOURCE = Path(leftovers.__file__).parents[2]
@@ -87,9 +87,9 @@ def test_a_clock_that_leaps_at_each_look_changes_no_verdict_and_no_deadline(
 def test_folders_in_use_are_safe_from_tidying_whatever_the_clock_says(
     scratch: Path, monkeypatch: pytest.MonkeyPatch, leap_s: float
 ) -> None:
-    folder = scratch / f"{OURS}1-in-use"
+    folder = scratch / f"{FOLDER_PREFIX}1-in-use"
     folder.mkdir()
-    claim = leftovers.claim(str(folder))
+    claim = leftovers.lock_folder(str(folder))
     now = time.time
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     monkeypatch.setattr(leftovers.time, "time", lambda: now() + leap_s)

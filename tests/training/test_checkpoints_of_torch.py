@@ -10,7 +10,7 @@ from torch import nn
 
 from graders.transfer_learning.inside import checkpoints
 from viva.sandbox.guest.transport import wire
-from viva.sandbox.guest.values.plain_data import Plain
+from viva.sandbox.guest.values.plain_data import PlainData
 
 EPOCHS = 3
 OPTIMIZERS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
@@ -63,7 +63,7 @@ def epoch(net: Net, optimizer: torch.optim.Optimizer, *, forgets_gradients: bool
 def across(state: Any) -> Any:
     """From the box, into a file, out of it and back into a box."""
     leaves = wire.load(
-        b"".join(bytes(part) for part in wire.dump(state, Plain(lambda value: pytest.fail(repr(value)))))
+        b"".join(bytes(part) for part in wire.dump(state, PlainData(lambda value: pytest.fail(repr(value)))))
     )
     return wire.load(b"".join(bytes(part) for part in wire.dump(leaves)))
 

@@ -180,7 +180,7 @@ def answer(question): return 0
 WORKER = """
 import gc
 for thing in gc.get_objects():
-    if type(thing).__name__ == "Suites":
+    if type(thing).__name__ == "UnittestRunner":
         thing.run = lambda request: {FORGED}
         type(thing).run = lambda self, request: {FORGED}
 def answer(question): return 0

@@ -19,7 +19,7 @@ def _by_thread() -> Iterator[None]:
     alarm.without_signals()
     yield
     alarm.off()
-    alarm.without_signals(False)
+    alarm.without_signals(by_thread=False)
 
 
 def forever() -> None:

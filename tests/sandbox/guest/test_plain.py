@@ -21,7 +21,7 @@ from values import same
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder
-from viva.sandbox.guest.values.plain_data import MOST_ITEMS, Plain
+from viva.sandbox.guest.values.plain_data import MOST_ITEMS, PlainData
 
 
 class Kept:
@@ -37,7 +37,7 @@ class Kept:
 
 def answered(value: Any, kept: Kept | None = None) -> Any:
     """`value` as a reply brings it to the examiner."""
-    encoder = Encoder(Plain((kept or Kept()).keep))
+    encoder = Encoder(PlainData((kept or Kept()).keep))
     text = encoder.message(value)
     return Decoder([np.frombuffer(bytearray(b), np.uint8) for b in encoder.buffers]).value(text)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from viva.sandbox.guest.loading.storable_names import why_not
+from viva.sandbox.guest.loading.storable_names import refusal_reason
 
 WORK = PureWindowsPath(r"C:\Users\ada\work")
 PARTS = st.one_of(
@@ -22,7 +22,7 @@ PARTS = st.one_of(
 @example("\\\\?\\C:\\x")
 @example("ok/nul .txt")
 def test_what_windows_may_store_stays_in_the_work_directory_and_keeps_its_name(path: str) -> None:
-    if why_not(path, windows=True):
+    if refusal_reason(path, windows=True):
         return
     joined = WORK / path
     inside = joined.relative_to(WORK)  # raises where it does not lie below
@@ -34,13 +34,13 @@ def test_what_windows_may_store_stays_in_the_work_directory_and_keeps_its_name(p
 
 @given(st.lists(PARTS, min_size=1, max_size=5).map("/".join))
 def test_elsewhere_only_what_leads_out_is_refused(path: str) -> None:
-    refused = bool(why_not(path, windows=False))
+    refused = bool(refusal_reason(path, windows=False))
     assert refused == (path.startswith("/") or ".." in PurePosixPath(path).parts)
 
 
 @given(st.lists(st.from_regex(r"[a-zA-Z_äß0-9-]{4,9}(\.py)?", fullmatch=True), min_size=1, max_size=4).map("/".join))
 def test_ordinary_names_are_let_through(path: str) -> None:
-    assert why_not(path, windows=True) == why_not(path, windows=False) == ""
+    assert refusal_reason(path, windows=True) == refusal_reason(path, windows=False) == ""
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_ordinary_names_are_let_through(path: str) -> None:
     ],
 )
 def test_what_is_refused_says_why(path: str, words: str) -> None:
-    assert words in why_not(path, windows=True)
+    assert words in refusal_reason(path, windows=True)

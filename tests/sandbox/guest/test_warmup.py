@@ -1,4 +1,4 @@
-"""The fork server walks the way of a box before there is one; no box may see that it did."""
+"""The fork server runs the code path of a box before any box exists; no box may see that it did."""
 
 import builtins
 import os
@@ -36,28 +36,28 @@ def state() -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _own_handlers() -> Any:
-    """What `default_signals` puts into their place is the fork server's business, not that of other tests."""
+    """Restore the handlers that `default_signals` replaces, so that other tests keep theirs."""
     kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)}
     yield
     for number, handler in kept.items():
         signal.signal(number, handler)
 
 
-def test_nothing_of_a_rehearsal_is_left(tmp_path: Path) -> None:
-    folder = tmp_path / "rehearsal"
-    warmup.rehearse(str(tmp_path / "first"))  # what is imported late is imported by now
+def test_nothing_of_a_warmup_is_left(tmp_path: Path) -> None:
+    folder = tmp_path / "warmup"
+    warmup.warm_up(str(tmp_path / "first"))  # from here on, all late imports are done
     sources.forget_namespaces()
     before = state()
-    warmup.rehearse(str(folder))
+    warmup.warm_up(str(folder))
     assert state() == before
     assert not folder.exists()
 
 
-def test_a_rehearsal_that_goes_wrong_is_told_and_cleared_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A box that cannot answer would fail every submission: the fork server must not come up."""
+def test_a_warmup_that_fails_is_reported_and_cleaned_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A box that cannot answer would fail every submission, so the fork server must not start."""
     sources.forget_namespaces()
     before = state()
     monkeypatch.setattr(warmup, "_SOURCE", b"SIZE = 1\n")
     with pytest.raises(RuntimeError, match="the rehearsal of a box failed"):
-        warmup.rehearse(str(tmp_path / "rehearsal"))
+        warmup.warm_up(str(tmp_path / "warmup"))
     assert state() == before and not list(tmp_path.iterdir())

@@ -128,14 +128,14 @@ def test_nothing_is_left(starter: ForkServer) -> None:
         return len(list(Path("/dev/fd").iterdir()))
 
     with starter.spawn(LIMITS) as box:
-        room = box.handle.room
-        assert room is not None and Path(room).is_dir()
+        folder = box.resources.folder
+        assert folder is not None and Path(folder).is_dir()
     before = held()
     for _ in range(3):
         with starter.spawn(LIMITS):
             pass
     assert held() == before
-    assert not Path(room).exists()
+    assert not Path(folder).exists()
 
 
 def test_a_pool_works_with_it(starter: ForkServer) -> None:

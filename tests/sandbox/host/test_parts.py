@@ -14,7 +14,7 @@ from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.guest.lockdown.visible_files import View
 from viva.sandbox.guest.process import workdirs
 from viva.sandbox.host import leftovers
-from viva.sandbox.host.captured_output import Output
+from viva.sandbox.host.captured_output import CapturedOutput
 from viva.sandbox.host.exit_reason import reason_of
 from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
@@ -106,7 +106,7 @@ def test_a_hello_of_another_form_is_refused(message: object) -> None:
 
 def test_output_is_capped_and_counted() -> None:
     reading, writing = os.pipe()
-    output = Output(reading, 1)
+    output = CapturedOutput(reading, 1)
     with contextlib.ExitStack() as stack:
         stack.callback(output.close)
         for _ in range(4):
@@ -167,8 +167,8 @@ class FakeHierarchy:
         mkdir, rmdir = os.mkdir, os.rmdir
         monkeypatch.setattr(os, "mkdir", lambda path: (mkdir(path), self.fill(Path(path))))
         monkeypatch.setattr(os, "rmdir", lambda path: ([file.unlink() for file in Path(path).iterdir()], rmdir(path)))
-        places = [type("Place", (), {"controllers": frozenset(), "folder": str(own)})()]
-        monkeypatch.setattr("viva.sandbox.host.limits.cgroups._places", lambda: places)
+        hierarchies = [type("Hierarchy", (), {"controllers": frozenset(), "folder": str(own)})()]
+        monkeypatch.setattr("viva.sandbox.host.limits.cgroups._hierarchies", lambda: hierarchies)
 
     def fill(self, folder: Path) -> None:
         for name in self.FILES:
@@ -213,7 +213,7 @@ def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path)
         (temporary / name / "work").mkdir(parents=True)
         if "young" not in name:
             os.utime(temporary / name, (1, 1))
-    held = leftovers.claim(str(temporary / "viva-examiner-1-claimed"))
+    held = leftovers.lock_folder(str(temporary / "viva-examiner-1-claimed"))
     leftovers.sweep_files()
     assert sorted(path.name for path in temporary.iterdir()) == sorted(names[1:])
     os.close(held)

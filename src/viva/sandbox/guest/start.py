@@ -1,12 +1,12 @@
-"""The program that the examiner executes: loads this folder as the package `viva_box` and goes where it is told.
+"""The program that the examiner executes: it loads this folder as the package `viva_box` and runs one role.
 
-Run as `python -s start.py ROLE NUMBER...` (descriptors, or a port) with a cleared environment. `-I` would do the same
-and ignore PYTHONHASHSEED; the hash seed must be fixed, so the one thing that `-I` does beyond the rest is done by hand.
+Run it as `python -s start.py ROLE NUMBER...` (descriptors, or a port) with a cleared environment. `-I` would also
+ignore PYTHONHASHSEED, but the hash seed must be fixed; so the other effect of `-I`, a clean sys.path, is done by hand.
 """
 
 import sys
 
-del sys.path[0]  # this folder: its `wire.py` must never answer to `import wire`
+del sys.path[0]  # this folder: `import wire` must never find its `wire.py`
 
 import importlib  # noqa: E402
 import importlib.util  # noqa: E402
@@ -25,7 +25,7 @@ def _load_package() -> None:
 
 
 _ROLES = {
-    "serve": ("process.supervisor", "keep"),
+    "serve": ("process.supervisor", "supervise"),
     "student": ("process.student_process", "enter_fresh"),
     "alone": ("process.standalone", "run"),
     "dial": ("process.standalone", "dial"),

@@ -1,1 +1,1 @@
-"""The examiner's side of the box: start a fork server, keep boxes ready, ask them, end them."""
+"""The examiner's side of a box: start a fork server, keep boxes ready, send them requests, end them."""

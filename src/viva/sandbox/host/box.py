@@ -1,4 +1,4 @@
-"""A box as the examiner sees it: asked one question at a time, watched, ended."""
+"""A box as the examiner sees it: it answers one request at a time, is watched, and is ended."""
 
 import contextlib
 import dataclasses
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import viva.sandbox.guest.transport.wire as wire
 from viva.model import Limits, Tier, system
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
-from viva.sandbox.host.box_resources import Handle
-from viva.sandbox.host.captured_output import Output, channel
+from viva.sandbox.host.box_resources import BoxResources
+from viva.sandbox.host.captured_output import CapturedOutput, channel
 from viva.sandbox.host.exit_reason import reason_of
 from viva.sandbox.host.ready_message import ReadyMessage
 
 if TYPE_CHECKING:
     from viva.sandbox.host.fork_server import ForkServer, Server
 
-_HELLO_S: Final = 60.0
-_LAST_WORDS_S: Final = 2.0
-"""How long a box whose socket broke may take to end by itself, so that its own ending is reported."""
+_READY_S: Final = 60.0
+_OWN_END_S: Final = 2.0
+"""How long a box whose connection broke may take to end by itself, so that the reason it reports is used."""
 _LONGEST_S: Final = 7 * 24 * 3600.0
-"""A week stands for "no limit", which sockets do not know."""
+"""A week, used for "no limit": sockets accept no infinite timeout."""
 _REPLIES: Final = ("ok", "raised", "missing", "stop")
 
 
@@ -31,57 +31,67 @@ class Box:
     """One student's process tree. Use from one thread at a time; different boxes from any threads."""
 
     def __init__(
-        self, fork_server: "ForkServer", handle: Handle, sock: socket.socket, output: Output, report: int
+        self,
+        fork_server: "ForkServer",
+        resources: BoxResources,
+        sock: socket.socket,
+        output: CapturedOutput,
+        report: int,
     ) -> None:
-        self._fork_server, self._handle, self._socket, self._output = fork_server, handle, sock, output
+        self._fork_server, self._resources, self._socket, self._output = fork_server, resources, sock, output
         self._report = report
-        self._verdict = ""
-        """Why we killed it, when we did."""
+        self._end_reason = ""
+        """Why this process killed the box; empty if it did not."""
         self._closed = False
         self._out_of_memory = False
         self.ready_message = ReadyMessage("none")
         self.polled_peak_mib = 0.0
-        """The most the watchdog has seen."""
+        """The highest memory use that the watchdog has seen."""
         self._cgroup_peak_mib = 0.0
         self.afterwards: Callable[[], None] = lambda: None
-        """Called once, when nothing of the box is left."""
+        """Called once, after everything of the box has been removed."""
 
     @classmethod
-    def born(
+    def create(
         cls,
         fork_server: "ForkServer",
         server: "Server",
-        handle: Handle,
+        resources: BoxResources,
         limits: Limits,
         seed: int,
         gpu: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Ask the server of the fork server for a box and wait for its hello.
+        """Ask the server for a box and wait for its ready message.
 
         Args:
-            gpu: device files (`devices`) and the UUID for CUDA (`visible`) of the GPU that it is given.
+            fork_server: owns the box; supplies the reactor and the watchdog.
+            server: makes the processes of the box.
+            resources: the box's own resources; they are freed if the box cannot be made.
+            limits: what the box may use.
+            seed: for the random states of the box before a request carries its own.
+            gpu: device files (`devices`) and the UUID for CUDA (`visible`) of the GPU that the box gets.
 
         Raises:
-            BoxUnavailable: it could not be made, a wall did not stand, or an attempt to get out succeeded.
+            BoxUnavailable: The box could not be made, an isolation layer failed, or an escape attempt succeeded.
         """
         try:
             sock, theirs, (reading, writing, file), (report, reporting) = _channels()
         except OSError as error:
-            if handle.cgroup:
-                handle.cgroup.close_descriptors()
-            handle.free()
+            if resources.cgroup:
+                resources.cgroup.close_descriptors()
+            resources.free()
             raise BoxUnavailable(f"no box could be made: {error.strerror}") from error
-        box = cls(fork_server, handle, sock, Output(reading, limits.output_kib, file), report)
-        cgroups = handle.cgroup.descriptors if handle.cgroup else []
+        box = cls(fork_server, resources, sock, CapturedOutput(reading, limits.output_kib, file), report)
+        cgroups = resources.cgroup.descriptors if resources.cgroup else []
         try:
             policy = {**dataclasses.asdict(limits), "seed": seed, **({"gpu": dict(gpu)} if gpu else {})}
             descriptors = [theirs.fileno() if theirs else -1, writing, reporting, *cgroups]
-            connected = server.request(handle, policy, descriptors)
+            connected = server.request(resources, policy, descriptors)
             if connected is not None:
                 sock.close()
                 box._socket = connected
         except BaseException:
-            handle.ended.set()
+            resources.ended.set()
             box.close()
             raise
         finally:
@@ -89,8 +99,8 @@ class Box:
                 theirs.close()
             os.close(writing)
             os.close(reporting)
-            if handle.cgroup:
-                handle.cgroup.close_descriptors()
+            if resources.cgroup:
+                resources.cgroup.close_descriptors()
         try:
             if box._output.is_pipe:
                 fork_server.reactor.watch(box._output, box._drain)
@@ -103,11 +113,11 @@ class Box:
 
     def _greet(self) -> None:
         try:
-            self.ready_message = ReadyMessage.from_wire(wire.receive(self._socket, time.monotonic() + _HELLO_S))
+            self.ready_message = ReadyMessage.from_wire(wire.receive(self._socket, time.monotonic() + _READY_S))
         except (EOFError, OSError, wire.WireError) as error:
-            self._handle.ended.wait(_LAST_WORDS_S)
-            said = self.printed().decode(errors="replace").strip().splitlines()
-            why = said[-1] if said else str(error) or "it ended without a word"
+            self._resources.ended.wait(_OWN_END_S)
+            lines = self.printed().decode(errors="replace").strip().splitlines()
+            why = lines[-1] if lines else str(error) or "it ended without a word"
             raise BoxUnavailable(f"the box did not come up: {why}") from error
         found = self.ready_message.open_probes
         if found and self._fork_server.tier > Tier.T0:
@@ -118,8 +128,8 @@ class Box:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked; may still be True for a moment after it has died."""
-        return not (self._closed or self._verdict or self._handle.is_gone)
+        """Return whether the box can answer; may still be True for a moment after it has died."""
+        return not (self._closed or self._end_reason or self._resources.is_gone)
 
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
         """Send one request and return the raw reply.
@@ -127,18 +137,18 @@ class Box:
         Args:
             op: the operation, as viva.sandbox.guest.process.worker names it.
             timeout_s: wall seconds for the request and the whole reply together.
-            **fields: what the operation needs; plain values, arrays, Refs.
+            **fields: the arguments of the operation: plain values, arrays, Refs.
 
         Raises:
-            BoxTimeout: no whole reply in time; the box was killed.
-            BoxDied: the box ended; says how.
-            BoxUnavailable: the fork server ended and took the box along, which is no fault of the student's program.
-            ProtocolViolation: the reply was no message of ours; the box was killed.
-            TypeError, wire.TooLarge: the request cannot be sent; nothing has happened to the box.
+            BoxTimeout: No complete reply arrived in time; the box was killed.
+            BoxDied: The box ended; the message says how.
+            BoxUnavailable: The fork server ended, and the box with it; the student's program is not at fault.
+            ProtocolViolation: The reply was not a valid message; the box was killed.
+            TypeError, wire.TooLarge: The request cannot be sent; the box is unchanged.
         """
-        if self._closed or self._verdict:
-            raise BoxDied(self._verdict or "the box is closed")
-        if self._handle.ended.is_set():
+        if self._closed or self._end_reason:
+            raise BoxDied(self._end_reason or "the box is closed")
+        if self._resources.ended.is_set():
             raise self._death()
         parts = wire.dump({"op": op, **fields})
         deadline = time.monotonic() + min(timeout_s, _LONGEST_S)
@@ -159,45 +169,46 @@ class Box:
         return reply
 
     def printed(self) -> bytes:
-        """What the box wrote to its stdout and stderr descriptors so far, the first `output_kib` of it."""
+        """Return what the box wrote to its stdout and stderr descriptors so far, at most the first `output_kib`."""
         return self._output.bytes()
 
     @property
     def peak_memory_mib(self) -> float:
-        """Most memory the whole box used at once; 0.0 where nothing on this host can say.
+        """Return the peak memory of the whole box in MiB; 0.0 where this host cannot measure it.
 
-        Without a cgroup an upper bound: what the fork server shares with the box is in it until limits come near.
+        Without a cgroup it is an upper bound: it includes the memory shared with the fork server until limits come
+        near.
         """
-        cgroup = self._handle.cgroup
+        cgroup = self._resources.cgroup
         if cgroup and not self._closed:
             self._cgroup_peak_mib = cgroup.peak_mib
         return self._cgroup_peak_mib or self.polled_peak_mib
 
     @property
-    def handle(self) -> Handle:
-        """For the watchdog."""
-        return self._handle
+    def resources(self) -> BoxResources:
+        """Return the box's own resources, for the watchdog."""
+        return self._resources
 
     def kill(self) -> None:
-        """End it now; every later question raises BoxDied."""
+        """End the box now; every later request raises BoxDied."""
         self._end("the examiner ended it")
 
     def look_at_output(self) -> None:
-        """Where no selector can wait for what is printed: read it, and end a box that floods. For the watchdog."""
+        """Read the output where no selector can wait for it, and end a box that floods; called by the watchdog."""
         if not self._output.is_pipe:
             self._drain()
 
     def end_for(self, limit: str) -> None:
-        """A limit that we watch was passed: end it, and say so when asked."""
+        """End the box because it exceeded a polled limit; later requests report that limit."""
         self._end(limit)
 
     def close(self) -> None:
-        """End it, wait until nothing of it is left, free what belongs to it. May be called again."""
+        """End the box, wait until all of it has gone, and free its resources. May be called more than once."""
         if self._closed:
             return
-        self._handle.kill()
+        self._resources.kill()
         self._fork_server.watchdog.dismiss(self)
-        if not self._handle.ended.wait(20):
+        if not self._resources.ended.wait(20):
             raise BoxError("a box could not be ended within 20 s; the host is overloaded or a process is stuck")
         self._output.drain()
         _ = self.peak_memory_mib
@@ -207,7 +218,7 @@ class Box:
         self._output.close()
         self._socket.close()
         os.close(self._report)
-        self._handle.free()
+        self._resources.free()
         self.afterwards()
 
     def __enter__(self) -> Self:
@@ -216,30 +227,30 @@ class Box:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _end(self, verdict: str) -> None:
-        self._verdict = self._verdict or verdict
-        self._handle.kill()
+    def _end(self, reason: str) -> None:
+        self._end_reason = self._end_reason or reason
+        self._resources.kill()
 
     def _drain(self) -> bool:
         more = self._output.drain()
-        if self._output.flooded and not self._verdict:
+        if self._output.flooded and not self._end_reason:
             self._end("too much output")
         return more
 
     def _death(self) -> BoxDied | BoxUnavailable:
-        if not self._handle.ended.wait(_LAST_WORDS_S if not self._verdict else 0.0):
+        if not self._resources.ended.wait(_OWN_END_S if not self._end_reason else 0.0):
             self._end("it closed the connection to the examiner")
-        if not self._verdict and self._fork_server.lost:
+        if not self._end_reason and self._fork_server.lost:
             return BoxUnavailable("the fork server has ended, and with it the box")
-        if not self._verdict:
+        if not self._end_reason:
             report = b""
             with contextlib.suppress(BlockingIOError):
-                if system.INHERITS_DESCRIPTORS:  # elsewhere it is complete before it is said that the box has ended
+                if system.INHERITS_DESCRIPTORS:  # elsewhere it is complete before `ended` is set
                     os.set_blocking(self._report, False)
                 report = os.read(self._report, 4096)
-            cgroup = self._handle.cgroup
-            self._verdict = reason_of(report, out_of_memory=bool(cgroup and cgroup.out_of_memory))
-        return BoxDied(self._verdict)
+            cgroup = self._resources.cgroup
+            self._end_reason = reason_of(report, out_of_memory=bool(cgroup and cgroup.out_of_memory))
+        return BoxDied(self._end_reason)
 
     def _violation(self, what: str) -> ProtocolViolation:
         self._end(f"protocol violation: {what}")
@@ -247,10 +258,10 @@ class Box:
 
 
 def _channels() -> tuple[socket.socket, socket.socket | None, tuple[int, int, str], tuple[int, int]]:
-    """The wire, what is printed, the pipe of how it ended; all of them or none.
+    """Open the connection, the output channel and the report pipe of a box; all of them or none.
 
-    Where a box cannot inherit its end of the wire there is none: the first socket is exchanged for the connection that
-    the box makes itself.
+    Where a box cannot inherit its end of the connection, the second socket is None: the first one is then replaced by
+    the connection that the box makes itself.
     """
     with contextlib.ExitStack() as opened:
         theirs: socket.socket | None

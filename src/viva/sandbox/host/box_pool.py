@@ -1,4 +1,4 @@
-"""Boxes made ahead of time, so that a submission never waits for a fork."""
+"""Boxes that are made ahead of time, so that a submission never waits for a fork."""
 
 import contextlib
 import threading
@@ -16,7 +16,7 @@ _TAKE_S: Final = 120.0
 
 
 class Pool:
-    """Keeps `ready` locked boxes waiting; a thread of its own makes them as long as the pool lives."""
+    """Keeps `ready` locked boxes waiting; its own thread makes them as long as the pool is open."""
 
     def __init__(
         self,
@@ -27,12 +27,12 @@ class Pool:
         data: Sequence[tuple[str, bytes]] = (),
         seed: int = 0,
     ) -> None:
-        """Begin to make boxes.
+        """Start to make boxes.
 
         Args:
-            fork server: the fork server; stays the caller's to close, after the pool.
-            limits: of every box.
-            ready: how many boxes wait; 0 makes each one when it is taken.
+            fork_server: makes the boxes; the caller closes it, after the pool.
+            limits: the limits of every box.
+            ready: how many boxes wait; 0 makes each box when it is taken.
             data: files put into the work directory of each box, as (relative path, bytes).
             seed: for the random states of the box before a request carries its own.
         """
@@ -47,7 +47,7 @@ class Pool:
             self._thread.start()
 
     def take(self) -> Box:
-        """A fresh box, the caller's to close; raises BoxUnavailable when none can be made."""
+        """Take a fresh box, which the caller closes; raises BoxUnavailable when none can be made."""
         if self._wanted <= 0:
             return self._make()
         while True:
@@ -57,7 +57,7 @@ class Pool:
             box.close()
 
     def close(self) -> None:
-        """End the boxes that wait; those taken are their takers'."""
+        """End the boxes that wait; whoever took a box closes it."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -111,7 +111,7 @@ class Pool:
             for path, data in self._data:
                 reply = box.ask("put", timeout_s=_PUT_S, path=path, data=data)
                 if "ok" not in reply:
-                    raise BoxUnavailable(f"the data file {path} could not be put into the box: {_words(reply)}")
+                    raise BoxUnavailable(f"the data file {path} could not be put into the box: {_error_text(reply)}")
         except BoxError:
             with contextlib.suppress(BoxError):
                 box.close()
@@ -119,6 +119,6 @@ class Pool:
         return box
 
 
-def _words(reply: dict[str, Any]) -> str:
+def _error_text(reply: dict[str, Any]) -> str:
     raised = reply.get("raised")
     return str(raised.get("message", raised)) if isinstance(raised, dict) else str(reply)

@@ -1,4 +1,4 @@
-"""What belongs to one box on the examiner's side: the way to kill it, its user, its cgroup, its files."""
+"""The resources of one box on the examiner's side: how to kill it, its user, its cgroup, its files."""
 
 import contextlib
 import os
@@ -12,27 +12,27 @@ from viva.sandbox.host.limits import processes
 from viva.sandbox.host.limits.cgroups import BoxCgroup
 from viva.sandbox.host.limits.uids import BorrowedUid
 
-_PATIENCE_S: Final = 2.0
+_REAP_S: Final = 2.0
 
 
-class Handle:
-    """Made before the box, given back after it."""
+class BoxResources:
+    """The resources of one box: reserved before it is made, freed after it has ended."""
 
     def __init__(self, number: int, uid: BorrowedUid | None = None, cgroup: BoxCgroup | None = None) -> None:
         self.number, self.uid, self.cgroup = number, uid, cgroup
         self.ended = threading.Event()
-        """Set once the box is reaped, all it left behind is gone, and whoever made it has said so."""
+        """Set once the box is reaped and everything it left behind has been removed."""
         self.pidfd = -1
-        """Of the first process of the box, where there are such things."""
+        """A pidfd of the first process of the box; -1 where the system has none."""
         self.pid = 0
-        """The same where there is no pidfd."""
+        """The id of the first process where there is no pidfd."""
         self.killer: Callable[[], None] | None = None
-        """The way to kill it where there is no pidfd."""
-        self.room: str | None = None
-        """The directory of its files, where it has no mounts of its own."""
+        """Kills the box where there is no pidfd."""
+        self.folder: str | None = None
+        """The directory of its files, if the box has no mounts of its own."""
 
     def kill(self) -> None:
-        """SIGKILL to the first process of the box; in a pid namespace all others end with it."""
+        """Send SIGKILL to the first process of the box; in a pid namespace all others end with it."""
         if self.ended.is_set():
             return
         if self.killer is not None:
@@ -43,20 +43,20 @@ class Handle:
 
     @property
     def first(self) -> int:
-        """The first process of the box, as this process numbers it; 0 when it has ended."""
+        """Return the pid of the first process of the box, as this process sees it; 0 when it has ended."""
         return processes.pid_of(self.pidfd) if self.pidfd >= 0 else self.pid
 
     @property
     def is_gone(self) -> bool:
-        """Whether the first process has ended."""
+        """Return whether the first process has ended."""
         if self.ended.is_set() or self.pidfd < 0:
             return self.ended.is_set()
         return bool(select.select([self.pidfd], [], [], 0)[0])
 
     def free(self) -> None:
-        """Give everything back; the box has ended."""
+        """Free all resources; the box has ended."""
         if self.pidfd >= 0:
-            select.select([self.pidfd], [], [], _PATIENCE_S)  # the fork server may have died before its boxes
+            select.select([self.pidfd], [], [], _REAP_S)  # the fork server may have died before its boxes
             os.close(self.pidfd)
             self.pidfd = -1
         if self.cgroup:

@@ -1,4 +1,4 @@
-"""What a box prints on its descriptors: drained so that it never blocks, kept up to a limit, counted beyond it."""
+"""What a box prints to its descriptors: drained so that the box never blocks, kept up to a limit, counted beyond."""
 
 import contextlib
 import os
@@ -10,17 +10,19 @@ from viva.model import system
 
 _CHUNK: Final = 1 << 16
 _FLOOD: Final = 200
-"""So many times the kept amount ends the box."""
+"""A box that prints more than this many times the kept amount is ended."""
 
 
-class Output:
-    """One pipe's bytes; drained by the fork server's reactor and by whoever asks for them."""
+class CapturedOutput:
+    """The bytes of one pipe; the fork server's reactor drains it, and so does everyone who reads it."""
 
     def __init__(self, fd: int, kept_kib: int, file: str = "") -> None:
-        """Args:
-        fd: the reading end.
-        kept_kib: how much is kept.
-        file: the file that stands for a pipe, removed at the end; "" for a pipe.
+        """Take over the reading end of a channel.
+
+        Args:
+            fd: the reading end.
+            kept_kib: how much is kept, in KiB.
+            file: the path of the file that is used instead of a pipe, removed by `close`; "" for a pipe.
         """
         if not file:
             os.set_blocking(fd, False)
@@ -33,15 +35,15 @@ class Output:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether a selector can wait for it; a file is to be looked at from time to time."""
+        """Return whether a selector can wait for it; a file has to be polled."""
         return not self._file
 
     def fileno(self) -> int:
-        """For a selector."""
+        """Return the descriptor, for a selector."""
         return self._fd
 
     def drain(self, most: int = 64) -> bool:
-        """Read up to `most` chunks of what is there; False once every writer has gone."""
+        """Read up to `most` chunks of the available output; return False once every writer has gone."""
         with self._lock:
             if self._closed:
                 return False
@@ -58,17 +60,17 @@ class Output:
 
     @property
     def flooded(self) -> bool:
-        """Whether more has come than any honest program prints."""
+        """Return whether the box has printed more than any honest program prints."""
         return self._seen > _FLOOD * self._limit
 
     def bytes(self) -> bytes:
-        """The first `kept_kib` of everything printed so far."""
+        """Return the first `kept_kib` of everything printed so far."""
         self.drain()
         with self._lock:
             return bytes(self._kept)
 
     def close(self) -> None:
-        """Close the pipe; what was kept stays readable."""
+        """Close the pipe or file; the kept output stays readable."""
         with self._lock, contextlib.suppress(OSError):
             if not self._closed:
                 self._closed = True
@@ -78,9 +80,9 @@ class Output:
 
 
 def channel() -> tuple[int, int, str]:
-    """What a box prints into: the reading end, the writing end, and the file that stands for a pipe or "".
+    """Open what a box prints into; return the reading end, the writing end, and the path of a file or "".
 
-    Windows can neither wait for a pipe nor read one without blocking; a file is read as far as it goes.
+    Windows can neither wait for a pipe nor read one without blocking, so it gets a file; other systems get a pipe.
     """
     if system.INHERITS_DESCRIPTORS:
         return *os.pipe(), ""

@@ -1,4 +1,4 @@
-"""How a box ended, in words a student can read."""
+"""How a box ended, in words that a student understands."""
 
 import json
 import os
@@ -6,22 +6,22 @@ import signal
 from typing import Final
 
 _CRASHED: Final = 0xC0000000
-"""Windows ends a program that crashes with such a status; it is looked up in hexadecimal."""
+"""Windows ends a crashed program with a status of at least this; its documentation lists them in hexadecimal."""
 
 
 def reason_of(report: bytes, *, out_of_memory: bool) -> str:
-    """One phrase: "exit status 3", "signal 11 (SIGSEGV)", "memory limit", "processor time limit".
+    """Return one phrase: "exit status 3", "signal 11 (SIGSEGV)", "memory limit", "processor time limit".
 
     Args:
-        report: the line that pid 1 of the box wrote, or nothing when it was killed itself: a `status` as the system
-            gives it, or where there is none the `returncode` of subprocess, negative for a signal.
-        out_of_memory: whether the kernel killed something of the box for its memory.
+        report: the JSON line that pid 1 of the box wrote, empty if pid 1 itself was killed. It holds the wait `status`
+            of the system, or where there is none the `returncode` of subprocess, negative for a signal.
+        out_of_memory: whether the kernel killed a process of the box for its memory.
     """
     if out_of_memory:
         return "memory limit"
     try:
-        told = json.loads(report)
-        code = int(told["returncode"]) if "returncode" in told else os.waitstatus_to_exitcode(int(told["status"]))
+        end = json.loads(report)
+        code = int(end["returncode"]) if "returncode" in end else os.waitstatus_to_exitcode(int(end["status"]))
     except (ValueError, KeyError, TypeError):
         return "it was killed"
     if code >= 0:

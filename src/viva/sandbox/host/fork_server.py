@@ -1,4 +1,4 @@
-"""What boxes are made from: started once per set of libraries, asked for boxes, closed."""
+"""The source of boxes: started once for each set of libraries, asked for boxes, closed."""
 
 import itertools
 import os
@@ -13,7 +13,7 @@ from viva.model import Limits, Tier, system
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
 from viva.sandbox.host.box import Box
-from viva.sandbox.host.box_resources import Handle
+from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
 from viva.sandbox.host.levels.canary import Canary
@@ -21,27 +21,29 @@ from viva.sandbox.host.limits.cgroups import CgroupParent
 from viva.sandbox.host.limits.uids import FIRST_UID, BorrowedUid
 from viva.sandbox.host.limits.watchdog import Watchdog
 from viva.sandbox.host.reactor import Reactor
-from viva.sandbox.host.standalone_boxes import FreshInterpreters
+from viva.sandbox.host.standalone_boxes import StandaloneBoxes
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
 
 
 class Server(Protocol):
-    """Makes the processes of boxes: a fork server, or fresh interpreters."""
+    """What makes the processes of boxes: a fork server, or fresh interpreters."""
 
     @property
     def alive(self) -> bool:
-        """Whether it can still make boxes."""
+        """Return whether it can still make boxes."""
 
     @property
     def lost(self) -> bool:
-        """Whether it ended though nobody here ended it."""
+        """Return whether it ended without being closed."""
 
-    def request(self, handle: Handle, policy: dict[str, Any], descriptors: Sequence[int]) -> socket.socket | None:
-        """Make one; see ForkServer.request. Our end of the wire where the box connects by itself."""
+    def request(
+        self, resources: BoxResources, policy: dict[str, Any], descriptors: Sequence[int]
+    ) -> socket.socket | None:
+        """Make one box; return the examiner's end of the connection if the box makes it itself, else None."""
 
-    def said(self) -> str:
-        """The last words of the server itself, in brackets."""
+    def last_line(self) -> str:
+        """Return the last line that the server itself printed, in brackets; empty if there is none."""
 
     def close(self) -> None:
         """End all of it."""
@@ -50,7 +52,7 @@ class Server(Protocol):
 class ForkServer:
     """A running fork server; use `ForkServer.start`. Safe to use from several threads."""
 
-    def __init__(self, tier: Tier, settings: dict[str, Any], python: str, with_fork_server: bool) -> None:
+    def __init__(self, tier: Tier, settings: dict[str, Any], python: str, *, with_fork_server: bool) -> None:
         self.tier = tier
         self.reactor = Reactor(f"viva boxes {tier}")
         self.watchdog = Watchdog(self.reactor)
@@ -67,13 +69,13 @@ class ForkServer:
                 self._server = server = ForkServerConnection(settings, python, self.reactor)
                 self.ready = server.ready
             else:
-                self._server = FreshInterpreters(settings, python)
+                self._server = StandaloneBoxes(settings, python)
         except BaseException:
             self.close()
             raise
 
     @classmethod
-    def start(
+    def start(  # noqa: PLR0913  # keyword-only settings with defaults; most callers name two
         cls,
         tier: Tier,
         *,
@@ -86,23 +88,23 @@ class ForkServer:
         fresh: bool = False,
         with_fork_server: bool = system.FORKS_SAFELY,
     ) -> Self:
-        """Make libraries warm and be ready to make boxes.
+        """Import the libraries and get ready to make boxes.
 
         Args:
-            tier: how strong the walls of the boxes must be; never less is given.
-            preload: modules to import beforehand. One that starts a thread cannot be forked: then every box runs a
-                fresh interpreter and imports them itself, as with `fresh`.
+            tier: the isolation level of the boxes; a box never gets a weaker one.
+            preload: modules to import beforehand. A process with a thread cannot be forked: if a module starts one,
+                every box runs a fresh interpreter and imports the modules itself, as with `fresh`.
             python: the interpreter of the boxes.
-            readable: extra paths that boxes may read.
-            hidden: paths that boxes must not see even where they lie below something they need.
-            devices: device files of GPUs; a box sees those that `spawn` names, and no other.
-            cores: processor cores that boxes may use where who calls keeps to one; none for those of the caller.
+            readable: additional paths that boxes may read.
+            hidden: paths that boxes must not see, even below a path that they need.
+            devices: device files of GPUs; a box sees only those that `spawn` names.
+            cores: processor cores that boxes may use if the caller is bound to one core; empty for the caller's cores.
             fresh: never fork a warm interpreter.
-            with_fork_server: False starts every box as a program of its own, in tier T0 alone; the only way on macOS
-                and on Windows.
+            with_fork_server: False starts every box as a separate program, in tier T0 only; macOS and Windows have no
+                other way.
 
         Raises:
-            BoxUnavailable: one sentence that says what is missing on this host.
+            BoxUnavailable: One sentence says what is missing on this host.
         """
         if not with_fork_server and tier != Tier.T0:
             raise BoxUnavailable(f"no box of tier {tier} without a fork server: that way offers T0 alone")
@@ -110,7 +112,7 @@ class ForkServer:
             "tier": str(tier),
             "preload": list(preload),
             "readable": [str(path.resolve()) for path in readable],
-            # An installed engine lies among the libraries that boxes need.
+            # An installed viva lies among the libraries that boxes need.
             "hidden": [str(Path(viva.__file__).parent.resolve()), *(str(path.resolve()) for path in hidden)],
             "secret": [str(path.resolve()) for path in hidden],
             "fresh": fresh,
@@ -118,44 +120,47 @@ class ForkServer:
             **({"devices": list(devices)} if devices else {}),
             **({"cores": list(cores)} if cores else {}),
         }
-        made = cls(tier, settings, python, with_fork_server)
+        made = cls(tier, settings, python, with_fork_server=with_fork_server)
         if made.ready.get("threads"):
             made.close()
-            made = cls(tier, {**settings, "fresh": True}, python, with_fork_server)
+            made = cls(tier, {**settings, "fresh": True}, python, with_fork_server=with_fork_server)
         if "failed" in made.ready:
-            said = made._server.said() if made._server else ""
+            last_line = made._server.last_line() if made._server else ""
             made.close()
-            raise BoxUnavailable(f"no box of tier {tier} on this host: {made.ready['failed']}{said}")
+            raise BoxUnavailable(f"no box of tier {tier} on this host: {made.ready['failed']}{last_line}")
         if not with_fork_server:
-            made._try()
+            made._try_one_box()
         return made
 
     @property
     def alive(self) -> bool:
-        """Whether it can still make boxes."""
+        """Return whether it can still make boxes."""
         return not self._closed and self._server is not None and self._server.alive
 
     @property
     def lost(self) -> bool:
-        """Whether the fork server ended though nobody here ended it; its boxes ended with it."""
+        """Return whether the fork server ended without being closed; its boxes ended with it."""
         return self._server is not None and self._server.lost
 
     @property
     def pid(self) -> int:
-        """The process that keeps the fork server; this one where there is none."""
+        """Return the pid of the supervisor of the fork server; without a fork server, the pid of this process."""
         return self._server.pid if isinstance(self._server, ForkServerConnection) else os.getpid()
 
     def spawn(self, limits: Limits, *, seed: int = 0, gpu: Gpu | None = None) -> Box:
-        """A locked box that has said hello, with a GPU where one is given; raises BoxUnavailable when none can be made.
+        """Make a locked box that has sent its ready message, with `gpu` if one is given.
 
         The fork server must have been started with the device files of the GPU.
+
+        Raises:
+            BoxUnavailable: No box can be made.
         """
         if self._closed or self._server is None:
             raise BoxUnavailable("the fork server is closed")
-        given = {"devices": [*gpu.shared, gpu.device], "visible": gpu.uuid} if gpu else None
-        return Box.born(self, self._server, self._handle(limits), limits, seed, given)
+        devices = {"devices": [*gpu.shared, gpu.device], "visible": gpu.uuid} if gpu else None
+        return Box.create(self, self._server, self._reserve_resources(limits), limits, seed, devices)
 
-    def _handle(self, limits: Limits) -> Handle:
+    def _reserve_resources(self, limits: Limits) -> BoxResources:
         number = next(self._numbers)
         try:
             uid = BorrowedUid() if self.tier in _WITH_UIDS else None
@@ -167,10 +172,10 @@ class ForkServer:
             if uid:
                 uid.give_back()
             raise BoxUnavailable(f"a cgroup for the box could not be made: {error}") from error
-        return Handle(number, uid, cgroup)
+        return BoxResources(number, uid, cgroup)
 
     def close(self) -> None:
-        """End every box and the fork server; waits until nothing of them is left. May be called again."""
+        """End every box and the fork server, and wait until all of them have gone. May be called more than once."""
         if self._closed:
             return
         self._closed = True
@@ -188,8 +193,8 @@ class ForkServer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _try(self) -> None:
-        """A fork server tells at once what cannot be imported; without one the first box does."""
+    def _try_one_box(self) -> None:
+        """Make one box and end it: without a fork server, only a box shows what cannot be imported."""
         try:
             self.spawn(Limits()).close()
         except BoxUnavailable:

@@ -1,4 +1,4 @@
-"""How a program of the box's inside is started: which file, and with next to no environment."""
+"""How a program of the guest is started: its file, and an almost empty environment."""
 
 import os
 from pathlib import Path
@@ -9,11 +9,11 @@ from viva.model import system
 
 START: Final = Path(control.__file__).parents[1] / "start.py"
 _KEPT: Final = ("LD_LIBRARY_PATH",) if system.INHERITS_DESCRIPTORS else ("PATH", "SYSTEMROOT", "TEMP", "TMP")
-"""Some interpreters do not start without it; it is the operator's, not the student's; Windows needs PATH."""
+"""Some interpreters need LD_LIBRARY_PATH to start, and Windows needs PATH; the operator sets them, not the student."""
 
 
 def environment() -> dict[str, str]:
-    """All variables that the fork server, or a fresh interpreter, begins with."""
+    """Return all variables with which the fork server, or a fresh interpreter, starts."""
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",

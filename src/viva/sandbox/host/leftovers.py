@@ -1,8 +1,9 @@
-"""Directories of examiners that were killed together with their keeper: told by a lock that nobody holds, removed.
+"""Remove directories of examiners that were killed together with the supervisor of their fork server.
 
-Every directory of ours is claimed by a lock on it, which the kernel lets go when the last holder ends, however it ends.
-A pid in the name is for people; it would say nothing across containers that share a folder. Where folders cannot be
-locked (Windows) nothing tells what is abandoned, and nothing is removed.
+Every directory of viva is locked while it is in use, and the kernel releases the lock when the last holder ends,
+however it ends. So a directory without a lock is abandoned. The pid in the name is for people: it says nothing across
+containers that share a folder. Where folders cannot be locked (Windows), no one knows what is abandoned, and nothing is
+removed.
 """
 
 import contextlib
@@ -16,18 +17,15 @@ from pathlib import Path
 from typing import Final
 
 from viva.model import system
-from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 
-_OURS: Final = re.compile(re.escape(OURS) + "[0-9]+-.+")
+_NAME: Final = re.compile(re.escape(FOLDER_PREFIX) + "[0-9]+-.+")
 _YOUNG_S: Final = 60.0
-"""A directory is claimed a moment after it is made; until then its age protects it."""
+"""A directory is locked a moment after it is made; until then its age protects it."""
 
 
-def claim(folder: str) -> int:
-    """Lock a directory of ours; returns the descriptor that holds the claim until it is closed.
-
-    It is -1 where folders cannot be locked.
-    """
+def lock_folder(folder: str) -> int:
+    """Lock a directory as in use; return the descriptor that holds the lock, or -1 where folders cannot be locked."""
     if not system.LOCKS_FOLDERS:
         return -1
     import fcntl
@@ -37,22 +35,22 @@ def claim(folder: str) -> int:
     return fd
 
 
-def let_go(claim: int) -> None:
-    """Close what `claim` returned."""
-    if claim >= 0:
-        os.close(claim)
+def unlock_folder(lock: int) -> None:
+    """Close what `lock_folder` returned."""
+    if lock >= 0:
+        os.close(lock)
 
 
 def sweep_files() -> None:
     """Remove abandoned directories of boxes and canaries."""
     if not system.LOCKS_FOLDERS:
         return
-    for folder in _abandoned({tempfile.gettempdir(), "/dev/shm"}):
+    for folder in _abandoned({tempfile.gettempdir(), "/dev/shm"}):  # noqa: S108  # only looked through; workdirs.py makes
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep_cgroups(parents: Iterable[str]) -> None:
-    """Remove abandoned cgroups below the folders where ours are made; a process in one keeps it."""
+    """Remove abandoned cgroups below the folders in which viva makes them; a cgroup with a process in it stays."""
     for folder in _abandoned(parents):
         for child in (*(path for path in folder.iterdir() if path.is_dir()), folder):
             with contextlib.suppress(OSError):
@@ -62,8 +60,8 @@ def sweep_cgroups(parents: Iterable[str]) -> None:
 def _abandoned(parents: Iterable[str]) -> Iterator[Path]:
     for parent in parents:
         with contextlib.suppress(OSError):
-            for folder in Path(parent).glob(f"{OURS}*"):
-                if _OURS.fullmatch(folder.name) and _is_abandoned(folder):
+            for folder in Path(parent).glob(f"{FOLDER_PREFIX}*"):
+                if _NAME.fullmatch(folder.name) and _is_abandoned(folder):
                     yield folder
 
 

@@ -1,4 +1,4 @@
-"""One thread for each fork server: hears its messages, drains what boxes print, ticks ten times a second."""
+"""One thread for each fork server: receives its messages, drains what boxes print, ticks ten times a second."""
 
 import selectors
 import socket
@@ -10,7 +10,7 @@ _TICK_S: Final = 0.1
 
 
 class Reactor:
-    """Calls back when a descriptor can be read; never after `forget` has returned."""
+    """Runs callbacks when descriptors can be read; never after `forget` has returned."""
 
     def __init__(self, name: str) -> None:
         self._selector = selectors.DefaultSelector()
@@ -23,7 +23,7 @@ class Reactor:
         self._thread.start()
 
     def watch(self, source: Any, callback: Callable[[], bool]) -> None:
-        """Call back whenever `source` can be read (or is at its end) until it answers False."""
+        """Call `callback` whenever `source` can be read (or is at its end), until it returns False."""
         with self._lock:
             self._selector.register(source, selectors.EVENT_READ, callback)
 
@@ -35,7 +35,7 @@ class Reactor:
                 self._selector.unregister(source)
 
     def every_tick(self, callback: Callable[[], None]) -> None:
-        """Call ten times a second from now on."""
+        """Call `callback` ten times a second from now on."""
         with self._lock:
             self._ticks.append(callback)
         self._waker.send(b"!")
@@ -67,6 +67,6 @@ class Reactor:
             self._selector.unregister(key.fd)
 
     def _watches(self, key: selectors.SelectorKey) -> bool:
-        """Whether nobody has forgotten it since the event; it may be closed by now, so only its number is looked up."""
+        """Return whether it is still watched; it may be closed by now, so only its number is looked up."""
         current = self._selector.get_map().get(key.fd)
         return current is not None and current.data is key.data

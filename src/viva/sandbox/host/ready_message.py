@@ -1,4 +1,4 @@
-"""What a box says of itself before it has read a student byte; trusted code wrote it."""
+"""What a box reports about itself before it reads a byte of the student's; trusted code writes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,20 +9,20 @@ from viva.model.errors import ProtocolViolation
 
 @dataclass(frozen=True, slots=True)
 class ReadyMessage:
-    """The record of the walls around one box."""
+    """The isolation layers of one box, and what the escape probes found."""
 
     tier: str
     layers: Mapping[str, str] = field(default_factory=dict)
-    """Each wall and how it stands, in the order in which they were raised."""
+    """Each isolation layer and its state, in the order in which they were applied."""
     probes: Mapping[str, str] = field(default_factory=dict)
-    """Each attempt to get out: "refused: why" or "open: what"."""
+    """Each escape attempt: "refused: why" or "open: what"."""
     missing: tuple[str, ...] = ()
-    """What this host cannot offer, in words."""
+    """What this host cannot offer, as phrases."""
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_wire(cls, message: Any) -> Self:
-        """Build from the first message; raises ProtocolViolation when it is not of that form."""
+        """Build it from the first message; raises ProtocolViolation when the message has another form."""
         try:
             return cls(
                 str(message["tier"]),
@@ -36,7 +36,7 @@ class ReadyMessage:
 
     @property
     def open_probes(self) -> dict[str, str]:
-        """Attempts that succeeded."""
+        """Return the escape attempts that succeeded."""
         return {name: text for name, text in self.probes.items() if not text.startswith("refused")}
 
 

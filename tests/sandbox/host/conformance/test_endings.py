@@ -124,7 +124,7 @@ def hang(): time.sleep(60)
 
 def family_of(program: Program) -> list[int]:
     """All processes of a box, as this host numbers them."""
-    return processes.family(program.box.handle.first)
+    return processes.family(program.box.resources.first)
 
 
 def assert_gone(pids: list[int]) -> None:

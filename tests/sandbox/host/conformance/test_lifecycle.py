@@ -37,7 +37,7 @@ def test_boxes_end_when_the_fork_server_is_killed(own_fork_server: ForkServer, l
         program = Program(box, own_fork_server.tier)
         program.load("def f(): return 1")
         os.kill(own_fork_server.pid, signal.SIGKILL)
-        assert box.handle.ended.wait(10)
+        assert box.resources.ended.wait(10)
         with pytest.raises(BoxUnavailable, match="fork server has ended"):  # which the student cannot help
             program.call("f")
         box.close()

@@ -76,7 +76,7 @@ def attacker(fork_server: ForkServer, limits: Limits, victim: Program) -> Iterat
 
 def pids_of(program: Program, inner: int) -> list[int]:
     """Its processes as this host numbers them, and as it numbers itself."""
-    return [*processes.family(program.box.handle.first), inner]
+    return [*processes.family(program.box.resources.first), inner]
 
 
 @from_tier(Tier.T1)

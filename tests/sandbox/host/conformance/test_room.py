@@ -40,7 +40,7 @@ def test_shared_memory_files_are_bounded(program: Program, limits: Limits) -> No
         assert "No space left" in program.refuses("fill", "shared", 2 * limits.disk_mib)
     else:
         program.attempt("fill", "shared", 2)
-        uid = program.box.handle.uid
+        uid = program.box.resources.uid
         assert uid is not None
         program.box.close()
         assert [entry.name for entry in os.scandir("/dev/shm") if entry.stat().st_uid == uid.uid] == []
@@ -48,7 +48,7 @@ def test_shared_memory_files_are_bounded(program: Program, limits: Limits) -> No
 
 def cgroups_of(program: Program) -> list[str]:
     """The folders of its cgroups; none where the watchdog takes their place."""
-    cgroup = program.box.handle.cgroup
+    cgroup = program.box.resources.cgroup
     return cgroup._all if cgroup else []
 
 
@@ -72,7 +72,7 @@ def test_nothing_of_a_box_is_left_on_the_host(
         program = Program(box, fork_server.tier)
         program.load(FILL)
         program.attempt("fill", "work", 1)
-        family = processes.family(box.handle.first)
+        family = processes.family(box.resources.first)
         during = snapshot(disks)
         assert during["mounts"] == before["mounts"]
         cgroups = cgroups_of(program)
@@ -108,7 +108,7 @@ def test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works(pr
 def test_the_peak_of_memory_is_told(program: Program, limits: Limits) -> None:
     program.load("import os\ndef hold(mib): return len(bytearray(os.urandom(1 << 20)) * mib)")
     program.call("hold", limits.memory_mib // 2)
-    if program.box.handle.cgroup:
+    if program.box.resources.cgroup:
         assert limits.memory_mib // 2 <= program.box.peak_memory_mib <= limits.memory_mib
 
 

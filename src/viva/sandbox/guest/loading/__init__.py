@@ -1,1 +1,1 @@
-"""Load a submission in the box: its files, its modules, the author's helpers."""
+"""Load a submission in the box: its files, its modules and the author's helpers."""

@@ -1,12 +1,13 @@
-"""Unpack archives where they can do no harm: in the box, beside themselves, plain files only.
+"""Unpack archives where they can do no harm: in the box, next to the archive, plain files only.
 
-Nothing of an archive is trusted: names may lead elsewhere, sizes may lie, members may be links. A member that is
-refused costs only itself; an archive that grows without end is left where it is.
+Nothing in an archive is trusted: names may lead elsewhere, sizes may lie, members may be links. If one member is
+refused, only that member is lost; an archive that exceeds the caps is not unpacked any further.
 """
 
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
 import lzma
 import os
@@ -14,28 +15,28 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from typing import Any, BinaryIO, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import sources, storable_names
 
 MOST_FILES = 2000
 MOST_BYTES = 48 << 20
-"""Unpacked, all files together; less than the disk of the box."""
+"""The size of all unpacked files together; less than the disk of the box."""
 MOST_MEMBERS = 20_000
-_CAREFULLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _COPY = 1 << 16
 _COMPRESSED: Dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_LITTER = frozenset({".viva", "__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", "Thumbs.db"})
+_IGNORED = frozenset({".viva", "__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", "Thumbs.db"})
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
             RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError, MemoryError)  # fmt: skip
 
 
 class Refused(Exception):
-    """A member is not unpacked; `str()` says why, to be read after its name."""
+    """A member is not unpacked; `str()` says why, and follows the member's name in a message."""
 
 
 class TooMuch(Exception):
-    """The archive is not unpacked any further; `str()` is a sentence."""
+    """The archive is not unpacked any further; `str()` says why."""
 
 
 class _Member(NamedTuple):
@@ -43,27 +44,27 @@ class _Member(NamedTuple):
     kind: str
     """"file", or what it is instead."""
     mode: int
-    source: Any
-    """Called to get the bytes."""
+    source: Callable[[], Any]
+    """Opens the bytes as a file."""
 
 
 def unpack(request: Dict[str, Any]) -> Dict[str, Any]:
     """Unpack the archive `path` into its own folder.
 
     Returns:
-        `{"files": [[path, size]], "problem": str | None}`: what was unpacked, in spite of any problem, and one
-        sentence for the student about the first problem.
+        `{"files": [[path, size]], "problem": str | None}`: what was unpacked, despite any problem, and one sentence
+        for the student about the first problem.
     """
     path: str = request["path"]
     unpacking = _Unpacking(path)
     try:
         for member in _members(sources.path_of(path)):
-            unpacking.take(member)
+            unpacking.unpack(member)
     except TooMuch as error:
-        unpacking.problem(f"{path} was not unpacked any further: {error}")
+        unpacking.add_problem(f"{path} was not unpacked any further: {error}")
     except _DAMAGED:
-        unpacking.problem(f"{path} is damaged, or no archive that is known here (zip, tar, gz, bz2, xz)")
-    return {"files": unpacking.files, "problem": unpacking.words()}
+        unpacking.add_problem(f"{path} is damaged, or no archive that is known here (zip, tar, gz, bz2, xz)")
+    return {"files": unpacking.files, "problem": unpacking.problem_text()}
 
 
 class _Unpacking:
@@ -71,28 +72,28 @@ class _Unpacking:
 
     def __init__(self, path: str) -> None:
         self._archive, self._folder = path, os.path.dirname(path)
-        self._room, self._members = MOST_BYTES, 0
+        self._bytes_left, self._members = MOST_BYTES, 0
         self._problems: List[str] = []
         self.files: List[Tuple[str, int]] = []
 
-    def problem(self, words: str) -> None:
-        self._problems.append(words)
+    def add_problem(self, text: str) -> None:
+        self._problems.append(text)
 
-    def words(self) -> Any:
+    def problem_text(self) -> Optional[str]:
         more = f" (and {len(self._problems) - 1} more)" if len(self._problems) > 1 else ""
         return f"{self._problems[0]}{more}." if self._problems else None
 
-    def take(self, member: _Member) -> None:
+    def unpack(self, member: _Member) -> None:
         self._members += 1
         if self._members > MOST_MEMBERS or len(self.files) >= MOST_FILES:
             raise TooMuch(f"it holds more than {MOST_FILES:,} files")
-        if member.kind == "folder" or _LITTER.intersection(member.name.split("/")):
+        if member.kind == "folder" or _IGNORED.intersection(member.name.split("/")):
             return
         try:
             target = self._target(member)
             self.files.append((target.replace(os.sep, "/"), self._write(member, target)))
         except Refused as error:
-            self.problem(f"{member.name[:200]!r} in {self._archive} was left out: {error}")
+            self.add_problem(f"{member.name[:200]!r} in {self._archive} was left out: {error}")
 
     def _target(self, member: _Member) -> str:
         name = member.name.replace("\\", "/")
@@ -103,7 +104,7 @@ class _Unpacking:
             raise Refused(f"it is {member.kind}; only plain files are unpacked")
         if member.mode & (stat.S_ISUID | stat.S_ISGID):
             raise Refused("it is marked to run as another user")
-        why = storable_names.why_not("/".join(parts))
+        why = storable_names.refusal_reason("/".join(parts))
         if why:
             raise Refused(why)
         target = os.path.join(self._folder, *parts)
@@ -112,13 +113,13 @@ class _Unpacking:
         return target
 
     def _write(self, member: _Member, target: str) -> int:
-        """Copy, counting what really comes out."""
+        """Copy the member to `target`, and return the number of bytes that really came out."""
         try:
             target = sources.path_of(target)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            if not hasattr(os, "O_NOFOLLOW") and os.path.islink(target):  # elsewhere opening it refuses
+            if not hasattr(os, "O_NOFOLLOW") and os.path.islink(target):  # on other systems os.open refuses it
                 raise Refused("it cannot be written here (a link is in the way)")
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _CAREFULLY
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE_FLAGS
             descriptor = os.open(target, flags, 0o644)
         except OSError as error:
             raise Refused(f"it cannot be written here ({error.strerror})") from error
@@ -129,8 +130,8 @@ class _Unpacking:
                 if not part:
                     return size
                 size += len(part)
-                self._room -= len(part)
-                if self._room < 0:
+                self._bytes_left -= len(part)
+                if self._bytes_left < 0:
                     file.truncate(0)
                     raise TooMuch(f"unpacked it takes more than {MOST_BYTES >> 20} MiB")
                 file.write(part)
@@ -160,14 +161,14 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
         kind = "folder" if member.filename.endswith("/") else _kind(stat.S_IFMT(mode) or stat.S_IFREG)
         if member.flag_bits & 1:
             kind = "encrypted"
-        yield _Member(member.filename, kind, mode, lambda member=member: archive.open(member))
+        yield _Member(member.filename, kind, mode, functools.partial(archive.open, member))
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
     for member in archive:
         kind = "file" if member.isreg() else "folder" if member.isdir() else "a device"
         kind = "a link" if member.issym() or member.islnk() else kind
-        yield _Member(member.name, kind, member.mode, lambda member=member: _bytes_of(archive, member))
+        yield _Member(member.name, kind, member.mode, functools.partial(_bytes_of, archive, member))
 
 
 def _bytes_of(archive: tarfile.TarFile, member: tarfile.TarInfo) -> BinaryIO:

@@ -1,4 +1,4 @@
-"""The author's helpers: `inside.py`, or a package `inside/` of several files, run from the texts that were sent."""
+"""The author's helpers, `inside.py` or a package `inside/` of several files, run from the text that was sent."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from typing import Any, Dict, Optional
 NAME = "inside"
 
 
-class Helpers:
-    """Finds and runs the helpers' modules; part of the import system, so that they can import each other."""
+class AuthorHelpers:
+    """Finds and runs the modules of the helpers; part of the import system, so that they can import each other."""
 
     def __init__(self, sources: Dict[str, str]) -> None:
-        """Args: sources: texts by file name: `inside.py`, or `inside/__init__.py`, `inside/models.py`, …."""
+        """Take the source texts.
+
+        Args:
+            sources: texts by file name: `inside.py`, or `inside/__init__.py`, `inside/models.py`, ….
+        """
         self._files = {_module_name(filename): (filename, text) for filename, text in sources.items()}
 
     def load(self) -> Dict[str, Any]:
-        """Run `inside`, and what it imports; its namespace. What it raises is the author's fault and raises here."""
+        """Run `inside` and what it imports; return its namespace. An error in it is the author's and raises here."""
         for name in [n for n in sys.modules if n == NAME or n.startswith(NAME + ".")]:
             del sys.modules[name]
-        sys.meta_path[:] = [self, *(finder for finder in sys.meta_path if not isinstance(finder, Helpers))]
+        sys.meta_path[:] = [self, *(finder for finder in sys.meta_path if not isinstance(finder, AuthorHelpers))]
         return vars(importlib.import_module(NAME))
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
-        """Part of the import system: a module of ours, or nothing."""
+        """Find a module of the helpers; return None for any other. Part of the import system."""
         if name not in self._files:
             return None
         filename = self._files[name][0]
@@ -34,10 +38,10 @@ class Helpers:
         return importlib.machinery.ModuleSpec(name, self, origin=filename, is_package=is_package)  # type: ignore[arg-type]  # found by its methods
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """Part of the import system: a module as usual."""
+        """Let Python make the module as usual. Part of the import system."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Part of the import system: run the text."""
+        """Run the text of the module. Part of the import system."""
         filename, text = self._files[module.__name__]
         module.__file__ = filename
         exec(compile(text, filename, "exec", dont_inherit=True), vars(module))

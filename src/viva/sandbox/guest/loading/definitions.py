@@ -1,4 +1,4 @@
-"""`load: definitions`: run what defines names, skip what works: loops, bare calls, slow assignments."""
+"""`load: definitions`: run what defines names, skip what does work: loops, bare calls, slow assignments."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _COMPUTES = (ast.Call, ast.Await, ast.ListComp, ast.SetComp, ast.DictComp, ast.G
 
 
 def kind_of(node: ast.stmt) -> str:
-    """What to do with a top-level statement: RUN it, run it under a QUICK limit, or SKIP it.
+    """Decide about a top-level statement: RUN it, run it under a QUICK limit, or SKIP it.
 
-    `if` and `try` count as definitions where all they hold are definitions, imports and assignments:
+    `if` and `try` count as definitions if they contain only definitions, imports and assignments:
     `try: import numpy ... except ImportError: numpy = None`.
     """
     if isinstance(node, (*_DEFINITIONS, *_IMPORTS, ast.Pass)):
@@ -33,7 +33,7 @@ def kind_of(node: ast.stmt) -> str:
 
 
 def first_words(node: ast.stmt, source: str) -> str:
-    """The beginning of a statement, for the list of what was skipped."""
+    """Return the beginning of a statement, for the list of what was skipped."""
     text = (ast.get_source_segment(source, node) or type(node).__name__).strip()
     return text.splitlines()[0][:80] if text else ""
 

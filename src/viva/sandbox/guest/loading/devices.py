@@ -1,9 +1,10 @@
-"""`device: cpu` of an assignment: wherever code names an accelerator, the CPU of the box is meant.
+"""`device: cpu` of an assignment: wherever code names an accelerator, it gets the CPU of the box.
 
-Students write `.to('cuda')` into code that would run anywhere. A mode of torch's own rewrites the device of each call,
-so that torch's functions stay what they are (transformers replaces some of them while it makes a model); what takes no
-part in such modes is replaced. `torch.cuda.is_available()` goes on saying the truth. A courtesy, like forbid.py: the
-student's process owns the mode. It holds in the main thread and in processes forked from it, not in other threads.
+Students write `.to('cuda')` into code that would run anywhere. One of torch's own modes rewrites the device of each
+call, so that torch's functions stay the same objects (transformers replaces some of them while it makes a model);
+functions that ignore such modes are replaced. `torch.cuda.is_available()` still tells the truth. This is a courtesy,
+like import_denylist.py: the student's process owns the mode. It applies to the main thread and to processes forked from
+it, not to other threads.
 """
 
 from __future__ import annotations
@@ -27,37 +28,37 @@ _ANSWERS = (
     ("mps", "empty_cache", None),
     ("mps", "manual_seed", None),
 )
-"""What would raise without an accelerator, and what it answers instead."""
+"""Functions that would raise without an accelerator, and what they return instead."""
 _find_spec = importlib.util.find_spec
 
 
 def use(device: str) -> None:
-    """Let code find the device that the assignment says, from now on: "cpu", or "as_written" for no change."""
-    if device != _CPU or any(isinstance(finder, _UntilTorchComes) for finder in sys.meta_path):
+    """Give code the device of the assignment from now on: "cpu", or "as_written" for no change."""
+    if device != _CPU or any(isinstance(finder, _TorchHook) for finder in sys.meta_path):
         return
-    waiting = _UntilTorchComes()
-    sys.meta_path.insert(0, waiting)
+    hook = _TorchHook()
+    sys.meta_path.insert(0, hook)
     if "torch" in sys.modules:
-        waiting.torch_came(sys.modules["torch"])
+        hook.torch_loaded(sys.modules["torch"])
 
 
-class _UntilTorchComes:
-    """Part of the import system: torch costs a second, so nothing here imports it."""
+class _TorchHook:
+    """Waits in the import system until torch is loaded: torch takes a second, so nothing here imports it."""
 
     def __init__(self) -> None:
-        self._looking, self._came = False, False
+        self._searching, self._loaded = False, False
 
     def find_spec(
         self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
-        """What the other finders find, with a loader that tells us when it is done."""
-        if name != "torch" or self._looking or self._came:
+        """Return the spec that the other finders find for torch, with a loader that calls `torch_loaded` at its end."""
+        if name != "torch" or self._searching or self._loaded:
             return None
-        self._looking = True
+        self._searching = True
         try:
             spec = _find_spec(name)
         finally:
-            self._looking = False
+            self._searching = False
         if spec is None or spec.loader is None:
             return spec
         loader: Any = spec.loader
@@ -65,21 +66,21 @@ class _UntilTorchComes:
 
         def exec_module(module: types.ModuleType) -> None:
             execute(module)
-            self.torch_came(module)
+            self.torch_loaded(module)
 
         loader.exec_module = exec_module
         return spec
 
-    def torch_came(self, torch: Any) -> None:
-        """Called once, with torch ready for use; a student's own file of this name is none of our business."""
-        if hasattr(torch, "overrides") and not self._came:
-            self._came = True
-            _replace_what_ignores_modes(torch)
+    def torch_loaded(self, torch: Any) -> None:
+        """Change torch once, when it is ready for use; a student's own file called torch is left alone."""
+        if hasattr(torch, "overrides") and not self._loaded:
+            self._loaded = True
+            _replace_functions_that_ignore_modes(torch)
             _mode(torch).__enter__()
 
 
 def _cpu_for(device: Any) -> Any:
-    """`device` unless it is an accelerator, as text, as `torch.device`, or as a number as torch counts them."""
+    """Replace an accelerator, given as text, as `torch.device` or as a number, by the CPU; return others unchanged."""
     if type(device) is int:
         return _CPU
     kind = device if isinstance(device, str) else getattr(device, "type", None)
@@ -87,7 +88,7 @@ def _cpu_for(device: Any) -> Any:
 
 
 def _mode(torch: Any) -> Any:
-    """The mode; each call of torch passes through it, so it looks at little."""
+    """Make the mode; each call of torch passes through it, so it does little."""
 
     def to(args: Tuple[Any, ...]) -> Tuple[Any, ...]:
         return (args[0], _cpu_for(args[1]), *args[2:]) if len(args) > 1 else args
@@ -124,7 +125,7 @@ def _mode(torch: Any) -> Any:
 
 
 def _device(device: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-    """`torch.device("cuda", 1)`: the number goes with the accelerator, for tensors on the CPU have none."""
+    """Make a device; `torch.device("cuda", 1)` loses its number too, for tensors on the CPU have none."""
     named = args[0] if args else kwargs.get("type", kwargs.get("device"))
     return device(_CPU) if _cpu_for(named) != named else device(*args, **kwargs)
 
@@ -133,7 +134,7 @@ def _tensor_type(kind: Any) -> Any:
     return kind.replace("torch.cuda.", "torch.") if isinstance(kind, str) else kind
 
 
-def _replace_what_ignores_modes(torch: Any) -> None:
+def _replace_functions_that_ignore_modes(torch: Any) -> None:
     load, set_type = torch.load, torch.set_default_tensor_type
 
     @functools.wraps(load)
@@ -154,14 +155,14 @@ def _replace_what_ignores_modes(torch: Any) -> None:
 
 
 def _map_location(wanted: Any) -> Any:
-    """None means: where they were when they were saved, which may be an accelerator."""
+    """Replace accelerators in a map location; None means the device at saving, which may be an accelerator."""
     if wanted is None:
         return _CPU
     return {saved: _cpu_for(new) for saved, new in wanted.items()} if isinstance(wanted, dict) else _cpu_for(wanted)
 
 
 def _generator(original: Any) -> Any:
-    """A class that makes generators on the CPU and knows those that there are."""
+    """Make a class that makes generators on the CPU and accepts existing generators as its instances."""
 
     class Kind(type):
         def __call__(cls, device: Any = _CPU) -> Any:
@@ -174,5 +175,5 @@ def _generator(original: Any) -> Any:
 
 
 def _answering(value: Any) -> Callable[..., Any]:
-    """A function of its own for each name: torch.compile keeps a table of torch's functions."""
+    """Make a separate function for each name: torch.compile keeps a table of torch's functions."""
     return lambda *_args, **_kwargs: value

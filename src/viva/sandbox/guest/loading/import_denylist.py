@@ -1,7 +1,7 @@
-"""What an assignment forbids, kept from the student's code with words that say so.
+"""Keep the student's code from using what the assignment forbids, with an error that says so.
 
-Libraries, and the author's helpers, may go on using it. This is a courtesy to honest students, who learn at once that
-they were to write it themselves; a program bent on getting round it can, so graders look at the source as well.
+Libraries and the author's helpers may still use it. This is a courtesy to honest students, who learn at once that they
+have to write it themselves. A program that is written to bypass it can, so graders also look at the source.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class _Rules:
         self.names: Set[str] = set()
         self.tried: List[str] = []
         self.waiting: Set[str] = set()
-        """Names within modules that are not loaded yet."""
+        """Names within modules that have not been loaded yet."""
 
 
 _rules = _Rules()
 
 
 def forbid(names: List[str]) -> None:
-    """Keep modules, and functions or classes within modules, from the student's code, from now on."""
+    """Forbid modules, and functions or classes within modules, to the student's code from now on."""
     new = set(names) - _rules.names
     if not new:
         return
@@ -41,11 +41,11 @@ def forbid(names: List[str]) -> None:
     _rules.waiting |= {name for name in new if "." in name}
     builtins.__import__ = _import_for_students
     importlib.import_module = _import_module_for_students
-    _replace_what_is_loaded()
+    _guard_loaded_names()
 
 
 def tried() -> List[str]:
-    """What the student's code tried to import or to call since this was last asked."""
+    """Return what the student's code tried to import or call since the last call of this function."""
     found, _rules.tried = list(dict.fromkeys(_rules.tried)), []
     return found
 
@@ -71,7 +71,7 @@ def _import_for_students(
     for item in fromlist or ():
         if isinstance(getattr(module, item, None), types.ModuleType):
             _check(f"{name}.{item}")
-    _replace_what_is_loaded()
+    _guard_loaded_names()
     return module
 
 
@@ -79,11 +79,11 @@ def _import_module_for_students(name: str, package: Any = None) -> types.ModuleT
     if sources.is_namespace(_frame(1).f_globals):
         _check(name)
     module = _import_module(name, package)
-    _replace_what_is_loaded()
+    _guard_loaded_names()
     return module
 
 
-def _replace_what_is_loaded() -> None:
+def _guard_loaded_names() -> None:
     for name in list(_rules.waiting):
         holder, _, attribute = name.rpartition(".")
         module = sys.modules.get(holder)
@@ -92,39 +92,39 @@ def _replace_what_is_loaded() -> None:
             continue
         _rules.waiting.discard(name)
         if callable(original):
-            setattr(module, attribute, _stand_in(name, original))
+            setattr(module, attribute, _guarded(name, original))
 
 
-def _stand_in(name: str, original: Any) -> Any:
-    """Looks like the original, and is it for everyone but the student's code."""
+def _guarded(name: str, original: Any) -> Any:
+    """Wrap a function or class: the student's code is refused, all other code gets the original."""
     if not isinstance(original, type):
-        return _function_stand_in(name, original)
+        return _guarded_function(name, original)
 
     meta: Any = type(original)
 
     def call(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        home = getattr(sys.modules.get(cls.__module__), "__dict__", None)
-        if sources.is_namespace(_frame(1).f_globals) or sources.is_namespace(home):
+        namespace = getattr(sys.modules.get(cls.__module__), "__dict__", None)
+        if sources.is_namespace(_frame(1).f_globals) or sources.is_namespace(namespace):
             raise _refuse(name)
-        return meta.__call__(original if cls is stand_in else cls, *args, **kwargs)
+        return meta.__call__(original if cls is guarded else cls, *args, **kwargs)
 
     def has_instance(cls: Any, it: Any) -> bool:
-        return bool(meta.__instancecheck__(original if cls is stand_in else cls, it))
+        return bool(meta.__instancecheck__(original if cls is guarded else cls, it))
 
     def has_subclass(cls: Any, it: Any) -> bool:
-        return bool(meta.__subclasscheck__(original if cls is stand_in else cls, it))
+        return bool(meta.__subclasscheck__(original if cls is guarded else cls, it))
 
     methods = {"__call__": call, "__instancecheck__": has_instance, "__subclasscheck__": has_subclass}
     described = {"__module__": original.__module__, "__doc__": original.__doc__}
-    stand_in: Any = type(meta.__name__, (meta,), methods)(original.__name__, (original,), described)
-    return stand_in
+    guarded: Any = type(meta.__name__, (meta,), methods)(original.__name__, (original,), described)
+    return guarded
 
 
-def _function_stand_in(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    def stand_in(*args: Any, **kwargs: Any) -> Any:
+def _guarded_function(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(*args: Any, **kwargs: Any) -> Any:
         if sources.is_namespace(_frame(1).f_globals):
             raise _refuse(name)
         return original(*args, **kwargs)
 
-    stand_in.__name__, stand_in.__doc__ = getattr(original, "__name__", name), original.__doc__
-    return stand_in
+    guarded.__name__, guarded.__doc__ = getattr(original, "__name__", name), original.__doc__
+    return guarded

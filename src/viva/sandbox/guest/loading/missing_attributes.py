@@ -1,8 +1,8 @@
-"""What an installed library lacks that the student's code asks of it: often the code was written for another version.
+"""Find names that the student's code uses and the installed library lacks, often because of another version.
 
 `BertTokenizer has no attribute encode_plus`, `cannot import name 'AdamW' from 'transformers'`, `module 'numpy' has no
-attribute 'float'`, `TrainingArguments.__init__() got an unexpected keyword argument 'evaluation_strategy'`. Nothing of
-the student's is run to find it out, and what is found decides no points.
+attribute 'float'`, `TrainingArguments.__init__() got an unexpected keyword argument 'evaluation_strategy'`. None of the
+student's code is run to find it out, and the result changes no points.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ _NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _NO_ARGUMENT = re.compile(r"unexpected keyword argument '(\w+)'|'(\w+)' is an invalid keyword argument")
 _LOOK_UPS = ("__getattr__", "__getattribute__")
 _DATA = {("numpy", "ndarray"), ("numpy", "generic"), ("torch", "Tensor")}
-"""What holds values is taken for something else (an array for a list) rather than for another version of itself."""
+"""Types of data: a missing attribute means that the student mistook it for another type, not another version."""
 _KINDS = (AttributeError, ImportError, ModuleNotFoundError, TypeError)
 _STANDARD = frozenset(getattr(sys, "stdlib_module_names", ()))
 _module_of, _bases_of = type.__dict__["__module__"], type.__dict__["__mro__"]
 
 
-class _Asked(NamedTuple):
-    """What was asked of whom."""
+class _Missing(NamedTuple):
+    """A name, and the module or the maker of the object that lacks it."""
 
     module: Optional[str]
     name: str
 
 
-def lacking(error: BaseException) -> Optional[Dict[str, str]]:
-    """`{"library", "version", "name"}` if the student's own line asked an installed library for what it lacks.
+def find_missing_attribute(error: BaseException) -> Optional[Dict[str, str]]:
+    """Return `{"library", "version", "name"}` if the student's own line used a name that an installed library lacks.
 
-    The exceptions of Python itself only: in a class of the student's, reading an attribute might run their code.
+    Only Python's own exceptions are examined: reading an attribute of a student's class might run their code.
     """
     if type(error) not in _KINDS:
         return None
     frame = _asking_frame(error)
     if frame is None:
         return None
-    asked = _asked(error, *frame)
-    library = _library(asked.module) if asked is not None else None
-    if asked is None or library is None:
+    missing = _missing(error, *frame)
+    library = _library(missing.module) if missing is not None else None
+    if missing is None or library is None:
         return None
-    return {"library": library, "version": _version(library), "name": asked.name[:100]}
+    return {"library": library, "version": _version(library), "name": missing.name[:100]}
 
 
 def _asking_frame(error: BaseException) -> Optional[Tuple[types.FrameType, int]]:
-    """The last frame, those that look up attributes left out, and its line; None if it is not the student's."""
+    """Return the last frame that does not look up attributes, and its line; None if it is not the student's."""
     found, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_name not in _LOOK_UPS:
@@ -63,14 +63,14 @@ def _asking_frame(error: BaseException) -> Optional[Tuple[types.FrameType, int]]
     return found if found is not None and sources.shown_name(found[0].f_code.co_filename) is not None else None
 
 
-def _asked(error: Any, frame: types.FrameType, line: int) -> Optional[_Asked]:
+def _missing(error: Any, frame: types.FrameType, line: int) -> Optional[_Missing]:
     message = error.args[0] if error.args and type(error.args[0]) is str else ""
     if isinstance(error, TypeError):
         match = _NO_ARGUMENT.search(message)
         return _argument(match.group(1) or match.group(2), frame, line) if match else None
     if isinstance(error, ModuleNotFoundError):
         holder, _, name = _text(error.name).rpartition(".")
-        return _Asked(holder, f"{holder}.{name}") if holder in sys.modules else None
+        return _Missing(holder, f"{holder}.{name}") if holder in sys.modules else None
     if isinstance(error, ImportError):
         match = _NO_NAME.search(message)
         return _of_module(match.group(2), match.group(1)) if match else None
@@ -78,20 +78,20 @@ def _asked(error: Any, frame: types.FrameType, line: int) -> Optional[_Asked]:
     if match:
         return _of_module(match.group(1), match.group(2))
     name = _text(getattr(error, "name", None))  # since Python 3.10
-    return _Asked(_maker(getattr(error, "obj", None)), name) if name else None
+    return _Missing(_maker(getattr(error, "obj", None)), name) if name else None
 
 
-def _of_module(module: str, name: str) -> _Asked:
-    return _Asked(module, f"{module}.{name}" if "." in module else name)
+def _of_module(module: str, name: str) -> _Missing:
+    return _Missing(module, f"{module}.{name}" if "." in module else name)
 
 
-def _maker(thing: Any) -> Optional[str]:
-    """The module that a class, or the class of an object, was made in; None for data.
+def _maker(value: Any) -> Optional[str]:
+    """Return the module in which a class, or the class of an object, was defined; None for data.
 
-    That includes tables and tuples of libraries, and objects of the standard library, such as a namespace of arguments:
-    what they lack is what was not put in.
+    Tables and tuples of libraries count as data, and so do objects of the standard library, such as a namespace of
+    arguments: they lack only what was not put in.
     """
-    kind = thing if issubclass(type(thing), type) else type(thing)
+    kind = value if issubclass(type(value), type) else type(value)
     bases = [(_text(_module_of.__get__(base)), sources.name_of(base)) for base in _bases_of.__get__(kind)]
     holds_values = any(
         base in _DATA or (base[0] in ("builtins", "collections") and base[1] != "object") for base in bases
@@ -99,13 +99,13 @@ def _maker(thing: Any) -> Optional[str]:
     return None if holds_values or bases[0][0].partition(".")[0] in _STANDARD else bases[0][0]
 
 
-def _argument(name: str, frame: types.FrameType, line: int) -> Optional[_Asked]:
-    """The function that was called with an argument of this name in this line, if it is a library's."""
+def _argument(name: str, frame: types.FrameType, line: int) -> Optional[_Missing]:
+    """Find the library function that was called with an argument of this name in this line."""
     for call in _calls_with(name, frame.f_code.co_filename, line):
         path = _path(call.func)
         found = _resolved(path, frame) if path else None
         if found is not None and _library(found) is not None:
-            return _Asked(found, f"{path[-1]}({name}=…)")
+            return _Missing(found, f"{path[-1]}({name}=…)")
     return None
 
 
@@ -118,7 +118,7 @@ def _calls_with(name: str, filename: str, line: int) -> Iterator[ast.Call]:
 
 
 def _path(node: ast.expr) -> List[str]:
-    """`["np", "zeros"]` for the expression `np.zeros`; empty for what is no path of names."""
+    """Return `["np", "zeros"]` for the expression `np.zeros`; empty for what is not a path of names."""
     names: List[str] = []
     while isinstance(node, ast.Attribute):
         names.insert(0, node.attr)
@@ -127,7 +127,7 @@ def _path(node: ast.expr) -> List[str]:
 
 
 def _resolved(path: List[str], frame: types.FrameType) -> Optional[str]:
-    """The module that what stands at this path in the frame was made in; without running anything."""
+    """Return the module that defines the object at this path in the frame, without running any code."""
     missing = object()
     thing = frame.f_locals.get(path[0], frame.f_globals.get(path[0], missing))
     holder: Any = None
@@ -141,7 +141,7 @@ def _resolved(path: List[str], frame: types.FrameType) -> Optional[str]:
 
 
 def _library(module: Optional[str]) -> Optional[str]:
-    """The installed library, or Python, that a module belongs to; None for the student's own and the author's."""
+    """Return the installed library, or "Python", that a module belongs to; None for the student's and the author's."""
     top = (module or "").partition(".")[0]
     if top in ("", "builtins", "__main__"):
         return None
@@ -164,5 +164,5 @@ def _version(library: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """A text as such; anything else, also what only claims to be one, is none."""
+    """Return a plain str unchanged, and "" for anything else, even for a subclass of str."""
     return value if type(value) is str else ""

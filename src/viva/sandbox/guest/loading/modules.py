@@ -1,7 +1,7 @@
-"""Load a student's module, and the author's helpers.
+"""Load the student's modules and the author's helpers.
 
-A file of the student's is loaded in the same way whether we ask for it or another file of the student's imports it:
-once, statement by statement where one raises, definitions only where the assignment says so.
+A file of the student's is loaded in the same way whether the examiner requests it or another file of the student's
+imports it: once, statement by statement after one raises, and definitions only if the assignment says so.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from ..process import alarm
 from ..values.printed import Printed
 from ..values.raised import Raised, describe
 from . import devices, import_denylist, sources
-from .author_helpers import Helpers
-from .namespaces import Spaces
+from .author_helpers import AuthorHelpers
+from .namespaces import Namespaces
 from .statements import Ran, Source
 
 _spec_for, _from_spec = importlib.util.spec_from_file_location, importlib.util.module_from_spec
 _chdir = os.chdir
 _LATIN_1 = "viva.latin-1"
-_SHARE_OF_AN_IMPORT = 0.75
-"""How much of the time that is left a file may take that another one imports: the other needs some as well."""
+_IMPORT_SHARE = 0.75
+"""The share of the remaining time that an imported file may take: the file that imports it needs some as well."""
 _find_in_folders = importlib.machinery.PathFinder.find_spec
 
 
 class Loading:
     """How files are loaded in this box; finds the student's own modules for `import`."""
 
-    def __init__(self, spaces: Spaces) -> None:
-        self._spaces = spaces
+    def __init__(self, namespaces: Namespaces) -> None:
+        self._namespaces = namespaces
         self._only_definitions = False
-        self._asked_for = False
-        """Whether the next file that runs is the one that we were asked to load."""
+        self._is_requested = False
+        """Whether the next file that runs is the one that the examiner requested."""
         self._limit_s: Optional[float] = None
         self._ran: Dict[str, Ran] = {}
 
     def load_module(self, request: Dict[str, Any]) -> Dict[str, Any]:
-        """Run the file `path` as a module of its name, for at most `file_s` seconds; then only what it defines.
+        """Run the file `path` as a module of its name, for at most `file_s` seconds; after that, only its definitions.
 
         Returns:
             `{"errors": [Raised and "line"], "skipped": [str], "printed": str, "forbidden": [str]}`.
         """
         path: str = request["path"]
         self.prepare(request, path)
-        self._asked_for, self._limit_s = True, request.get("file_s")
+        self._is_requested, self._limit_s = True, request.get("file_s")
         with Printed() as printed:
             errors = self._load(path)
         ran = self._ran.get(sources.path_of(path), Ran([], []))
@@ -63,28 +63,28 @@ class Loading:
         }
 
     def load_inside(self, request: Dict[str, Any]) -> None:
-        """Run the author's helpers, `sources` by file name; what they raise is the author's fault and raises here."""
-        self._spaces.add_inside(Helpers(request["sources"]).load())
+        """Run the author's helpers, `sources` by file name; an error in them is the author's and raises here."""
+        self._namespaces.add_inside(AuthorHelpers(request["sources"]).load())
 
     def prepare(self, request: Dict[str, Any], path: str) -> None:
         """Make the process look as if the student had started `path` in the work directory."""
         import_denylist.forbid(list(request.get("forbid") or ()))
         devices.use(str(request.get("device") or ""))
-        self._only_definitions, self._asked_for = request.get("mode") == "definitions", False
+        self._only_definitions, self._is_requested = request.get("mode") == "definitions", False
         if not any(finder is self for finder in sys.meta_path):
             sys.meta_path.insert(0, self)
         folder = os.path.dirname(sources.path_of(path))
         _chdir(sources.folder())
-        for place in (folder, sources.folder().rstrip(os.sep)):
-            if place not in sys.path:
-                sys.path.insert(0, place)
-            sys.path_importer_cache.pop(place, None)  # files were put since it was read
+        for import_path in (folder, sources.folder().rstrip(os.sep)):
+            if import_path not in sys.path:
+                sys.path.insert(0, import_path)
+            sys.path_importer_cache.pop(import_path, None)  # files have been added since it was read
         sys.argv = [path]
         builtins.input = _no_input
         sys.breakpointhook = _no_debugger
 
     def _load(self, path: str) -> List[Raised]:
-        """Load unless an import already did; what kept the file from running at all."""
+        """Load the file unless an import already has; return the errors that kept it from running at all."""
         filename = sources.path_of(path)
         name = _module_name(filename)
         known = sys.modules.get(name)
@@ -98,10 +98,10 @@ class Loading:
                 raise ImportError(f"{path} cannot be loaded")
             module = _from_spec(spec)
             if known is None or sources.shown_name(str(getattr(known, "__file__", ""))):
-                sys.modules[name] = module  # otherwise it is named like a library that others need
+                sys.modules[name] = module  # otherwise it has the name of a library that others need
             self.execute(module, filename)
         except BaseException as error:
-            self._spaces.add(_relative(filename), {"__name__": name})
+            self._namespaces.add(_relative(filename), {"__name__": name})
             return [{**describe(error), "line": _line(error)}]
         return []
 
@@ -109,27 +109,27 @@ class Loading:
         """Run a file of the student's as `module`.
 
         Raises:
-            SyntaxError, ValueError, OSError: the file cannot be read or is no Python.
+            SyntaxError, ValueError, OSError: The file cannot be read or is not Python.
         """
         limit_s = self._time_for_this_file()
         source = Source(_text(filename), filename, only_to_run=not self._only_definitions)
-        self._spaces.add(_relative(filename), vars(module))
+        self._namespaces.add(_relative(filename), vars(module))
         self._ran[filename] = source.run(vars(module), only_definitions=self._only_definitions, limit_s=limit_s)
 
     def _time_for_this_file(self) -> Optional[float]:
-        """What we were asked to load has its own limit; what it imports must leave it some of the time."""
-        if self._asked_for:
-            self._asked_for = False
+        """Return the limit of the file: a requested file has its own; an imported one must leave its importer time."""
+        if self._is_requested:
+            self._is_requested = False
             return self._limit_s
         left_s = alarm.left_s()
-        return None if left_s is None else left_s * _SHARE_OF_AN_IMPORT
+        return None if left_s is None else left_s * _IMPORT_SHARE
 
     def find_spec(
         self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
-        """Part of the import system: the student's own files are ours to load, all others are not."""
+        """Find the student's own files, and no others. Part of the import system."""
         work = sources.folder()
-        folders = [place for place in (sys.path if path is None else path) if (place + os.sep).startswith(work)]
+        folders = [entry for entry in (sys.path if path is None else path) if (entry + os.sep).startswith(work)]
         spec = _find_in_folders(name, folders) if folders else None
         if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             return spec if spec is not None and spec.loader is not None else None
@@ -138,7 +138,7 @@ class Loading:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Executes a student's file by `Loading`."""
+    """Executes a student's file through `Loading`."""
 
     def __init__(self, name: str, path: str, loading: Loading) -> None:
         super().__init__(name, path)
@@ -149,18 +149,18 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 def _no_debugger(*_args: object, **_kwargs: object) -> None:
-    """`breakpoint()`: nobody is there to look."""
+    """Do nothing at `breakpoint()`: no one can use a debugger here."""
 
 
 def _no_input(*_prompt: object) -> str:
-    asking = sys._getframe(1).f_locals.get("self")
-    if "bdb" in sys.modules and isinstance(asking, sys.modules["bdb"].Bdb):
-        return "continue"  # `pdb.set_trace()` was left in
+    caller = sys._getframe(1).f_locals.get("self")
+    if "bdb" in sys.modules and isinstance(caller, sys.modules["bdb"].Bdb):
+        return "continue"  # the student left `pdb.set_trace()` in the code
     raise RuntimeError("input() cannot be used here: nobody is there to answer; put the value into the code")
 
 
 def _module_name(filename: str) -> str:
-    """The stem; with the names of the folders before it that are packages; the work folder itself never is one."""
+    """Return the dotted name: packages, then the stem. The work directory itself is never a package."""
     folder, base = os.path.split(filename)
     parts = [os.path.splitext(base)[0]]
     top = sources.folder().rstrip(os.sep) + os.sep
@@ -180,9 +180,9 @@ def _line(error: BaseException) -> Optional[int]:
 
 
 def _text(filename: str) -> str:
-    """The text of a source file in the encoding that it declares; UTF-16 as some editors write it.
+    """Read a source file in the encoding that it declares, or in UTF-16, which some editors write.
 
-    Bytes that are no UTF-8 are taken for Latin-1, one by one: a name in a comment must not cost the file.
+    Each byte that is not valid UTF-8 is read as Latin-1, so that a name in a comment does not make the file unreadable.
     """
     with open(filename, "rb") as file:
         start = file.read(2)

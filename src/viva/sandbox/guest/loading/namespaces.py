@@ -1,4 +1,4 @@
-"""Where names live: a namespace for each file or notebook, and the union of them that tests call `student`."""
+"""The names of a submission: a namespace for each file or notebook; tests call the union of them `student`."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from typing import Any, Dict, List, Optional
 from . import sources
 
 INSIDE = "inside"
-_MOST_TOLD = 200
-"""Functions named in one answer; others are looked for by name."""
+_MOST_FUNCTIONS = 200
+"""The most functions that one reply names; others are found by name."""
 _MISSING = object()
 _SHELL_NAMES = frozenset({"In", "Out", "exit", "quit", "get_ipython", "open"})
-"""What IPython puts into a notebook's namespace."""
+"""Names that IPython puts into a notebook's namespace."""
 _close_matches = difflib.get_close_matches
 
 
 class Missing(Exception):
-    """No namespace defines the name; carries the closest names there are."""
+    """No namespace defines the name; `close` holds the most similar names."""
 
     def __init__(self, name: str, close: List[str]) -> None:
         super().__init__(name)
         self.name, self.close = name, close
 
 
-class Spaces:
-    """The namespaces of what was loaded, in the order of loading."""
+class Namespaces:
+    """The namespaces of all files that were loaded, in the order of loading."""
 
     def __init__(self) -> None:
         self._files: Dict[str, Dict[str, Any]] = {}
         self._inside: Dict[str, Any] = {}
 
     def add(self, path: str, namespace: Dict[str, Any]) -> None:
-        """A file or notebook of the student's, by its path in the submission."""
+        """Add a file or notebook of the student's by its path in the submission."""
         self._files[path] = namespace
         sources.remember_namespace(namespace)
 
     def add_inside(self, namespace: Dict[str, Any]) -> None:
-        """The author's helpers."""
+        """Set the namespace of the author's helpers."""
         self._inside = namespace
 
     def of(self, space: str) -> List[Dict[str, Any]]:
-        """The namespaces of "student", "inside", "module:<path, file name or stem>"."""
+        """Return the namespaces of "student", "inside" or "module:<path, file name or stem>"."""
         if space == INSIDE:
             return [self._inside]
         if space.startswith("module:"):
@@ -52,12 +52,12 @@ class Spaces:
         return list(self._files.values())
 
     def find(self, space: str, name: str) -> Any:
-        """The object called `name`: a name as it is, or a path of attributes ("Model.from_config").
+        """Return the object called `name`, which is a plain name or a path of attributes ("Model.from_config").
 
-        A name belongs first to the file that defines it, then to the first file that has it.
+        If several files have the name, the file that defines it wins, then the first one that has it.
 
         Raises:
-            Missing: there is no such name.
+            Missing: The name does not exist.
         """
         namespaces = self.of(space)
         found = _owned(namespaces, name)
@@ -75,7 +75,7 @@ class Spaces:
         return found
 
     def names(self, space: str) -> List[str]:
-        """Public names, sorted, without modules that were merely imported."""
+        """Return the public names, sorted, without imported modules."""
         found = {
             name
             for namespace in self.of(space)
@@ -85,14 +85,14 @@ class Spaces:
         return sorted(_public(found))
 
     def functions(self, space: str) -> List[str]:
-        """Names of functions that the file defines in which they stand: found by anybody who looks for them."""
+        """Return the names of functions that were defined in the file that has them, not imported into it."""
         own = [
             name
             for namespace in self.of(space)
             for name, value in list(namespace.items())
             if type(name) is str and type(value) is types.FunctionType and _maker(value) == _name_of(namespace)
         ]
-        return own[:_MOST_TOLD]
+        return own[:_MOST_FUNCTIONS]
 
 
 def _public(names: Any) -> List[str]:
@@ -100,7 +100,7 @@ def _public(names: Any) -> List[str]:
 
 
 def _closest(name: str, names: List[str]) -> List[str]:
-    """What may have been meant; the same name in other letters, or with other underscores, comes first."""
+    """Return similar names; those that differ only in case or underscores come first."""
     spelled: Dict[str, List[str]] = {}
     for known in names:
         spelled.setdefault(_folded(known), []).append(known)
@@ -122,13 +122,13 @@ def _owned(namespaces: List[Dict[str, Any]], name: str) -> Any:
 
 
 def _maker(value: Any) -> Optional[str]:
-    """The module that a function or class says it was made in."""
+    """Return the module in which a function or class says it was defined."""
     maker = getattr(value, "__module__", None) if callable(value) else None
     return maker if type(maker) is str else None
 
 
 def _name_of(namespace: Dict[str, Any]) -> str:
-    """The name of the module whose namespace it is; empty if the student gave it another that is no text."""
+    """Return the name of the module that has this namespace; empty if the student replaced it by a non-text."""
     name = namespace.get("__name__")
     return name if type(name) is str else ""
 

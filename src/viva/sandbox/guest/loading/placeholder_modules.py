@@ -1,4 +1,4 @@
-"""Modules of a student's: a stand-in for them where there is no submission, and room for their names where there is."""
+"""Placeholders for the student's modules where there is no submission, and removal of libraries that hide them."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ import types
 from typing import Any, Iterable, List, Optional, Set
 
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
-_OF_THE_RUNNER = ("unittest", "json", "gradescope_utils")
-"""What a runner has imported before the first test: a student's file of such a name was never found there either."""
+_TEST_RUNNER_MODULES = ("unittest", "json", "gradescope_utils")
+"""What every test runner imports before the first test: no runner finds a student's file of such a name."""
 
 
-class StandIns:
-    """Finds modules that a suite imports from a submission; every name in them stands for anything."""
+class PlaceholderModules:
+    """Finds modules that a suite imports from a submission; every name in them is a placeholder."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
-        """Part of the import system: a module of the student's, or nothing."""
+        """Find a module of the student's; return None for any other. Part of the import system."""
         if name.partition(".")[0] not in self._names:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]  # found by its methods
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """Part of the import system: a module as usual."""
+        """Let Python make the module as usual. Part of the import system."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Part of the import system: whatever is asked of it is there."""
-        vars(module)["__getattr__"] = _anything
+        """Give the module every attribute that is looked up. Part of the import system."""
+        vars(module)["__getattr__"] = _placeholder
 
 
-class _Anything(type):
-    """A class that can be derived from, called and asked for attributes; what it holds nobody knows yet."""
+class _Placeholder(type):
+    """A class that can be subclassed, called and asked for attributes; its contents are not known."""
 
     def __getattr__(cls, name: str) -> Any:
-        return _anything(name)
+        return _placeholder(name)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return _anything(cls.__name__)
+        return _placeholder(cls.__name__)
 
     def __bool__(cls) -> bool:
-        return True  # a test that is skipped without it is not skipped for everybody
+        return True  # a test that is skipped if this is missing must not be skipped for every student
 
     def __iter__(cls) -> Any:
         raise TypeError(f"what `{cls.__name__}` of the submission holds is not known when the tests are read")
@@ -51,19 +51,19 @@ class _Anything(type):
     __len__ = __getitem__ = __contains__ = __iter__
 
 
-def _anything(name: str) -> Any:
+def _placeholder(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return _Anything(name, (), {})
+    return _Placeholder(name, (), {})
 
 
-def make_room_for(names: Iterable[str]) -> None:
-    """Forget libraries that are named like files of the student's, so that `import queue` finds the student's queue.
+def forget_shadowing_libraries(names: Iterable[str]) -> None:
+    """Forget libraries with the names of the student's files, so that `import queue` finds the student's queue.
 
-    Those that a test runner has imported anyway stay: there the student's file would not have been found either.
+    Libraries that every test runner imports stay: no runner would find the student's file.
     """
     taken = [name for name in names if _is_of_python(sys.modules.get(name))]
-    needed = _reached(_OF_THE_RUNNER) if taken else set()
+    needed = _reached(_TEST_RUNNER_MODULES) if taken else set()
     for name in taken:
         if name not in needed:
             for module in [m for m in sys.modules if m == name or m.startswith(name + ".")]:
@@ -71,13 +71,13 @@ def make_room_for(names: Iterable[str]) -> None:
 
 
 def _is_of_python(module: Any) -> bool:
-    """Whether it is a file of the standard library; other libraries would not bear to be imported twice."""
+    """Return whether it is a file of the standard library; other libraries may not survive a second import."""
     file = getattr(module, "__file__", None)
     return type(file) is str and os.path.dirname(file).startswith(_STANDARD_LIBRARY) and "-packages" not in file
 
 
 def _reached(roots: Iterable[str]) -> Set[str]:
-    """Top-level names of the modules that these use: modules in their globals, and makers of functions and classes."""
+    """Return the top-level names of all modules that these use through their globals, functions and classes."""
     found: Set[str] = set()
     pending: List[str] = [m for m in sys.modules if m.partition(".")[0] in roots]
     while pending:

@@ -1,4 +1,4 @@
-"""Which code is the student's, and what it says on each line: for tracebacks, and for what an assignment forbids."""
+"""Which code is the student's, and its lines: for tracebacks, and for what an assignment forbids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional, Set
 
 _LONGEST_LINE = 200
 _LIBRARIES = os.sep + "site-packages" + os.sep
-"""In an environment that lies in the folder of a live notebook."""
+"""Marks libraries, if the environment is in the folder of a live notebook."""
 _class_name = type.__dict__["__name__"].__get__
 _getline, _join, _normal = linecache.getline, os.path.join, os.path.normpath
 
@@ -24,27 +24,27 @@ _NAMESPACES: Set[int] = set()
 
 
 def work_in(folder: str) -> None:
-    """Say where the student's files lie."""
+    """Set the folder of the student's files."""
     _Work.folder = os.path.join(os.path.abspath(folder), "")
 
 
 def folder() -> str:
-    """The work directory."""
+    """Return the work directory, with a separator at its end."""
     return _Work.folder
 
 
 def name_of(kind: type) -> str:
-    """The name of a class, whatever its metaclass says."""
+    """Return the name of a class, whatever its metaclass says."""
     return str.__str__(_class_name(kind))[:100]
 
 
 def path_of(path: str) -> str:
-    """A path of the submission as an absolute one, wherever the student's code has gone meanwhile."""
+    """Return a path of the submission as an absolute path, even if the student's code has changed the directory."""
     return _normal(_join(_Work.folder, path))
 
 
 def remember_cell(number: int, text: str) -> str:
-    """The file name of a cell, known to linecache, so that tracebacks and inspect show the student's lines."""
+    """Store a cell in linecache, so that tracebacks and inspect show the student's lines; return its file name."""
     filename = f"<cell {number}>"
     _CELLS[filename] = f"cell {number}"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
@@ -52,44 +52,44 @@ def remember_cell(number: int, text: str) -> str:
 
 
 def remember_code(filename: str, name: str) -> None:
-    """Code of the student's that we did not run ourselves, and how it is called: a cell of a live kernel."""
+    """Register code of the student's that another program ran, a cell of a live kernel, and its name."""
     _CELLS[filename] = name
 
 
 def is_cell(filename: str) -> bool:
-    """Whether this is the file name of a cell."""
+    """Return whether this is the file name of a cell."""
     return filename in _CELLS
 
 
 def numbers_of_cells() -> Dict[str, int]:
-    """The number of every cell, by its file name."""
+    """Return the number of every cell, by its file name."""
     return {filename: int(name.split()[1]) for filename, name in _CELLS.items()}
 
 
 def forget_cells() -> None:
-    """No cell has been run."""
+    """Forget all cells, as if none had been run."""
     for filename in _CELLS:
         linecache.cache.pop(filename, None)
     _CELLS.clear()
 
 
 def forget_namespaces() -> None:
-    """No code of a student's has been run; what takes their place in memory is not the student's."""
+    """Forget all namespaces: objects that reuse their addresses are not the student's."""
     _NAMESPACES.clear()
 
 
 def remember_namespace(namespace: Dict[str, Any]) -> None:
-    """The globals of a file or notebook of the student's; they live as long as the box."""
+    """Register the globals of a file or notebook of the student's; they live as long as the box."""
     _NAMESPACES.add(id(namespace))
 
 
 def is_namespace(namespace: Any) -> bool:
-    """Whether these are globals of the student's."""
+    """Return whether these are globals of the student's."""
     return id(namespace) in _NAMESPACES
 
 
 def shown_name(filename: str) -> Optional[str]:
-    """How a student knows the file: "cell 7", "solution.py"; None for code that is not the student's."""
+    """Return the name by which the student knows the file: "cell 7", "solution.py"; None for other code."""
     if filename in _CELLS:
         return _CELLS[filename]
     if filename.startswith(_Work.folder) and _LIBRARIES not in filename:
@@ -98,5 +98,5 @@ def shown_name(filename: str) -> Optional[str]:
 
 
 def line_of(filename: str, number: int) -> str:
-    """The text of a line, "" if it is not known."""
+    """Return the text of a line, or "" if it is not known."""
     return _getline(filename, number).strip()[:_LONGEST_LINE]

@@ -1,4 +1,4 @@
-"""Run a student's source so that a statement that raises, hangs or is broken does not cost the statements after it."""
+"""Run a student's source: if a statement raises, hangs or is broken, the statements after it still run."""
 
 from __future__ import annotations
 import __future__
@@ -18,34 +18,34 @@ from . import definitions, recovery
 Namespace = Dict[str, Any]
 _MOST_PROBLEMS = 50
 _SEVERAL_IMPORTS = re.compile(r"(?:^|;)[ \t]*import[ \t][^\n;#]*,", re.MULTILINE)
-"""`import a, b`, which is made two statements."""
+"""`import a, b`, which is split into two statements."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_HINTS_ARE_TEXTS = __future__.annotations.compiler_flag
+_TEXT_ANNOTATIONS = __future__.annotations.compiler_flag
 _compile, _monotonic, _settrace = compile, time.monotonic, sys.settrace
 
 
 class Ran(NamedTuple):
-    """How running went."""
+    """The result of running a source."""
 
     problems: List[Raised]
-    """What raised, each with the `line` of this source where it did; at most 50."""
+    """The errors, at most 50, each with the `line` of this source that raised it."""
     skipped: List[str]
-    """What was not run on purpose, in words."""
+    """What was skipped on purpose, as phrases."""
 
 
 class Source:
     """One file, or one cell of a notebook, parsed."""
 
     def __init__(self, text: str, filename: str, *, only_to_run: bool = False) -> None:
-        """Parse; what is no Python in it is left out, and reported when the rest runs.
+        """Parse the source; invalid parts are left out, and reported when the rest runs.
 
         Args:
             text: the source.
-            filename: what tracebacks call it.
-            only_to_run: all of it is run, and nothing else asked: it is parsed once more when a statement fails.
+            filename: its name in tracebacks.
+            only_to_run: the source is only run as a whole; it is parsed again if a statement fails.
 
         Raises:
-            SyntaxError, ValueError, RecursionError, MemoryError: no statement of it is Python, or too deeply nested.
+            SyntaxError, ValueError, RecursionError, MemoryError: No statement is valid, or the nesting is too deep.
         """
         self.text, self._filename = text, filename
         self._broken: Optional[SyntaxError] = None
@@ -58,32 +58,32 @@ class Source:
         self._flags = future_flags(self.tree)
 
     def run(self, namespace: Namespace, *, only_definitions: bool = False, limit_s: Optional[float] = None) -> Ran:
-        """Run the statements in order; never raises. Stops when the time limit around it has passed.
+        """Run the statements in order without ever raising; stop when the time limit around it has passed.
 
         Args:
-            namespace: where they run.
-            only_definitions: leave out what works instead of defining (definitions.py).
-            limit_s: wall seconds for all statements together; of what comes after them only the definitions are run.
+            namespace: the globals in which they run.
+            only_definitions: skip what does work instead of defining names (definitions.py).
+            limit_s: wall seconds for all statements together; after them, only definitions are run.
         """
         broken: List[Raised] = [] if self._broken is None else [{**describe(self._broken), "line": self._broken.lineno}]
         if only_definitions:
-            ran = self._definitions(_with_an_import_each(self.tree.body), namespace)
+            ran = self._definitions(_with_split_imports(self.tree.body), namespace)
         else:
-            ran = Ran(self._everything(namespace, limit_s), [])
+            ran = Ran(self._run_all(namespace, limit_s), [])
         return Ran((broken + ran.problems)[:_MOST_PROBLEMS], ran.skipped)
 
     def define_the_rest(self, namespace: Namespace, error: BaseException) -> None:
-        """Run the definitions that come after the place where running this source as a whole has failed."""
-        body = _with_an_import_each(self.tree.body)
+        """Run the definitions after the statement that raised `error` when this source was run as a whole."""
+        body = _with_split_imports(self.tree.body)
         if self._broken is None and not (isinstance(error, SyntaxError) and _place(error, self._filename)[0] is None):
             failed = self._failed(body, error)
             body = body[failed if isinstance(body[failed], _DEFINITIONS) else failed + 1 :] if body else []
         self._definitions(body, namespace)
 
-    def _everything(self, namespace: Namespace, limit_s: Optional[float]) -> List[Raised]:
+    def _run_all(self, namespace: Namespace, limit_s: Optional[float]) -> List[Raised]:
         problems: List[Raised] = []
         code = self._whole
-        rest = [] if code else _with_an_import_each(self.tree.body)
+        rest = [] if code else _with_split_imports(self.tree.body)
         until = None if limit_s is None else _monotonic() + limit_s
         while (code or rest) and len(problems) < _MOST_PROBLEMS:
             try:
@@ -91,7 +91,7 @@ class Source:
                 within(None if until is None else until - _monotonic(), functools.partial(exec, code, namespace))
                 break
             except BaseException as error:
-                _settrace(None)  # a debugger that found nobody to talk to would raise again in every statement
+                _settrace(None)  # a debugger without a terminal would raise again in every statement
                 if self._whole is not None and not (rest := self._parsed_late()):
                     return [{**describe(error), "line": _place(error, self._filename)[0] or 1}]
                 failed = self._failed(rest, error)
@@ -108,13 +108,13 @@ class Source:
         return problems
 
     def _parsed_late(self) -> List[ast.stmt]:
-        """The statements of what was compiled as a whole; none where the tree would be nested too deeply."""
+        """Parse what was compiled as a whole, and return its statements; none if the tree would be too deep."""
         self._whole = None
         try:
             self._parse()
         except (RecursionError, MemoryError):
             return []
-        return _with_an_import_each(self.tree.body)
+        return _with_split_imports(self.tree.body)
 
     def _described(self, error: BaseException, node: ast.stmt) -> Raised:
         return {**describe(error), "line": _place(error, self._filename)[0] or node.lineno}
@@ -146,11 +146,11 @@ class Source:
         return Ran(problems[:_MOST_PROBLEMS], skipped)
 
     def _defined_without_hints(self, node: ast.stmt, namespace: Namespace) -> bool:
-        """Whether a definition works when its type hints are not looked up: they may name what is not installed."""
+        """Run a definition without its type hints, which may name what is not installed; return whether that worked."""
         if not isinstance(node, _DEFINITIONS) or time_is_up():
             return False
         try:
-            exec(self._compiled([node], _HINTS_ARE_TEXTS), namespace)
+            exec(self._compiled([node], _TEXT_ANNOTATIONS), namespace)
         except BaseException:
             return False
         return True
@@ -162,7 +162,7 @@ class Source:
         exec(self._compiled(body), namespace)
 
     def _failed(self, body: List[ast.stmt], error: BaseException) -> int:
-        """Which top-level statement raised: the one that holds this file's outermost place in the traceback."""
+        """Return the index of the statement that raised: the one with this file's outermost line in the traceback."""
         line, column = _place(error, self._filename)
         if line is None:
             return 0
@@ -177,7 +177,7 @@ class Source:
 
 
 def _whole(text: str, filename: str) -> Any:
-    """The code of all statements together, without a syntax tree made of objects; None where one is needed."""
+    """Compile all statements together, without a syntax tree made of objects; return None if a tree is needed."""
     if _SEVERAL_IMPORTS.search(text):
         return None
     try:
@@ -186,8 +186,8 @@ def _whole(text: str, filename: str) -> Any:
         return None
 
 
-def _with_an_import_each(body: List[ast.stmt]) -> List[ast.stmt]:
-    """`import a, b` as two statements, so that `b` is there when `a` is not installed (from Python 3.10 on)."""
+def _with_split_imports(body: List[ast.stmt]) -> List[ast.stmt]:
+    """Split `import a, b`, so that `b` is imported even if `a` is not installed (from Python 3.10 on)."""
     found: List[ast.stmt] = []
     for node in body:
         if isinstance(node, ast.Import) and all(hasattr(alias, "lineno") for alias in node.names):
@@ -203,7 +203,7 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _place(error: BaseException, filename: str) -> Tuple[Optional[int], Optional[int]]:
-    """Line and column of the outermost frame of this file; no column before Python 3.11."""
+    """Return line and column of the outermost frame of this file; no column before Python 3.11."""
     trace = traceback_of(error)
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -216,7 +216,7 @@ def _place(error: BaseException, filename: str) -> Tuple[Optional[int], Optional
 
 
 def future_flags(tree: ast.Module) -> int:
-    """`from __future__ import annotations` holds for every statement, also when they are compiled one by one."""
+    """Return the compiler flags of `from __future__ import …`, for statements that are compiled one by one."""
     flags: int = 0
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":

@@ -1,6 +1,6 @@
-"""Whether a file of a submission can be stored under its name here: Windows knows fewer names than others do.
+"""Check whether a file of a submission can be stored under its name here: Windows allows fewer names than others.
 
-Names that Windows takes for something else (a drive, a stream, a device, another folder) would lead out of the work
+Names that Windows interprets differently (a drive, a stream, a device, another folder) would lead out of the work
 directory or lose the bytes; they are refused before anything is opened.
 """
 
@@ -17,12 +17,12 @@ _DEVICES = frozenset(
 _WINDOWS = not hasattr(os, "fork")
 
 
-def why_not(path: str, *, windows: bool = _WINDOWS) -> str:
-    """Why a path, with `/` between its parts, cannot be stored in the work directory; "" where it can.
+def refusal_reason(path: str, *, windows: bool = _WINDOWS) -> str:
+    """Return why a path, with `/` between its parts, cannot be stored in the work directory; "" if it can.
 
     Args:
         path: as the submission names it.
-        windows: by the rules of Windows; those of this system if not given.
+        windows: apply the rules of Windows; the default is the rules of this system.
     """
     if os.path.isabs(path) or ".." in path.split("/"):
         return "it leads out of the work directory"
@@ -30,10 +30,10 @@ def why_not(path: str, *, windows: bool = _WINDOWS) -> str:
         return ""
     if "\\" in path or PureWindowsPath(path).anchor:
         return "it leads out of the work directory"
-    return next(filter(None, map(_why_not_part, path.split("/"))), "")
+    return next(filter(None, map(_part_refusal_reason, path.split("/"))), "")
 
 
-def _why_not_part(part: str) -> str:
+def _part_refusal_reason(part: str) -> str:
     if not part:
         return "a part of its name is empty"
     if any(character in _FORBIDDEN or ord(character) < 32 for character in part):

@@ -1,8 +1,8 @@
-"""An author's unittest suite, run test by test beside the student's code: what it says of a test is a claim as well.
+"""Run an author's unittest suite test by test in the student's process: its results are untrusted values too.
 
-The suite imports the student's files by itself, as plain Python does, so that a suite which was written for another
-runner finds what it expects. Loading, the fixtures of modules and classes, and each test are operations of their own,
-so that the examiner can end each of them without losing the others.
+The suite imports the student's files by itself, as plain Python does, so that a suite written for another runner finds
+what it expects. Loading, the fixtures of modules and classes, and each test are separate operations, so that the
+examiner can end each of them without losing the others.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..process import alarm
 from ..values.raised import describe
 from . import sources
 from .namespaces import Missing
-from .placeholder_modules import StandIns, make_room_for
+from .placeholder_modules import PlaceholderModules, forget_shadowing_libraries
 
 PRINTED = 1 << 18
-"""Characters of what one test prints that are kept."""
+"""How many characters of what one test prints are kept."""
 _PATTERN = "test*.py"
 _FILES = "gradescope_utils.autograder_utils.files"
 _DECORATED = ("weight", "number", "visibility", "hide_errors", "tags", "leaderboard_column", "leaderboard_sort_order")
-_LEFT_BY_A_TEST = ("__score__", "__leaderboard_value__")
+_SET_BY_A_TEST = ("__score__", "__leaderboard_value__")
 
 
-class Suites:
-    """The suite of this box: its operations, each a function of the request."""
+class UnittestRunner:
+    """The unittest suite of this box; each operation is a function of the request."""
 
     def __init__(self) -> None:
         self._tests: Dict[str, Any] = {}
@@ -39,47 +39,46 @@ class Suites:
         self._fixtures: Any = unittest.TestSuite()
 
     def clear(self, request: Dict[str, Any]) -> None:
-        """Make room for the author's files: nothing of the student's stays in `folder`, or where `paths` go."""
+        """Remove the student's files from `folder`, and wherever the author's `paths` will be written."""
         _remove(sources.path_of(request["folder"]))
         for path in request["paths"]:
             parts = path.split("/")
             for depth in range(1, len(parts)):
-                above = sources.path_of("/".join(parts[:depth]))
-                if not os.path.isdir(above):
-                    _remove(above)
+                parent = sources.path_of("/".join(parts[:depth]))
+                if not os.path.isdir(parent):
+                    _remove(parent)
             _remove(sources.path_of(path))
 
     def begin(self, request: Dict[str, Any]) -> None:
         """Make the process look as if a test runner had been started in the work directory.
 
         Args:
-            request: `folder` of the suite and further `folders` are where modules are looked for, before all others;
-                `modules` are the names of the student's own.
+            request: modules are searched in the suite's `folder` and further `folders` before all others; `modules`
+                are the names of the student's own modules.
         """
         work = sources.folder().rstrip(os.sep)
         os.chdir(work)
-        places = [sources.path_of(request["folder"]), work, *map(sources.path_of, request.get("folders") or ())]
-        sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
+        import_paths = [sources.path_of(request["folder"]), work, *map(sources.path_of, request.get("folders") or ())]
+        sys.path[:] = [*import_paths, *(path for path in sys.path if path not in import_paths)]
         importlib.invalidate_caches()
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
         sys.argv = ["run_tests.py"]
         _look_for_files_in(work)
-        make_room_for(request.get("modules") or ())
+        forget_shadowing_libraries(request.get("modules") or ())
 
     def describe(self, request: Dict[str, Any]) -> List[Dict[str, Any]]:
-        """What the tests of `modules` are, in the order in which they run; there is no submission in this box.
+        """Describe the tests of `modules` in the order in which they run, in a box without a submission.
 
-        Names imported from the student's `students` modules stand for anything. A module that cannot be imported is a
+        Names imported from the student's `students` modules are placeholders. A module that cannot be imported is a
         row with `raised`.
         """
-        stand_ins = StandIns(request["students"])
-        sys.meta_path.insert(0, stand_ins)
+        sys.meta_path.insert(0, PlaceholderModules(request["students"]))
         rows: List[Dict[str, Any]] = []
         for module in request["modules"]:
             try:
                 rows += [_described(key, module, test) for key, test in self._load(module).items()]
             except unittest.SkipTest:
-                continue  # the author's own decision, whatever is handed in
+                continue  # the author decided so, whatever the submission is
             except alarm.SoftTimeout:
                 raise
             except BaseException as error:
@@ -102,7 +101,7 @@ class Suites:
             return {"tests": [], "raised": describe(error)}
 
     def enter(self, request: Dict[str, Any]) -> Dict[str, Any]:
-        """Run setUpModule and setUpClass for the test, where another class went before; `{"failed", "events"}`."""
+        """Run setUpModule and setUpClass if the class or module changes; return `{"failed", "events"}`."""
         test, result = self._test(request), self._result
         result.begin()
         self._fixtures._handleModuleFixture(test, result)
@@ -112,7 +111,7 @@ class Suites:
         return {"failed": bool(failed), "events": result.events}
 
     def leave(self, request: Dict[str, Any]) -> None:
-        """Run tearDownClass, and tearDownModule where the test that comes next is in another module."""
+        """Run tearDownClass, and tearDownModule if the next test is in another module."""
         result, following = self._result, self._test(request)
         before = result._previousTestClass
         self._fixtures._tearDownPreviousClass(None, result)
@@ -124,14 +123,14 @@ class Suites:
         """Run one test.
 
         Returns:
-            `{"events": [[kind, words, Raised | None]], "printed": str, "score", "leader"}`; the last two are what the
-            test gave to `set_score` and `set_leaderboard_value`, None where it gave nothing.
+            `{"events": [[kind, text, Raised | None]], "printed": str, "score", "leader"}`; the last two are what the
+            test passed to `set_score` and `set_leaderboard_value`, or None.
         """
         test = self._test(request)
         _forget(_method(test))
         self._result.begin()
         test(self._result)
-        score, leader = (getattr(_method(test), name, None) for name in _LEFT_BY_A_TEST)
+        score, leader = (getattr(_method(test), name, None) for name in _SET_BY_A_TEST)
         return {"events": self._result.events, "printed": self._result.printed, "score": score, "leader": leader}
 
     def _test(self, request: Dict[str, Any]) -> Any:
@@ -147,20 +146,20 @@ class Suites:
         for test in _flat(suite):
             if type(test).__name__ == "_FailedTest":
                 raise test._exception
-            place = name.replace(".", "/")
-            place += "/__init__.py" if hasattr(module, "__path__") else ".py"
-            key = base = f"{place}::{type(test).__qualname__}::{test._testMethodName}"
-            again = 1
+            file = name.replace(".", "/")
+            file += "/__init__.py" if hasattr(module, "__path__") else ".py"
+            key = base = f"{file}::{type(test).__qualname__}::{test._testMethodName}"
+            number = 1
             while key in found:
-                again += 1
-                key = f"{base}#{again}"
+                number += 1
+                key = f"{base}#{number}"
             found[key] = test
         self._tests.update(found)
         return found
 
 
 class _Kept(io.StringIO):
-    """The beginning of what a test prints; a test may ask it with `getvalue`."""
+    """The beginning of what a test prints; a test may read it with `getvalue`."""
 
     def write(self, text: str) -> int:
         super().write(text[: max(0, PRINTED - self.tell())])
@@ -168,19 +167,19 @@ class _Kept(io.StringIO):
 
 
 class _Result(unittest.TestResult):
-    """What happened to one test, in the order in which it happened."""
+    """The events of one test, in the order in which they happened."""
 
     def __init__(self) -> None:
         super().__init__()
         self.events: List[List[Any]] = []
         self.printed = ""
         self.buffer = True
-        self._testRunEntered = True  # classes and modules are torn down when we say so
+        self._testRunEntered = True  # this runner decides when classes and modules are torn down
         self._before = (sys.stdout, sys.stderr)
         self._streams = (_Kept(), _Kept())
 
     def begin(self) -> None:
-        """Forget the test before."""
+        """Forget the previous test."""
         self.events, self.printed, self.shouldStop = [], "", False
 
     def _setupStdout(self) -> None:
@@ -193,30 +192,30 @@ class _Result(unittest.TestResult):
         self.printed = "\n".join(text.rstrip("\n") for text in texts if text)
 
     def addSuccess(self, test: Any) -> None:
-        self._happened("success")
+        self._add_event("success")
 
     def addError(self, test: Any, err: Any) -> None:
-        self._happened("error", "", err)
+        self._add_event("error", "", err)
 
     def addFailure(self, test: Any, err: Any) -> None:
-        self._happened("failure", "", err)
+        self._add_event("failure", "", err)
 
     def addSkip(self, test: Any, reason: str) -> None:
-        self._happened("skip", reason)
+        self._add_event("skip", reason)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:
-        self._happened("expected_failure", "", err)
+        self._add_event("expected_failure", "", err)
 
     def addUnexpectedSuccess(self, test: Any) -> None:
-        self._happened("unexpected_success")
+        self._add_event("unexpected_success")
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
         if err is not None:
             kind = "failure" if issubclass(err[0], test.failureException) else "error"
-            self._happened(kind, subtest._subDescription(), err)
+            self._add_event(kind, subtest._subDescription(), err)
 
-    def _happened(self, kind: str, words: str = "", err: Optional[Any] = None) -> None:
-        self.events.append([kind, str(words)[:1000], None if err is None else describe(err[1])])
+    def _add_event(self, kind: str, text: str = "", err: Optional[Any] = None) -> None:
+        self.events.append([kind, str(text)[:1000], None if err is None else describe(err[1])])
 
 
 def _flat(suite: Any) -> Iterator[Any]:
@@ -233,10 +232,10 @@ def _method(test: Any) -> Any:
 
 def _described(key: str, module: str, test: Any) -> Dict[str, Any]:
     method, kind = _method(test), type(test)
-    told = {name: getattr(method, f"__{name}__", None) for name in _DECORATED}
+    decorated = {name: getattr(method, f"__{name}__", None) for name in _DECORATED}
     skipped = next((x for x in (kind, method) if getattr(x, "__unittest_skip__", False)), None)
     return {
-        **told,
+        **decorated,
         "key": key,
         "module": module,
         "holder": f"{kind.__module__}.{kind.__qualname__}",
@@ -246,16 +245,16 @@ def _described(key: str, module: str, test: Any) -> Dict[str, Any]:
 
 
 def _forget(method: Any) -> None:
-    """What an earlier test left on the function: a base class shares it with all that inherit it."""
+    """Remove what an earlier test set on the function: a base class shares it with all its subclasses."""
     function = getattr(method, "__func__", method)
     while isinstance(function, types.FunctionType):
-        for name in _LEFT_BY_A_TEST:
+        for name in _SET_BY_A_TEST:
             vars(function).pop(name, None)
         function = getattr(function, "__wrapped__", None)
 
 
 def _look_for_files_in(work: str) -> None:
-    """`check_submitted_files` looks where one service keeps submissions; here they are in the work directory."""
+    """Point `check_submitted_files` to the work directory; by default it looks where one service keeps submissions."""
     try:
         files: Any = importlib.import_module(_FILES)
     except ImportError:

@@ -1,4 +1,4 @@
-"""The work directory: put, list and read files; run a command."""
+"""Write, list and read files of the work directory, and run commands there."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _open, _makedirs, _File = open, os.makedirs, tempfile.TemporaryFile
 _MOST_LISTED = 5000
 _LONGEST_OUTPUT = 1 << 18
 _GROUPS = hasattr(os, "killpg")
-"""Whether a command is ended with all that it started; elsewhere what lives on would hold a pipe open, not a file."""
-_LITTER = frozenset({".viva", "__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
+"""Whether a command can be ended with all that it started; if not, files replace the pipes that survivors hold open."""
+_IGNORED = frozenset({".viva", "__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
 
 
 def put(request: Dict[str, Any]) -> None:
-    """Write `data` to `path`, making the folders that it needs; `more` of a large file is added to its end.
+    """Write `data` to `path` and create its folders; with `more`, append the next part of a large file.
 
     Raises:
-        OSError: it cannot be written, leads out of the work directory, or is no name on this system.
+        OSError: The file cannot be written, is outside the work directory, or has a name that this system forbids.
     """
     path: str = request["path"]
-    why = storable_names.why_not(path)
+    why = storable_names.refusal_reason(path)
     if why:
         raise OSError(errno.EINVAL, why, path)
     target = sources.path_of(path)
@@ -38,10 +38,10 @@ def put(request: Dict[str, Any]) -> None:
 
 
 def listed(request: Dict[str, Any]) -> List[List[Any]]:
-    """`[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
+    """Return `[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
     found: List[List[Any]] = []
     for folder, folders, names in os.walk(sources.folder()):
-        folders[:] = sorted(name for name in folders if name not in _LITTER)
+        folders[:] = sorted(name for name in folders if name not in _IGNORED)
         for name in sorted(names):
             path = os.path.join(folder, name)
             if len(found) < _MOST_LISTED and os.path.isfile(path) and not os.path.islink(path):
@@ -50,25 +50,25 @@ def listed(request: Dict[str, Any]) -> List[List[Any]]:
 
 
 def read(request: Dict[str, Any]) -> bytes:
-    """At most `limit` bytes of the file `path`, from `start` on."""
+    """Return at most `limit` bytes of the file `path`, from `start` on."""
     with _open(sources.path_of(request["path"]), "rb") as file:
         file.seek(int(request.get("start") or 0))
         return file.read(int(request["limit"]))
 
 
 def run(request: Dict[str, Any]) -> Dict[str, Any]:
-    """Run a command in the work directory, for `limit_s` seconds at most; "python" is the interpreter of the box.
+    """Run a command in the work directory for at most `limit_s` seconds; "python" is the interpreter of the box.
 
     Returns:
-        `{"returncode": int | None, "stdout": str, "stderr": str}`; the code is None when the time was up, and the
-        command was killed with all it had started in its group.
+        `{"returncode": int | None, "stdout": str, "stderr": str}`; the code is None if the time limit passed and
+        the command was killed, with everything that it had started in its group.
     """
     argv = [str(word) for word in request["argv"]]
     if argv and argv[0] in ("python", "python3"):
         argv[0] = sys.executable
     with contextlib.ExitStack() as open_now:
         kept = [open_now.enter_context(_File("w+", errors="backslashreplace")) for _ in range(0 if _GROUPS else 2)]
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603  # the author's command, in the box
             argv,
             stdin=subprocess.PIPE,
             stdout=kept[0] if kept else subprocess.PIPE,
@@ -79,17 +79,17 @@ def run(request: Dict[str, Any]) -> Dict[str, Any]:
             cwd=sources.folder(),
         )
         try:
-            said = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
+            printed = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
             code = process.returncode
         except subprocess.TimeoutExpired:
             _end(process)
-            said, code = process.communicate(), None
+            printed, code = process.communicate(), None
         except BaseException:
             _end(process)
             raise
         for file in kept:
             file.seek(0)
-        stdout, stderr = [file.read(_LONGEST_OUTPUT) for file in kept] or said
+        stdout, stderr = [file.read(_LONGEST_OUTPUT) for file in kept] or printed
     return {"returncode": code, "stdout": stdout[:_LONGEST_OUTPUT], "stderr": stderr[:_LONGEST_OUTPUT]}
 
 

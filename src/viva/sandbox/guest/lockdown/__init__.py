@@ -1,1 +1,1 @@
-"""One wall per file, in the order in which they are raised; every function either holds or raises OSError."""
+"""The isolation layers, one per file; every function either applies its layer or raises OSError."""

@@ -1,4 +1,4 @@
-"""The cgroup: memory and processes of the whole box together. The examiner makes it; the box walks in by itself."""
+"""The cgroup: it limits the memory and the processes of the whole box. The examiner makes it; the box enters it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Sequence
 
 
 def enter(descriptors: Sequence[int]) -> str:
-    """Move this process by writing "0" to each inherited `cgroup.procs`; no path of the host is needed in the jail."""
+    """Move this process by writing "0" to each inherited `cgroup.procs`; this needs no path of the host."""
     for fd in descriptors:
         os.write(fd, b"0")
         os.close(fd)

@@ -1,4 +1,4 @@
-"""The environment and the standing of the process before it meets student code."""
+"""The environment variables, directory and signal handlers of the process before it runs student code."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Dict, Optional
 
 _POSIX = hasattr(os, "fork")
 _KEPT_FROM_LAUNCH = ("LD_LIBRARY_PATH",) if _POSIX else ("PATH", "SYSTEMROOT")
-"""Some interpreters do not start without it; it is the operator's, not the student's; Windows needs PATH."""
-_NOT_OURS_TO_SET = {
+"""Some interpreters need LD_LIBRARY_PATH to start, and Windows needs PATH; the operator sets them, not the student."""
+_SIGNALS_TO_KEEP = {
     getattr(signal, name) for name in ("SIGKILL", "SIGSTOP", "SIGINT", "SIGPIPE", "SIGXFSZ") if hasattr(signal, name)
 }
-"""What no process can set, and what Python sets at its start."""
-_OURS_TO_SET = sorted(signal.valid_signals() - _NOT_OURS_TO_SET)
+"""Signals that no process can handle, and those that Python sets at its start."""
+_SIGNALS_TO_RESET = sorted(signal.valid_signals() - _SIGNALS_TO_KEEP)
 
 
 def variables(work: str, scratch: str) -> Dict[str, str]:
-    """All variables that exist in a box; nothing of the examiner's environment is among them."""
+    """Return all variables of a box; none comes from the examiner's environment."""
     kept = {name: os.environ[name] for name in _KEPT_FROM_LAUNCH if name in os.environ}
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -44,22 +44,22 @@ def variables(work: str, scratch: str) -> Dict[str, str]:
 
 
 def for_gpu(visible: str) -> Dict[str, str]:
-    """Variables of a box that has a GPU: which one CUDA is to use (a UUID, or nothing), and repeatable sums."""
+    """Return the variables of a box with a GPU: which one CUDA uses (a UUID, or empty), and repeatable sums."""
     chosen = {"CUDA_VISIBLE_DEVICES": visible} if visible else {}
     return {**chosen, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
 
 
 def replace(work: str, scratch: str, more: Optional[Dict[str, str]] = None) -> str:
-    """os.environ holds our variables and no other; the work directory becomes the current one."""
+    """Set os.environ to exactly the variables of a box, and change to the work directory."""
     set_variables({**variables(work, scratch), **(more or {})})
     os.umask(0o022)
     os.chdir(work)
-    tempfile.tempdir = None  # the fork server may have looked for a place of its own
+    tempfile.tempdir = None  # the fork server may have chosen a folder
     return "replaced"
 
 
 def set_variables(fresh: Dict[str, str]) -> None:
-    """Make os.environ equal; what is so already is not touched: the fork server sets most of it for all boxes."""
+    """Make os.environ equal to `fresh`, and touch only what differs: the fork server sets most of it for all boxes."""
     for name in [name for name in os.environ if name not in fresh]:
         del os.environ[name]
     for name, value in fresh.items():
@@ -68,10 +68,10 @@ def set_variables(fresh: Dict[str, str]) -> None:
 
 
 def default_signals() -> None:
-    """Handlers and masks as a fresh program finds them; Python's own choice for SIGINT and SIGPIPE."""
+    """Reset signal handlers and the mask to those of a fresh Python program."""
     signal.set_wakeup_fd(-1)
-    for number in _OURS_TO_SET:
-        if signal.getsignal(number) != signal.SIG_DFL:  # a shell lets programs in the background ignore SIGQUIT, say
+    for number in _SIGNALS_TO_RESET:
+        if signal.getsignal(number) != signal.SIG_DFL:  # e.g. a shell makes background programs ignore SIGQUIT
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "pthread_sigmask"):

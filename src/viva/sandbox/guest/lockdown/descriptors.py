@@ -1,4 +1,4 @@
-"""Which descriptors a process keeps; an inherited one would be a door past every other wall."""
+"""Which descriptors a process keeps; an inherited one would bypass every other isolation layer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def close_all_but(kept: Iterable[int]) -> None:
 
 
 def check_only(kept: Iterable[int]) -> str:
-    """Read back what is open; raises OSError when anything else is (/proc may be hidden: then the words say so)."""
+    """Read back which descriptors are open, and raise OSError for any other; if /proc is hidden, the result says so."""
     try:
         found = {int(name) for name in os.listdir("/proc/self/fd")}
     except OSError:
         return "closed (not read back)"
     allowed = {0, 1, 2, *kept}
-    extra = {fd for fd in found - allowed if _is_open(fd)}  # the listing's own descriptor is closed by now
+    extra = {fd for fd in found - allowed if _is_open(fd)}  # the descriptor of the listing itself is closed by now
     if extra:
         raise OSError(f"descriptors left open: {sorted(extra)}")
     return "closed"
@@ -39,7 +39,7 @@ def _is_open(fd: int) -> bool:
 
 
 def standard_streams(output: int) -> None:
-    """stdin reads nothing; stdout and stderr go into the pipe that the examiner drains."""
+    """Connect stdin to the null device, and stdout and stderr to the pipe that the examiner drains."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(output, 1)

@@ -1,4 +1,4 @@
-"""Which walls can be raised on this host: each is raised for real, in a process that is thrown away."""
+"""Find the isolation layers that this host offers: each is really applied, in a throw-away process."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _IS_LINUX = hasattr(os, "pidfd_open")
 def detect() -> None:
     """Print one line of JSON: tier -> layer -> "ok: ..." or "failed: ..."; layers after a failed one are absent."""
     if _IS_LINUX:
-        _NEEDED.extend(visible_files.interpreter_paths())  # while everything can still be looked up
+        _NEEDED.extend(visible_files.interpreter_paths())  # while every path can still be looked up
     tiers = {"T3": _T3, "T2": _T2, "T1": _T1, "T0": _T0}
-    # Without Linux every tier but the last ends at its first step, and nothing is forked for it.
-    attempt = _in_a_fork if _IS_LINUX else _try
+    # Without Linux every tier but T0 fails at its first step, so no process is forked for it.
+    attempt = _try_in_fork if _IS_LINUX else _try
     print(json.dumps({tier: attempt(steps) for tier, steps in tiers.items()}))
 
 
-def _in_a_fork(steps: List[Step]) -> Dict[str, str]:
+def _try_in_fork(steps: List[Step]) -> Dict[str, str]:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -69,7 +69,7 @@ def _root() -> str:
 
 
 def _not_root() -> str:
-    """Root gets T3 instead; a user namespace of root's would map root into the box."""
+    """Check that this is an ordinary user: root gets T3, and its user namespace would map root into the box."""
     if os.getuid() == 0:
         raise PermissionError("running as root, which T2 is not for")
     return f"uid {os.getuid()}"
@@ -99,7 +99,7 @@ def _site() -> str:
 
 
 def _own_pid_namespace() -> str:
-    """The first child is pid 1 there; it must be able to mount a /proc of its own, or hide it."""
+    """Fork pid 1 of a new pid namespace, and check that it can mount its own /proc, or hide it."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -127,10 +127,10 @@ def _nested_user_namespace() -> str:
     return identity.drop_capabilities()
 
 
-def _interpreter_within_reach() -> str:
-    closed = visible_files.closed_to(_TRIAL_UID, _NEEDED)
-    if closed:
-        raise PermissionError(f"{closed}, which the interpreter needs, cannot be read by the user of the box")
+def _interpreter_is_readable() -> str:
+    unreadable = visible_files.first_unreadable(_TRIAL_UID, _NEEDED)
+    if unreadable:
+        raise PermissionError(f"{unreadable}, which the interpreter needs, cannot be read by the user of the box")
     return "readable by the box's user"
 
 
@@ -140,7 +140,7 @@ def _landlock() -> str:
 
 
 def _abstract_sockets() -> str:
-    """Where there is no network namespace, Landlock alone keeps those of others out of reach."""
+    """Check that Landlock isolates abstract sockets; without a network namespace nothing else does."""
     if landlock.abi() < landlock.SCOPE_SINCE:
         raise OSError("those of other programs can be reached")
     return "those of other programs are out of reach"
@@ -164,12 +164,12 @@ def _no_rlimits() -> str:
 
 _OPTIONAL = ("Landlock", "abstract sockets", "limits of the system")
 _FILTERS: List[Step] = [("Landlock", _landlock), ("seccomp", _seccomp)]
-# Where the system knows such limits they must hold; only where it knows none does T0 do without.
+# A system that has such limits must be able to set them; T0 goes without only where there are none.
 _T0: List[Step] = [("resource limits", _rlimits) if rlimits.KNOWN else ("limits of the system", _no_rlimits)]
 _T1: List[Step] = [
     ("Linux", _linux),
     ("root", _root),
-    ("interpreter", _interpreter_within_reach),
+    ("interpreter", _interpreter_is_readable),
     ("own user", _identity),
     ("abstract sockets", _abstract_sockets),
     *_FILTERS,

@@ -1,6 +1,6 @@
-"""Six attempts to get out, made by the locked process itself before it reads a student's byte.
+"""Six escape attempts, made by the locked process itself before it reads a byte of the student's.
 
-A probe answers "refused: ..." or "open: ..."; the examiner destroys a box of tier T1 or better that has an open one.
+A probe returns "refused: ..." or "open: ..."; the examiner destroys a box of tier T1 or better with an open probe.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _UNTRIED = "open: nothing prevents it in this tier"
 
 
 def run(canary: Dict[str, Any], tier: str) -> Dict[str, str]:
-    """Try everything.
+    """Run every probe.
 
     Args:
-        canary: what the examiner laid out: `file` (a secret that only it may read), `folder` (where only it may
-            write), `tcp` (a listening port), `unix` (an abstract socket name; "" where nothing keeps it out of
-            reach, which the box has said), `examiner` (its process id).
-        tier: "T0" has no walls; what would succeed there and leave something changed is not tried.
+        canary: what the examiner prepared: `file` (a secret that only it may read), `folder` (where only it may
+            write), `tcp` (a listening port), `unix` (an abstract socket name; "" if nothing isolates such sockets,
+            which the box has already reported), `examiner` (its process id).
+        tier: "T0" has no isolation; a probe that would succeed there and leave a change behind is not run.
     """
     contained = tier in ("T2", "T3")
     attempts: Dict[str, Callable[[], str]] = {
         "read a secret": lambda: _read(canary["file"]),
         "reach the network": lambda: _connect(canary["tcp"], canary["unix"]),
-        "signal the parent": lambda: _signal(canary["examiner"], contained),
+        "signal the parent": lambda: _signal(canary["examiner"], contained=contained),
         "trace the parent": _trace,
         "write outside": lambda: _write(canary["folder"]),
         "make a user namespace": _new_namespace,
@@ -75,12 +75,13 @@ def _connect(port: int, name: str) -> str:
     return f"the examiner's {', '.join(reached)} socket can be reached"
 
 
-def _signal(examiner: int, contained: bool) -> str:
+def _signal(examiner: int, *, contained: bool) -> str:
     if contained:
-        os.kill(os.getppid(), signal.SIGKILL)  # pid 1 of a namespace does not hear it: we would not live to say so
+        # Pid 1 of a namespace is immune; if it were not, this process would end with it.
+        os.kill(os.getppid(), signal.SIGKILL)
         raise OSError("pid 1 of the box does not hear it")
     if hasattr(os, "killpg"):
-        os.kill(examiner, 0)  # on Windows 0 would be Ctrl-C, for all programs of the console
+        os.kill(examiner, 0)  # on Windows, 0 would send Ctrl-C to all programs of the console
     return "the examiner can be signalled"
 
 
@@ -91,15 +92,15 @@ def _trace() -> str:
 
 def _write(folder: str) -> str:
     refusal = OSError("nowhere to write")
-    for place in (folder, "/", FOLDER, os.path.dirname(os.__file__)):
-        path = os.path.join(place, f".viva-probe-{os.getpid()}")
+    for parent in (folder, "/", FOLDER, os.path.dirname(os.__file__)):
+        path = os.path.join(parent, f".viva-probe-{os.getpid()}")
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
             refusal = error
             continue
         os.unlink(path)
-        return "a folder of the host can be written to"  # which one differs from run to run
+        return "a folder of the host can be written to"  # the result must not say which one: that differs between runs
     raise refusal
 
 

@@ -1,4 +1,4 @@
-"""Who the student's process is: a user of its own, no capability, no way back to either."""
+"""The identity of the student's process: a separate user, no capabilities, and no way to regain any."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import struct
 from . import kernel_calls
 
 _CAPABILITY_VERSION_3 = 0x20080522
-# NOROOT, NO_CAP_AMBIENT_RAISE, each with its lock, and the lock of KEEP_CAPS: user 0 gains nothing from being 0.
+# NOROOT and NO_CAP_AMBIENT_RAISE, each with its lock, and the lock of KEEP_CAPS: user 0 has no privileges.
 _SECUREBITS = 0x1 | 0x2 | 0x20 | 0x40 | 0x80
 
 
 def die_with_parent(parent: int) -> None:
-    """SIGKILL this process when the thread that forked it ends; raises ProcessLookupError if it has already.
+    """Let the kernel kill this process when the thread that forked it ends; raise ProcessLookupError if it has.
 
-    A change of credentials clears this silently, so it is asked for again after `become`.
+    A change of credentials clears this silently, so call it again after `become`.
     """
     kernel_calls.prctl(kernel_calls.PR_SET_PDEATHSIG, 9)
     if os.getppid() != parent:
@@ -24,37 +24,37 @@ def die_with_parent(parent: int) -> None:
 
 
 def become(uid: int) -> str:
-    """Switch to `uid` for good and drop every capability; needs CAP_SETUID, CAP_SETGID, CAP_SETPCAP."""
+    """Switch to `uid` permanently and drop every capability; needs CAP_SETUID, CAP_SETGID and CAP_SETPCAP."""
     _close_bounding_set()
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     _drop_capabilities()
-    return "a user of its own, no capabilities"  # which one differs from run to run; the result must not
+    return "a user of its own, no capabilities"  # without the number, which differs between runs
 
 
 def drop_capabilities() -> str:
-    """Stay the same user, without a single capability (inside a user namespace, which gave them all)."""
+    """Drop every capability and keep the user; for a process in a user namespace, which gave it all of them."""
     _close_bounding_set()
     _drop_capabilities()
     return "no capabilities"
 
 
 def no_new_privileges() -> str:
-    """Set-uid programs and file capabilities stop working in this process and all it starts."""
+    """Disable set-uid programs and file capabilities for this process and all that it starts."""
     kernel_calls.prctl(kernel_calls.PR_SET_NO_NEW_PRIVS, 1)
     if kernel_calls.prctl(kernel_calls.PR_GET_NO_NEW_PRIVS) != 1:
         raise OSError("no_new_privs did not hold")
     return "set"
 
 
-def set_dumpable(dumpable: bool) -> None:
-    """Whether processes of the same user may look into this one."""
+def set_dumpable(*, dumpable: bool) -> None:
+    """Set whether processes of the same user may inspect this one."""
     kernel_calls.prctl(kernel_calls.PR_SET_DUMPABLE, int(dumpable))
 
 
 def adopt_orphans() -> None:
-    """Descendants that lose their parent become our children, so that we can end them."""
+    """Make orphaned descendants children of this process, so that it can end them."""
     kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -65,7 +65,7 @@ def _close_bounding_set() -> None:
         try:
             kernel_calls.prctl(kernel_calls.PR_CAPBSET_DROP, capability)
         except OSError:
-            return  # past the newest capability this kernel knows
+            return  # this number is above the newest capability of the kernel
 
 
 def _drop_capabilities() -> None:

@@ -1,4 +1,4 @@
-"""The few kernel calls that Python does not wrap: ctypes on the C library, errors as OSError with the step's name."""
+"""The kernel calls that Python does not wrap, through ctypes; errors become OSError with the name of the step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TABLES = {"x86_64": numbers_x86_64, "aarch64": numbers_aarch64, "arm64": number
 _libc: Any = ctypes.CDLL(None, use_errno=True) if hasattr(os, "fork") else None
 """None on Windows, where nothing here is called."""
 _with_lock: Any = ctypes.PyDLL(None, use_errno=True) if hasattr(os, "fork") else None
-"""The same, called without letting go of the interpreter's lock, which a child would have to take again."""
+"""The same, called without releasing the interpreter's lock, which a child would have to take again."""
 
 if hasattr(_libc, "prctl"):  # declared once: a box calls it fifty times
     _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
@@ -34,7 +34,7 @@ Argument = Union[int, bytes, None, Any]
 
 
 def table() -> Any:
-    """The module of numbers for this machine; raises OSError(ENOSYS) on one that has none."""
+    """Return the module of call numbers for this machine; raise OSError(ENOSYS) if there is none."""
     found = _TABLES.get(platform.machine())
     if found is None:
         raise OSError(errno.ENOSYS, f"no system call table for {platform.machine()}; x86_64 and aarch64 have one")
@@ -42,13 +42,13 @@ def table() -> Any:
 
 
 def numbers() -> Dict[str, int]:
-    """Name -> number for this machine."""
+    """Return the call numbers of this machine by name."""
     found: Dict[str, int] = table().NUMBERS
     return found
 
 
 def syscall(name: str, *arguments: Argument) -> int:
-    """Call the kernel by name; raises OSError with the call's name."""
+    """Call the kernel by name; raise OSError with the name of the call."""
     number = numbers().get(name)
     if number is None:
         raise OSError(errno.ENOSYS, f"{name} does not exist on {platform.machine()}")
@@ -56,47 +56,48 @@ def syscall(name: str, *arguments: Argument) -> int:
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """prctl(2) with missing arguments zero."""
+    """Make the `prctl` call with zeros for missing arguments."""
     return _check(_libc.prctl(option, *arguments, *_ZEROS[len(arguments) :]), f"prctl {option}")
 
 
 def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
-    """mount(2); empty strings are passed as null."""
+    """Make the `mount` call; empty strings are passed as null."""
     texts = [text.encode() or None for text in (source, target, kind)]
     _check(_libc.mount(*texts, ctypes.c_ulong(flags), data.encode() or None), f"mount {kind or 'bind'} on {target}")
 
 
 def umount(target: str, flags: int) -> None:
-    """umount2(2)."""
+    """Make the `umount2` call."""
     _check(_libc.umount2(target.encode(), ctypes.c_int(flags)), f"umount {target}")
 
 
 def fork_bare() -> int:
-    """fork(2) for a child that runs our own code alone: the fork hooks of Python and of its libraries are left out.
+    """Fork a child that runs only code of viva, without the fork hooks of Python and its libraries.
 
-    They mend locks that other threads held and draw new random states, of which this process has neither; what they
-    touch would be copied in every box. The caller has one thread (the fork server checks); os.fork is for all else.
+    The hooks repair locks that other threads held and draw new random states. This process has neither, and every page
+    that the hooks write would be copied in every box. The caller must have one thread (the fork server checks this);
+    anything else uses os.fork.
     """
     return _check(_with_lock.fork(), "fork")
 
 
 def unshare(flags: int) -> None:
-    """unshare(2)."""
+    """Make the `unshare` call."""
     _check(_libc.unshare(ctypes.c_int(flags)), f"unshare {flags:#x}")
 
 
 def setns(fd: int, kind: int) -> None:
-    """setns(2)."""
+    """Make the `setns` call."""
     _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
 
 
 def madvise(address: int, length: int, advice: int) -> None:
-    """madvise(2)."""
+    """Make the `madvise` call."""
     _check(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(length), ctypes.c_int(advice)), "madvise")
 
 
 def sethostname(name: str) -> None:
-    """sethostname(2)."""
+    """Make the `sethostname` call."""
     _check(_libc.sethostname(name.encode(), ctypes.c_size_t(len(name))), "sethostname")
 
 

@@ -1,4 +1,4 @@
-"""Namespaces: what a process can name at all."""
+"""Kernel namespaces: which processes, files and networks a process can see."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def enter_user_namespace(uid: int, gid: int) -> None:
 
 
 class PidNamespace:
-    """The fork server's own pid namespace: each box is forked into a new one, then the fork server steps back.
+    """The fork server's own pid namespace: each box is forked into a new one, then the fork server returns to its own.
 
-    Stepping back needs a pid namespace that our user namespace owns; so the fork server never stays in the host's.
+    The return needs a pid namespace that this user namespace owns; so the fork server never stays in the host's.
     """
 
     def __init__(self) -> None:
-        self._home = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self._own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def __enter__(self) -> None:
         kernel_calls.unshare(NEWPID)
 
     def __exit__(self, *error: object) -> None:
-        kernel_calls.setns(self._home, NEWPID)
+        kernel_calls.setns(self._own, NEWPID)

@@ -1,4 +1,4 @@
-"""Landlock: which files, ports and foreign processes the student's process may touch, whoever it runs as.
+"""Landlock: which files, ports and foreign processes the student's process may access, whatever its user is.
 
 Rights and their first ABI: https://docs.kernel.org/userspace-api/landlock.html
 """
@@ -18,23 +18,23 @@ MAKE_CHAR, MAKE_BLOCK, TRUNCATE, IOCTL_DEV = 1 << 6, 1 << 11, 1 << 14, 1 << 15
 READ = EXECUTE | READ_FILE | READ_DIR
 CHANGE = ((1 << 15) - 1) & ~MAKE_CHAR & ~MAKE_BLOCK
 SHARED_MEMORY = CHANGE & ~READ_DIR & ~EXECUTE
-"""What /dev/shm needs where it cannot be private: names can be used, not listed."""
+"""The rights for a /dev/shm that is not private: names can be used, but not listed."""
 DEVICE = READ_FILE | WRITE_FILE
 GPU = DEVICE | IOCTL_DEV
-"""A GPU is asked by ioctl; kernels before ABI 5 do not tell these from reading and writing."""
+"""A GPU is controlled by ioctl; kernels before ABI 5 do not distinguish it from reading and writing."""
 _FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 
 _ALL_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
 _NET_SINCE, _NEWEST_TABLE = 4, 5
 SCOPE_SINCE = 6
-"""Since then abstract unix sockets of others are out of reach."""
+"""From this ABI on, Landlock can isolate abstract unix sockets of other programs."""
 _RULE_PATH_BENEATH = 1
 
 Rule = Tuple[str, int]
 
 
 def abi() -> int:
-    """The kernel's Landlock ABI; 0 where there is none (older than 5.13, or switched off at boot)."""
+    """Return the kernel's Landlock ABI; 0 if there is none (older than Linux 5.13, or disabled at boot)."""
     try:
         return kernel_calls.syscall("landlock_create_ruleset", None, 0, 1)
     except OSError:
@@ -42,7 +42,7 @@ def abi() -> int:
 
 
 class Ruleset:
-    """Built once by the fork server (opening paths costs), applied in each box."""
+    """A set of rules about paths, to be applied to the calling thread."""
 
     def __init__(self, rules: Iterable[Rule], *, optional: Iterable[Rule] = ()) -> None:
         """Open every path and add its rule.
@@ -52,7 +52,7 @@ class Ruleset:
             optional: paths that may be absent on this host.
 
         Raises:
-            OSError: no Landlock here, or a path of `rules` cannot be opened.
+            OSError: The kernel has no Landlock, or a path of `rules` cannot be opened.
         """
         self.abi = abi()
         if self.abi < 1:
@@ -72,7 +72,7 @@ class Ruleset:
                 continue
 
     def allow(self, path: str, rights: int) -> None:
-        """Add one path with all below it."""
+        """Allow `rights` on one path and everything below it."""
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             if not stat.S_ISDIR(os.fstat(fd).st_mode):
@@ -84,20 +84,20 @@ class Ruleset:
             os.close(fd)
 
     def apply(self) -> str:
-        """Bind this thread and all it starts; needs no_new_privs or CAP_SYS_ADMIN."""
+        """Restrict this thread and all that it starts; needs no_new_privs or CAP_SYS_ADMIN."""
         kernel_calls.syscall("landlock_restrict_self", self.fd, 0)
         os.close(self.fd)
         return f"ABI {self.abi}"
 
     def close(self) -> None:
-        """Forget the rules without applying them."""
+        """Discard the rules without applying them."""
         os.close(self.fd)
 
 
 def split_around(path: str, hidden: Iterable[str]) -> List[Rule]:
-    """Rules that allow reading `path` but none of the `hidden` paths below it (Landlock can only allow).
+    """Build rules that allow reading `path` but none of the `hidden` paths below it (Landlock can only allow).
 
-    Directories on the way to a hidden path may be listed, not read as a whole.
+    Directories above a hidden path may be listed, but not read as a whole.
     """
     inside = [h for h in hidden if h == path or h.startswith(path.rstrip("/") + "/")]
     if not inside:

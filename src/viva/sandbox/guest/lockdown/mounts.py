@@ -1,4 +1,4 @@
-"""Mounts: binds that are read-only all the way down, small private file systems, a new root."""
+"""Mounts: recursive read-only binds, small private file systems, and a new root directory."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _OPEN_TREE_CLONE, _MOVE_EMPTY_SOURCE = 1, 4
 
 
 def make_private() -> None:
-    """What is mounted from here on stays in this namespace."""
+    """Keep all later mounts within this mount namespace."""
     kernel_calls.mount("", "/", "", REC | PRIVATE)
 
 
 def bind_read_only(source: str, target: str) -> None:
-    """Show `source` at `target`, every mount below it included, all of it read-only, no set-uid, no devices."""
+    """Bind `source` with every mount below it to `target`: read-only, no set-uid, no devices."""
     kernel_calls.mount(source, target, "", BIND | REC)
     attributes = struct.pack("=QQQQ", _ATTR_RDONLY | _ATTR_NOSUID | _ATTR_NODEV, 0, 0, 0)
     kernel_calls.syscall("mount_setattr", _AT_FDCWD, target.encode(), _AT_RECURSIVE, attributes, len(attributes))
 
 
 def bind_device(source: str, target: str) -> None:
-    """Show one device node; the node works, its directory entry cannot be changed."""
+    """Bind one device node; the device works, but its directory entry cannot be changed."""
     kernel_calls.mount(source, target, "", BIND)
     kernel_calls.mount("", target, "", BIND | REMOUNT | RDONLY | NOSUID | NOEXEC)
 
 
 def small_file_system(target: str, *, size: str, inodes: int, owner: int = 0, mode: str = "700") -> None:
-    """A tmpfs with bounds on bytes and on the number of files."""
+    """Mount a tmpfs with limits on its bytes and its number of files."""
     options = f"size={size},nr_inodes={inodes},mode={mode},uid={owner},gid={owner}"
     kernel_calls.mount("tmpfs", target, "tmpfs", NOSUID | NODEV, options)
 
 
 def processes(target: str) -> str:
-    """A /proc of this pid namespace; an empty one where the kernel refuses (in a container that masks its own)."""
+    """Mount a /proc of this pid namespace, or an empty one if the kernel refuses (in a container that masks /proc)."""
     try:
         kernel_calls.mount("proc", target, "proc", NOSUID | NODEV | NOEXEC)
     except OSError:
@@ -49,7 +49,7 @@ def processes(target: str) -> str:
 
 
 def cover(path: str) -> None:
-    """Make one path unreadable for good: an empty read-only directory, or the null device for a file."""
+    """Cover one path so that it cannot be read: an empty read-only directory, or the null device for a file."""
     if os.path.isdir(path):
         kernel_calls.mount("tmpfs", path, "tmpfs", NOSUID | NODEV | NOEXEC | RDONLY, "size=4k,nr_inodes=2,mode=000")
     else:
@@ -57,26 +57,26 @@ def cover(path: str) -> None:
 
 
 def uncover(path: str) -> None:
-    """Take off what is mounted on a path, in this mount namespace."""
+    """Unmount what is mounted on a path, in this mount namespace."""
     kernel_calls.umount(path, _DETACH)
 
 
 def change_root(root: str) -> None:
-    """Make `root` (a mount) the root directory and let go of the old one."""
+    """Make `root` (a mount) the root directory, and unmount the old one."""
     os.chdir(root)
     kernel_calls.syscall("pivot_root", b".", b".")
-    # The old root now lies on top of the new one, at the same place.
+    # The old root is now mounted on top of the new one.
     kernel_calls.umount(".", _DETACH)
     os.chdir("/")
 
 
 def freeze_root() -> None:
-    """Nothing can be created in the root file system any more."""
+    """Make the root file system read-only."""
     kernel_calls.mount("", "/", "", BIND | REMOUNT | RDONLY | NOSUID | NODEV)
 
 
 class Lifted:
-    """A mount taken by descriptor, to be put back after its place was covered by another."""
+    """A mount that is held by a descriptor, to be restored after another mount has covered its path."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -84,8 +84,8 @@ class Lifted:
         self._fd = kernel_calls.syscall("open_tree", _AT_FDCWD, path.encode(), flags)
         self._is_directory = os.path.isdir(path)
 
-    def put_back(self) -> None:
-        """Attach at the same path, creating it in the file system that covers it now."""
+    def restore(self) -> None:
+        """Attach the mount at the same path, which is created in the file system that covers it now."""
         if self._is_directory:
             os.makedirs(self._path, mode=0o755, exist_ok=True)
         else:

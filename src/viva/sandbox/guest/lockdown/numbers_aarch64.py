@@ -1,4 +1,4 @@
-"""System call numbers of aarch64, only those that the lockdown names.
+"""System call numbers of aarch64, only those that this package uses.
 
 Source: Linux include/uapi/asm-generic/unistd.h.
 The old calls (fork, mknod, chmod, ...) do not exist here: their `at` forms are the only ones.

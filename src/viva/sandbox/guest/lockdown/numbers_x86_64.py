@@ -1,7 +1,7 @@
-"""System call numbers of x86-64, only those that the lockdown names.
+"""System call numbers of x86-64, only those that this package uses.
 
 Source: Linux arch/x86/entry/syscalls/syscall_64.tbl.
-Own tables, because a distribution's libseccomp does not know calls newer than itself.
+viva has its own tables because a distribution's libseccomp does not know calls newer than itself.
 """
 
 AUDIT_ARCH = 0xC000003E

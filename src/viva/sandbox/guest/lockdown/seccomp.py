@@ -1,7 +1,7 @@
-"""The system call filter: raw BPF of our own, so that no library of the host decides what it knows.
+"""The system call filter, as raw BPF, so that it does not depend on what a library of the host knows.
 
-A deny list with a ceiling: what reaches outside the box or has a history of kernel bugs is refused, and so is every
-call newer than the ones reviewed here. An allow list was judged too brittle for torch.
+It is a deny list with a ceiling: calls that reach outside the box or have a history of kernel bugs are refused, and so
+is every call newer than the ones reviewed here. An allow list would be too brittle for torch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Dict, List
 from . import kernel_calls
 
 _NEWEST_REVIEWED = 456
-"""futex_requeue, the same number on every architecture; anything above answers ENOSYS."""
+"""futex_requeue, the same number on every architecture; anything above it returns ENOSYS."""
 
 _REFUSED = """
 ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp process_madvise process_mrelease
@@ -32,34 +32,34 @@ msgget shmget semget mq_open pidfd_open pidfd_send_signal rt_sigqueueinfo rt_tgs
 uselib ustat sysfs _sysctl
 """
 _ABSENT = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
-"""These answer ENOSYS: callers then take an older way that the filter can look into."""
+"""These return ENOSYS: callers then use an older call, whose arguments the filter can check."""
 
 _NAMESPACE_FLAGS = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET in the flags of clone(2)."""
 _CLONE_THREAD = 0x10000
 _AF_UNIX = 1
 _TERMINAL_REQUESTS = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX type into a terminal that others read."""
+"""TIOCSTI and TIOCLINUX insert input into a terminal that others read."""
 _SET_ID_BITS = 0o6000
 _PRCTL_IGNORED = (kernel_calls.PR_SET_PDEATHSIG, kernel_calls.PR_SET_DUMPABLE)
-"""Surviving the parent, or being looked into, is the examiner's choice: these answer 0 and do nothing."""
+"""The examiner decides whether a process survives its parent or can be inspected: these return 0 and do nothing."""
 
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _SET_MODE_FILTER, _TSYNC = 1, 1
 
 
-@functools.lru_cache(maxsize=None)  # the fork server builds both; boxes find them ready
+@functools.lru_cache(maxsize=None)  # the fork server builds both variants once, for all boxes
 def program(*, fork: bool) -> bytes:
-    """The filter for this machine.
+    """Return the filter for this machine.
 
     Args:
         fork: whether the box may start processes and use unix sockets (data loaders need both); threads always work.
 
     Raises:
-        OSError: no number table for this machine.
+        OSError: There is no table of call numbers for this machine.
     """
-    return _Assembler(kernel_calls.table(), kernel_calls.numbers()).assemble(fork)
+    return _Assembler(kernel_calls.table(), kernel_calls.numbers()).assemble(fork=fork)
 
 
 def apply(code: bytes) -> str:
@@ -78,7 +78,7 @@ class _Assembler:
         self._table, self._numbers = table, numbers
         self._code: List[bytes] = []
 
-    def assemble(self, fork: bool) -> bytes:
+    def assemble(self, *, fork: bool) -> bytes:
         self._check_abi()
         for name in _REFUSED.split():
             self._refuse(name, errno.EPERM)
@@ -88,8 +88,8 @@ class _Assembler:
             for name, number in (("fork", errno.EAGAIN), ("vfork", errno.EAGAIN), ("execve", errno.EPERM)):
                 self._refuse(name, number)
             self._refuse("execveat", errno.EPERM)
-        self._clone(fork)
-        self._sockets(fork)
+        self._clone(fork=fork)
+        self._sockets(fork=fork)
         self._arguments()
         self._emit(_RETURN, _ALLOW)
         return b"".join(self._code)
@@ -106,16 +106,16 @@ class _Assembler:
         self._emit(_IF_AT_LEAST, _NEWEST_REVIEWED + 1, 0, 1)
         self._emit(_RETURN, _ERRNO | errno.ENOSYS)
 
-    def _clone(self, fork: bool) -> None:
+    def _clone(self, *, fork: bool) -> None:
         body = [_argument(0), _step(_IF_BITS, _NAMESPACE_FLAGS, 0, 1), _fail(errno.EPERM)]
         if not fork:
             body += [_step(_IF_BITS, _CLONE_THREAD, 1, 0), _fail(errno.EAGAIN)]
         self._case("clone", body)
 
-    def _sockets(self, fork: bool) -> None:
-        # libzmq aborts on EAFNOSUPPORT, so a family that is not there answers EOPNOTSUPP.
+    def _sockets(self, *, fork: bool) -> None:
+        # libzmq aborts on EAFNOSUPPORT, so a missing family returns EOPNOTSUPP.
         only_unix = [_argument(0), _step(_IF_EQUAL, _AF_UNIX, 1, 0), _fail(errno.EOPNOTSUPP)]
-        self._case("socketpair", only_unix)  # reaches nobody else; event loops wake themselves with one
+        self._case("socketpair", only_unix)  # it reaches no other process; event loops wake themselves with one
         if fork:
             self._case("socket", only_unix)
         else:
@@ -130,7 +130,7 @@ class _Assembler:
         for option in _PRCTL_IGNORED:
             options += [_step(_IF_EQUAL, option, 0, 1), _fail(0)]
         self._case("prctl", options)
-        # Only the caller's own limits; no negative pid (a group, or everyone); no set-id bits.
+        # Allow only the caller's own limits, no negative pid (a group, or every process), and no set-id bits.
         self._case("prlimit64", [_argument(0), _step(_IF_EQUAL, 0, 1, 0), _fail(errno.EPERM)])
         self._case("kill", [_argument(0), _step(_IF_BITS, 0x80000000, 0, 1), _fail(errno.EPERM)])
         for name, mode in (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
@@ -142,7 +142,7 @@ class _Assembler:
             self._emit(_RETURN, _ERRNO | number)
 
     def _case(self, name: str, body: List[bytes]) -> None:
-        """Look at the arguments of one call; it is allowed when no step of `body` returns."""
+        """Check the arguments of one call; it is allowed if no step of `body` returns."""
         if name in self._numbers:
             body = [*body, _step(_RETURN, _ALLOW)]
             self._emit(_IF_EQUAL, self._numbers[name], 0, len(body))
@@ -157,7 +157,7 @@ def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
 
 
 def _argument(index: int) -> bytes:
-    """Load the low half of an argument; every value looked at here is a 32-bit one."""
+    """Load the low half of an argument; every value that is checked here has 32 bits."""
     return _step(_LOAD, 16 + 8 * index)
 
 

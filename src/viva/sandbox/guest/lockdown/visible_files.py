@@ -1,4 +1,4 @@
-"""What must be visible in a box: the system's programs and libraries, and this interpreter. Nothing else is."""
+"""What is visible in a box: the system's programs and libraries, and this interpreter. Nothing else."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _SYSTEM = """
 /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/fonts /etc/alternatives /etc/mime.types
 /sys/devices/system/cpu
 """
-_OF_A_PREFIX = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "etc", "ssl", "pyvenv.cfg")
-"""A prefix itself is not shown: it may be a folder that holds more (a course made into a virtual environment)."""
+_PREFIX_PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include", "share", "etc", "ssl", "pyvenv.cfg")
+"""A prefix itself is not visible: it may hold more (a course in the folder of its virtual environment)."""
 _SITE_PACKAGES = ("site-packages", "dist-packages")
 _MOST_LINKS = 40
 
 
 def interpreter_paths() -> List[str]:
-    """Paths of the running interpreter, as it names them: executable, libraries, site-packages.
+    """Return the paths of the running interpreter, as it names them: executable, libraries, site-packages.
 
-    The site-packages of another environment belong to them where a .pth file of this one names them.
+    They include the site-packages of another environment that a .pth file of this one names.
     """
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    found = {os.path.join(prefix, part) for prefix in prefixes for part in _OF_A_PREFIX}
-    places = sysconfig.get_paths()
-    found.update(places[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    found = {os.path.join(prefix, part) for prefix in prefixes for part in _PREFIX_PARTS}
+    paths = sysconfig.get_paths()
+    found.update(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     found.update(site.getsitepackages())
     found.update(path for path in sys.path if os.path.basename(path) in _SITE_PACKAGES)
     found.add(sys.executable)
@@ -39,12 +39,12 @@ def interpreter_paths() -> List[str]:
 
 
 def system_paths() -> List[str]:
-    """What programs and shared libraries of the host need; absent ones are left out."""
+    """Return the paths that programs and shared libraries of the host need; absent ones are left out."""
     return [path for path in _SYSTEM.split() if os.path.lexists(path)]
 
 
 def _mapped_files() -> Set[str]:
-    """Shared libraries that this process has loaded, wherever a run path found them."""
+    """Return the shared libraries that this process has loaded, wherever a run path found them."""
     try:
         with open("/proc/self/maps") as file:
             mapped = {line.split(None, 5)[5].strip() for line in file if len(line.split(None, 5)) == 6}
@@ -53,10 +53,10 @@ def _mapped_files() -> Set[str]:
     return {path for path in mapped if path.startswith("/") and not path.endswith("(deleted)")}
 
 
-def closed_to(user: int, paths: Iterable[str]) -> str:
-    """The first of `paths` that a user may not read, empty when all are open; asked as that user, needs root.
+def first_unreadable(user: int, paths: Iterable[str]) -> str:
+    """Return the first of `paths` that a user may not read, empty if there is none; checks as that user, needs root.
 
-    A Python below a closed home directory starts in a box and then fails at the first lazy import.
+    A Python below a private home directory starts in a box and then fails at the first lazy import.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -75,8 +75,8 @@ def closed_to(user: int, paths: Iterable[str]) -> str:
     return found
 
 
-def open_to(user: int, path: str) -> bool:
-    """Whether a user may read or enter `path`; asked as that user, needs root."""
+def is_accessible(user: int, path: str) -> bool:
+    """Return whether a user may read or enter `path`; checks as that user, needs root."""
     child = os.fork()
     if child == 0:
         found = 1
@@ -91,13 +91,13 @@ def open_to(user: int, path: str) -> bool:
 
 
 class View:
-    """A set of real paths to show and of symbolic links to repeat on the way to them."""
+    """A set of real paths to show, and of the symbolic links that lead to them."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         """Follow every link of every path.
 
         Raises:
-            FileNotFoundError: a path does not exist (or loops).
+            FileNotFoundError: A path does not exist (or its links loop).
         """
         self.links: Dict[str, str] = {}
         self._real: Set[str] = set()
@@ -106,15 +106,15 @@ class View:
 
     @property
     def shown(self) -> List[str]:
-        """The real paths, none of them below another, sorted."""
+        """Return the real paths, sorted, none of them below another."""
         return [path for path in sorted(self._real) if not any(parent in self._real for parent in _parents(path))]
 
     def covers(self, path: str) -> bool:
-        """Whether a real path lies in what is shown."""
+        """Return whether a real path is visible."""
         return path in self._real or any(parent in self._real for parent in _parents(path))
 
     def own_links(self) -> Dict[str, str]:
-        """Links that lie outside everything shown, so that they must be made again."""
+        """Return the links that are outside all visible paths, so that they must be made again."""
         return {link: target for link, target in self.links.items() if not self.covers(os.path.dirname(link))}
 
     def _follow(self, path: str) -> str:
@@ -150,10 +150,10 @@ def _parents(path: str) -> List[str]:
 
 
 def forget_editable_installs(keep: Iterable[str]) -> None:
-    """Take finders and paths of editable installs off this interpreter; they point into checkouts.
+    """Remove the finders and paths of editable installs from this interpreter; they point into checkouts.
 
     Args:
-        keep: extra readable paths; import paths below them stay.
+        keep: additional readable paths; import paths below them stay.
     """
     allowed = [*map(os.path.realpath, {*interpreter_paths(), *keep})]
     sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in _module_of(finder)]

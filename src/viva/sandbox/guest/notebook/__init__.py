@@ -1,1 +1,1 @@
-"""Run notebooks in the box, with IPython, with a kernel, or cell by cell."""
+"""Run notebooks in the box: as plain Python, with IPython, with a kernel, or cell by cell."""

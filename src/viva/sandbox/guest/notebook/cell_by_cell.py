@@ -1,7 +1,7 @@
-"""A notebook run cell by cell, with an author's tests between its cells or after them, in the student's own namespace.
+"""Run a notebook cell by cell, with an author's tests between or after its cells, in the student's own namespace.
 
-So run the tools for which such notebooks were written: a cell that raises ends there, and nothing of it is run after
-the place where it failed. What is said here of a cell or of a test is a claim of the student's process.
+The tools for which such notebooks were written work like this too: a cell that raises ends there, and nothing after the
+failure is run. The result of a cell or a test is an untrusted value of the student's process.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ import types
 from typing import Any, Dict, List, Optional
 
 from ..loading import sources
-from ..loading.namespaces import Spaces
+from ..loading.namespaces import Namespaces
 from ..process import alarm
 from ..process.alarm import within
 from .notebooks import Cell, WholeCells
 from .otter_checks import OtterChecks
 
 _SEEDING_S = 30.0
-"""Wall seconds for what is run before a cell: numpy may have to be imported."""
+"""Wall seconds for the code that runs before a cell: numpy may have to be imported."""
 
 
 class CellByCell:
-    """The notebook of this box: its operations, each a function of the request."""
+    """The notebook of this box; each operation is a function of the request."""
 
-    def __init__(self, spaces: Spaces) -> None:
-        self._spaces = spaces
+    def __init__(self, namespaces: Namespaces) -> None:
+        self._namespaces = namespaces
         self._module = types.ModuleType("__main__")
         self._cells: Optional[WholeCells] = None
         self._checks: Optional[OtterChecks] = None
 
     def begin(self, request: Dict[str, Any]) -> None:
-        """Make the process look as if a kernel had been started beside the notebook.
+        """Make the process look as if a kernel had been started in the notebook's folder.
 
         Args:
-            request: `path` of the notebook; `cells`, all that will be run, which decide whether IPython runs them;
-                `checks`, the tests that an otter notebook asks for by their names (otter_checks.py), or None.
+            request: `path` of the notebook; `cells`, all cells that will be run, which decide whether IPython runs
+                them; `checks`, the tests that an otter notebook runs by name (otter_checks.py), or None.
         """
         path = str(request["path"])
         folder = os.path.dirname(sources.path_of(path))
         os.chdir(folder)
-        sys.path[:] = [folder, *(place for place in sys.path if place != folder)]
+        sys.path[:] = [folder, *(path for path in sys.path if path != folder)]
         importlib.invalidate_caches()
         sys.argv = [path]
         self._module = sys.modules["__main__"] = types.ModuleType("__main__")
-        self._spaces.add(path, vars(self._module))
+        self._namespaces.add(path, vars(self._module))
         self._cells = WholeCells(self._module, [{"source": text} for text in request["cells"]], lenient=False)
         checks = request.get("checks")
         self._checks = None if checks is None else OtterChecks(checks)
@@ -54,10 +54,10 @@ class CellByCell:
             self._checks.install()
 
     def run(self, request: Dict[str, Any]) -> Cell:
-        """Run one cell, for at most `cell_s` seconds; `before` is run first, unless the cell is one cell magic.
+        """Run one cell for at most `cell_s` seconds; `before` runs first, unless a cell magic covers the cell.
 
         Returns:
-            `{"number", "status", "raised", "outputs", "wall_s", "skipped"}`, as when a notebook is run whole.
+            `{"number", "status", "raised", "outputs", "wall_s", "skipped"}`, as `Notebooks.load` returns.
         """
         if self._cells is None:
             raise RuntimeError("no notebook was begun")
@@ -67,7 +67,7 @@ class CellByCell:
         return self._cells.cell({"number": request["number"], "source": request["source"]}, request.get("cell_s"))
 
     def check(self, request: Dict[str, Any]) -> List[Dict[str, Any]]:
-        """What the cases of a test came to when the notebook last asked for it; run now if it never did, or `again`.
+        """Return the last results of a test's cases; run the test if the notebook never did, or if `again` is set.
 
         Returns:
             `[{"passed": bool, "words": str, "raised": Raised | None}]`.
@@ -78,7 +78,7 @@ class CellByCell:
 
 
 def _seed(text: str, namespace: Dict[str, Any]) -> None:
-    """Run what sets the seed; what the student has put in the way of it is theirs."""
+    """Run the code that sets the seed; ignore errors, which only the student's code can cause."""
     try:
         within(_SEEDING_S, lambda: exec(text, namespace))
     except alarm.SoftTimeout:

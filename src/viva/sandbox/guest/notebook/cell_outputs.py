@@ -1,4 +1,4 @@
-"""What a notebook's cells put out, as nbformat describes outputs; capped for each cell and for the notebook."""
+"""The outputs of a notebook's cells, in the form of nbformat; capped for each cell and for the notebook."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import sys
 from typing import Any, Callable, Dict, List, Tuple
 
-from .descriptor_capture import Written
+from .descriptor_capture import DescriptorCapture
 
 Output = Dict[str, Any]
 
@@ -15,54 +15,54 @@ _CELL_BYTES, _NOTEBOOK_BYTES = 1 << 20, 5 << 20
 """The outputs of a whole notebook travel in one reply."""
 _CUT = "[output cut]\n"
 _CUT_TO, _FRAMES_LEFT = 1000, 5
-"""Characters of a line, and lines, that are left of a traceback for which there is no room."""
+"""Characters of a line, and number of lines, that are kept of a traceback that is too long."""
 _DEEPEST = 30
-"""Levels of a display's data; the examiner reads no more than 40."""
+"""Nesting levels of a display's data; the examiner reads no more than 40."""
 
 
 def _nothing() -> None:
-    """Nobody has written to the descriptors."""
+    """Drain nothing: no cell is running."""
 
 
 class Outputs:
-    """The outputs of the cell that runs now; what earlier cells displayed can still be updated."""
+    """The outputs of the current cell; displays of earlier cells can still be updated."""
 
     def __init__(self) -> None:
         self._items: List[Output] = []
-        self._left = _CELL_BYTES
-        self._left_of_notebook = _NOTEBOOK_BYTES
-        self._taken = 0
-        """Room that the outputs of this cell take."""
+        self._cell_bytes_left = _CELL_BYTES
+        self._notebook_bytes_left = _NOTEBOOK_BYTES
+        self._bytes_used = 0
+        """Bytes of the outputs of this cell."""
         self._clear_before_next = False
         self._displayed: Dict[Any, List[Output]] = {}
-        """What was displayed under an id, in whichever cell."""
+        """The displays of all cells by their id."""
         self.drain: Callable[[], None] = _nothing
-        """Takes in what was written to the descriptors meanwhile (written.py), so that the order is kept."""
+        """Reads what was written to the descriptors (descriptor_capture.py), so that the order is kept."""
 
     def begin(self) -> None:
-        """A new cell."""
-        self._items, self._clear_before_next, self._taken = [], False, 0
-        self._left = min(_CELL_BYTES, self._left_of_notebook)
+        """Start a new cell."""
+        self._items, self._clear_before_next, self._bytes_used = [], False, 0
+        self._cell_bytes_left = min(_CELL_BYTES, self._notebook_bytes_left)
 
     def finished(self) -> List[Output]:
-        """The outputs of the cell that has run; updates by later cells still reach them."""
+        """Return the outputs of the cell that has run; updates by later cells still reach them."""
         for item in self._items:
             if item["output_type"] == "stream":
-                item["text"] = "".join(item["text"])  # was kept in parts, for joining as it comes costs the square
+                item["text"] = "".join(item["text"])  # joining each part as it comes would take quadratic time
         return self._items
 
     def stream(self, name: str, text: str) -> None:
-        """Text on "stdout" or "stderr"; joined with what the same stream has just put out."""
+        """Add text on "stdout" or "stderr" to the last output if that has the same stream."""
         self.drain()
         self.written(name, text)
 
     def written(self, name: str, text: str) -> None:
-        """The same for text that came from a descriptor."""
+        """Add text as `stream` does, without draining the descriptors first."""
         if not text:
             return
         self._clear_if_due()
         last = self._items[-1] if self._items else {}
-        if not self._has_room(_size(text)):
+        if not self._reserve(_size(text)):
             return
         if last.get("name") == name:
             last["text"].append(text)
@@ -70,24 +70,24 @@ class Outputs:
             self._items.append({"output_type": "stream", "name": name, "text": [text]})
 
     def result(self, data: Dict[str, Any], metadata: Dict[str, Any], number: int) -> None:
-        """The value of a cell's last expression."""
+        """Add the value of a cell's last expression."""
         self._add({"output_type": "execute_result", "execution_count": number, **_bundle(data, metadata)})
 
     def display(self, data: Dict[str, Any], metadata: Dict[str, Any], display_id: Any = None) -> None:
-        """Something displayed; `display_id` names it for `update`."""
+        """Add a display; `display_id` names it for `update`."""
         item = {"output_type": "display_data", **_bundle(data, metadata)}
         if self._add(item) and type(display_id) is str:
             self._displayed.setdefault(display_id, []).append(item)
 
     def update(self, data: Dict[str, Any], metadata: Dict[str, Any], display_id: Any) -> None:
-        """Put something else where `display_id` was displayed, in this cell or an earlier one."""
+        """Replace the displays named `display_id`, in this cell and in earlier ones."""
         new = _bundle(data, metadata)
         for item in self._displayed.get(display_id, ()) if type(display_id) is str else ():
-            if self._has_room(_size_of(new["data"])):
+            if self._reserve(_size_of(new["data"])):
                 item.update(new)
 
     def error(self, raised: Dict[str, Any]) -> None:
-        """An exception, with the student's own lines."""
+        """Add an exception, with the student's own lines."""
         lines = [
             f"{file}, line {line}, in {function}\n    {source}" for file, line, function, source in raised["frames"]
         ]
@@ -96,18 +96,18 @@ class Outputs:
         self._clear_if_due()
         self._items.append(_error(raised["type"], raised["message"], [*lines, last]))
 
-    def traceback(self, name: str, words: str, lines: List[str]) -> None:
-        """An exception as IPython prints it; its end only, where it is too long for the room that there is."""
+    def traceback(self, name: str, message: str, lines: List[str]) -> None:
+        """Add an exception as IPython prints it, or only its end if it is too long for the remaining space."""
         self.drain()
         self._clear_if_due()
-        if sum(map(_size, lines)) > self._left:
-            words, lines = words[:_CUT_TO], [_CUT, *(line[:_CUT_TO] for line in lines[-_FRAMES_LEFT:])]
-            self._items.append(_error(name, words, lines))
-        elif self._has_room(_size(words) + sum(map(_size, lines))):
-            self._items.append(_error(name, words, lines))
+        if sum(map(_size, lines)) > self._cell_bytes_left:
+            message, lines = message[:_CUT_TO], [_CUT, *(line[:_CUT_TO] for line in lines[-_FRAMES_LEFT:])]
+            self._items.append(_error(name, message, lines))
+        elif self._reserve(_size(message) + sum(map(_size, lines))):
+            self._items.append(_error(name, message, lines))
 
-    def clear(self, wait: bool) -> None:
-        """Forget what was put out: now, or when something new comes."""
+    def clear(self, *, wait: bool) -> None:
+        """Discard the outputs of the cell: now, or with `wait` when the next output comes."""
         self.drain()
         self._clear_before_next = True
         if not wait:
@@ -116,32 +116,32 @@ class Outputs:
     def _add(self, item: Output) -> bool:
         self.drain()
         self._clear_if_due()
-        has_room = self._has_room(_size_of(item["data"]))
-        if has_room:
+        fits = self._reserve(_size_of(item["data"]))
+        if fits:
             self._items.append(item)
-        return has_room
+        return fits
 
     def _clear_if_due(self) -> None:
         if self._clear_before_next:
             self._items, self._clear_before_next = [], False
-            self._left_of_notebook += self._taken
-            self._left, self._taken = min(_CELL_BYTES, self._left_of_notebook), 0
+            self._notebook_bytes_left += self._bytes_used
+            self._cell_bytes_left, self._bytes_used = min(_CELL_BYTES, self._notebook_bytes_left), 0
 
-    def _has_room(self, size: int) -> bool:
-        """Take room; the first that finds none leaves a note."""
-        if size <= self._left:
-            self._left -= size
-            self._left_of_notebook -= size
-            self._taken += size
+    def _reserve(self, size: int) -> bool:
+        """Count `size` bytes as used if they fit; the first time that they do not, add a note."""
+        if size <= self._cell_bytes_left:
+            self._cell_bytes_left -= size
+            self._notebook_bytes_left -= size
+            self._bytes_used += size
             return True
-        if self._left >= 0:
+        if self._cell_bytes_left >= 0:
             self._items.append({"output_type": "stream", "name": "stderr", "text": [_CUT]})
-        self._left = -1
+        self._cell_bytes_left = -1
         return False
 
 
 class Stream(io.TextIOBase):
-    """Stands for sys.stdout or sys.stderr while a cell runs."""
+    """Replaces sys.stdout or sys.stderr while a cell runs."""
 
     encoding = "UTF-8"
     errors = None
@@ -152,19 +152,19 @@ class Stream(io.TextIOBase):
         self.buffer = _Bytes(self)
 
     def writable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def isatty(self) -> bool:
-        """No: colours and progress bars are for people."""
+        """Return False: colours and progress bars are for people."""
         return False
 
     def fileno(self) -> int:
-        """For programs that write to the descriptor themselves: their text does not appear beside the cell."""
+        """Return the descriptor, for programs that write to it themselves."""
         return 1 if self.name == "stdout" else 2
 
     def write(self, text: str) -> int:
-        """Put out text."""
+        """Add text to the outputs."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self._outputs.stream(self.name, str.__str__(text))
@@ -188,27 +188,27 @@ class _Bytes(io.RawIOBase):
 
 
 class Streams:
-    """A context in which what is printed goes to `outputs`, also what is written to the descriptors themselves."""
+    """A context in which everything that is printed or written to the descriptors goes to `outputs`."""
 
     def __init__(self, outputs: Outputs) -> None:
         self._outputs = outputs
         self._before: Tuple[Any, Any] = (None, None)
-        self._written = Written(outputs.written)
+        self._capture = DescriptorCapture(outputs.written)
 
     def __enter__(self) -> None:
         self._before = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = Stream(self._outputs, "stdout"), Stream(self._outputs, "stderr")
-        self._written.begin()
-        self._outputs.drain = self._written.drain
+        self._capture.begin()
+        self._outputs.drain = self._capture.drain
 
     def __exit__(self, *_error: object) -> None:
         sys.stdout, sys.stderr = self._before
         self._outputs.drain = _nothing
-        self._written.end()
+        self._capture.end()
 
 
-def _error(name: str, words: str, traceback: List[str]) -> Output:
-    return {"output_type": "error", "ename": name, "evalue": words, "traceback": traceback}
+def _error(name: str, message: str, traceback: List[str]) -> Output:
+    return {"output_type": "error", "ename": name, "evalue": message, "traceback": traceback}
 
 
 def _bundle(data: Dict[str, Any], metadata: Dict[str, Any]) -> Dict[str, Any]:
@@ -216,7 +216,7 @@ def _bundle(data: Dict[str, Any], metadata: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _as_json(value: Any, depth: int = 0) -> Any:
-    """Data of a display as the file of a notebook holds it: bytes as base64; what JSON does not know as text."""
+    """Convert data of a display for a notebook file: bytes to base64, and types that JSON lacks to text."""
     kind = type(value)
     if value is None or kind in (bool, int, float, str):
         return value

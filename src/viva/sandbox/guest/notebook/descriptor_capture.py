@@ -1,7 +1,7 @@
-"""What goes to the descriptors 1 and 2 while a cell runs: from programs that it starts, and from C code.
+"""Capture what is written to the descriptors 1 and 2 while a cell runs, by programs that it starts and by C code.
 
-The descriptors stand for files in memory meanwhile, and these are read before anything else is put out. So no thread is
-needed, and what a program writes stands where it belongs between what Python prints.
+Meanwhile the descriptors refer to files in memory, which are read before any other output is added. So no thread is
+needed, and the output of a program keeps its place between what Python prints.
 """
 
 from __future__ import annotations
@@ -12,95 +12,95 @@ import tempfile
 from typing import Any, Callable, List, Optional
 
 _NAMES = ("stdout", "stderr")
-_AT_ONCE = 1 << 16
+_CHUNK = 1 << 16
 _MOST = 2 << 20
-"""More than a cell may put out."""
+"""More bytes than the outputs of a cell may have."""
 _dup, _dup2, _close, _pread, _fstat = os.dup, os.dup2, os.close, getattr(os, "pread", None), os.fstat
 
 
-class _Taken:
-    """One descriptor that stands for a file of ours."""
+class _Redirected:
+    """One descriptor that refers to a file in memory."""
 
     def __init__(self, descriptor: int) -> None:
-        """Take it.
+        """Redirect the descriptor.
 
         Raises:
-            OSError: there is no such descriptor, or none is left.
+            OSError: The descriptor does not exist, or no free one is left.
         """
         self._descriptor, self._read = descriptor, 0
         self._decode: Any = codecs.getincrementaldecoder("utf-8")("backslashreplace").decode
-        self._kept = _dup(descriptor)
+        self._original = _dup(descriptor)
         try:
             self._file = _file_in_memory()
             _dup2(self._file, descriptor)
         except OSError:
-            _close(self._kept)
+            _close(self._original)
             raise
 
     def text(self) -> str:
-        """What was written since the last time."""
+        """Return what was written since the last call."""
         parts: List[str] = []
-        assert _pread is not None  # else there would be no file
-        data = _pread(self._file, _AT_ONCE, self._read)
+        assert _pread is not None  # _file_in_memory checks it
+        data = _pread(self._file, _CHUNK, self._read)
         while data:
             self._read += len(data)
             parts.append(self._decode(data))
-            if len(parts) * _AT_ONCE > _MOST:
+            if len(parts) * _CHUNK > _MOST:
                 self._read = _fstat(self._file).st_size
-            data = _pread(self._file, _AT_ONCE, self._read)
+            data = _pread(self._file, _CHUNK, self._read)
         return "".join(parts)
 
-    def give_back(self) -> None:
-        """Let the descriptor be what it was."""
-        _dup2(self._kept, self._descriptor)
-        _close(self._kept)
+    def restore(self) -> None:
+        """Restore the original descriptor."""
+        _dup2(self._original, self._descriptor)
+        _close(self._original)
         _close(self._file)
 
 
-class Written:
-    """Takes both descriptors from `begin` to `end`; where that fails, they stay what they are."""
+class DescriptorCapture:
+    """Redirects both descriptors from `begin` to `end`; where that fails, they stay unchanged."""
 
-    def __init__(self, put_out: Callable[[str, str], None]) -> None:
-        self._put_out = put_out
-        self._taken: List[Optional[_Taken]] = []
+    def __init__(self, add: Callable[[str, str], None]) -> None:
+        self._add = add
+        self._redirected: List[Optional[_Redirected]] = []
 
     def begin(self) -> None:
-        """From now on."""
+        """Start to capture."""
         for descriptor in (1, 2):
             try:
-                self._taken.append(_Taken(descriptor))
+                self._redirected.append(_Redirected(descriptor))
             except OSError:
-                self._taken.append(None)
+                self._redirected.append(None)
 
     def drain(self) -> None:
-        """Put out what was written since the last time."""
-        for name, taken in zip(_NAMES, self._taken):
-            if taken is None:
+        """Add what was written since the last call to the outputs."""
+        for name, redirected in zip(_NAMES, self._redirected):
+            if redirected is None:
                 continue
             try:
-                text = taken.text()
+                text = redirected.text()
             except OSError:
                 continue  # the student's code closed it
             if text:
-                self._put_out(name, text)
+                self._add(name, text)
 
     def end(self) -> None:
-        """Put out the rest."""
+        """Add the rest, and restore the descriptors."""
         self.drain()
-        for taken in self._taken:
+        for redirected in self._redirected:
             try:
-                if taken is not None:
-                    taken.give_back()
+                if redirected is not None:
+                    redirected.restore()
             except OSError:
                 pass  # the student's code closed it
-        self._taken = []
+        self._redirected = []
 
 
 def _file_in_memory() -> int:
-    """Appended to, whoever writes; no larger than any file of the box may become.
+    """Open a file in append mode for every writer, with the same size limit as any file of the box.
 
     Raises:
-        OSError: a file cannot be read here without moving the place where others write (Windows).
+        OSError: This system cannot read a file without moving the position for writers (Windows).
     """
     if _pread is None:
         raise OSError("no file can be read here at a place of its own")

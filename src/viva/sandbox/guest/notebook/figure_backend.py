@@ -1,4 +1,4 @@
-"""The matplotlib backend of notebooks without a kernel: Agg draws, figures.py shows. Loaded by matplotlib, by name."""
+"""The matplotlib backend of notebooks without a kernel: Agg draws, figures.py shows. matplotlib loads it by name."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ __all__ = ["FigureCanvas", "show"]
 
 
 def show(*_args: Any, **_kwargs: Any) -> None:
-    """`pyplot.show()`."""
+    """Show all figures; this is `pyplot.show()`."""
     figures.show()

@@ -1,4 +1,4 @@
-"""Figures of notebooks, put out as images beside the cell that drew them; nothing here imports matplotlib."""
+"""Figures of notebooks, added as images to the outputs of the cell that drew them; nothing here imports matplotlib."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Target:
 
 
 def use_for_notebooks(outputs: Outputs) -> None:
-    """From now on figures go to `outputs`, whether matplotlib is loaded already or will be."""
+    """Send figures to `outputs` from now on, even if matplotlib is loaded later."""
     _Target.outputs = outputs
     os.environ["MPLBACKEND"] = BACKEND
     matplotlib = sys.modules.get("matplotlib")
@@ -27,20 +27,20 @@ def use_for_notebooks(outputs: Outputs) -> None:
 
 
 def show() -> None:
-    """Put out all open figures and close them: what `pyplot.show()` does, and the end of a cell."""
+    """Add all open figures to the outputs and close them, at `pyplot.show()` and at the end of a cell."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None or _Target.outputs is None:
         return
     try:
         for number in pyplot.get_fignums():
-            _put_out(pyplot.figure(number), _Target.outputs)
+            _display(pyplot.figure(number), _Target.outputs)
     finally:
         pyplot.close("all")
 
 
-def _put_out(figure: Any, outputs: Outputs) -> None:
+def _display(figure: Any, outputs: Outputs) -> None:
     if not figure.axes and not figure.lines:
-        outputs.display({"text/plain": repr(figure)}, {})  # all that a notebook shows of an empty figure
+        outputs.display({"text/plain": repr(figure)}, {})  # a notebook shows no more of an empty figure
         return
     image = io.BytesIO()
     figure.savefig(image, format="png", bbox_inches="tight", facecolor=figure.get_facecolor())

@@ -1,4 +1,4 @@
-"""Figures of notebooks that have a shell: matplotlib's own backend for notebooks, as a stock kernel uses it."""
+"""Figures of notebooks with a shell: matplotlib's own inline backend, which a stock kernel uses too."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ BACKEND = f"module://{_MODULE}"
 
 
 def warm_up() -> None:
-    """Once in a fork server that has loaded matplotlib; changes no state of it."""
+    """Import the backend once, in a fork server that has loaded matplotlib; this changes no state of matplotlib."""
     if "matplotlib.pyplot" in sys.modules and importlib.util.find_spec("matplotlib_inline") is not None:
         importlib.import_module(_MODULE)
         registry = sys.modules.get("matplotlib.backends.registry")
         if registry is not None:
-            registry.backend_registry.list_all()  # looks for backends in every package that is installed
+            registry.backend_registry.list_all()  # searches every installed package for backends
 
 
 def use(shell: Any) -> bool:
-    """From now on figures are displayed by `shell`, whether matplotlib is loaded already or will be.
+    """Let `shell` display figures from now on, even if matplotlib is loaded later.
 
     Returns:
-        Whether the backend is installed; otherwise figures.py has one of our own.
+        Whether the backend is installed; if not, figures.py has a replacement.
     """
     if importlib.util.find_spec("matplotlib_inline") is None:
         return False
@@ -34,6 +34,6 @@ def use(shell: Any) -> bool:
     if matplotlib is not None:
         matplotlib.use(BACKEND)
         backend = importlib.import_module(_MODULE)
-        matplotlib.interactive(True)
+        matplotlib.interactive(True)  # noqa: FBT003  # matplotlib's own signature
         backend.configure_inline_support(shell, BACKEND)
     return True

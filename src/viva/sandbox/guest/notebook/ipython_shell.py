@@ -1,7 +1,7 @@
-"""IPython's shell without a kernel: its magics, `display`, shell lines and top-level await, with our outputs.
+"""IPython's shell without a kernel: its magics, `display`, shell lines and top-level await, with viva's outputs.
 
-Only what runs cells is kept of InteractiveShell; its completer and the file of its history cost more than a whole
-submission. Imported by the fork server where the assignment preloads IPython, so that a box only makes the object.
+It keeps only the parts of InteractiveShell that run cells; the completer and the history file cost more time than a
+whole submission. The fork server imports it if the assignment preloads IPython, so that a box only makes the object.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ENVIRONMENT = {
     "PAGER": "cat",
     "GIT_PAGER": "cat",
 }
-"""As a kernel sets it for the programs that cells start."""
+"""The environment that a kernel sets for programs started by cells."""
 
 
 class _Publisher(DisplayPublisher):
@@ -53,21 +53,21 @@ class _Publisher(DisplayPublisher):
         else:
             self.outputs.display(data, metadata, display_id)
 
-    def clear_output(self, wait: bool = False) -> None:
-        self.outputs.clear(wait)
+    def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002  # IPython's signature
+        self.outputs.clear(wait=wait)
 
 
 class _Hook(DisplayHook):
     outputs: Outputs
 
     def write_output_prompt(self) -> None:
-        """The prompt is the notebook's affair."""
+        """Write no prompt: the notebook shows its own."""
 
     def write_format_data(self, format_dict: Dict[str, Any], md_dict: Optional[Dict[str, Any]] = None) -> None:
         self.outputs.result(format_dict, md_dict or {}, self.prompt_count)
 
     def finish_displayhook(self) -> None:
-        """Nothing is written to a terminal."""
+        """Do nothing: there is no terminal."""
 
 
 class _Interactive(InteractiveShell):
@@ -75,29 +75,29 @@ class _Interactive(InteractiveShell):
     displayhook_class = _Hook
     outputs: Outputs
     raised: Optional[BaseException] = None
-    """What was shown last in this cell, whether it ended the cell or was told in passing."""
+    """The last exception shown in this cell, whether or not it ended the cell."""
     cell_file = ""
 
     def init_completer(self) -> None:
-        """Nobody types."""
+        """Do nothing: no one types."""
         self.Completer = None  # type: ignore[assignment]
 
     def init_readline(self) -> None:
-        """Nobody types."""
+        """Do nothing: no one types."""
 
     def init_environment(self) -> None:
-        """The variables of a stock kernel."""
+        """Set the variables of a stock kernel."""
         os.environ.update(_ENVIRONMENT)
 
     def init_hooks(self) -> None:
-        """What is paged (`f?`) goes to a person who reads along, and not into the notebook."""
+        """Discard paged text (`f?`): a pager is for a person, and its text is not part of the notebook."""
         super().init_hooks()  # type: ignore[no-untyped-call]
-        self.set_hook("show_in_pager", page.as_hook(_unread), 99)  # type: ignore[no-untyped-call]
+        self.set_hook("show_in_pager", page.as_hook(_discard), 99)  # type: ignore[no-untyped-call]
 
     def showtraceback(self, exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
         error = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
         self.raised = error if error is not None else self.raised
-        if not isinstance(error, SoftTimeout):  # the limit is ours to tell
+        if not isinstance(error, SoftTimeout):  # viva reports its own limit
             super().showtraceback(exc_tuple, *args, **kwargs)
 
     def showsyntaxerror(self, *args: Any, **kwargs: Any) -> None:
@@ -105,18 +105,18 @@ class _Interactive(InteractiveShell):
         super().showsyntaxerror(*args, **kwargs)  # type: ignore[no-untyped-call]
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: List[str]) -> None:
-        words = [str.__str__(str(line)) for line in stb]
-        self.outputs.traceback(sources.name_of(etype), str.__str__(str(evalue)), words)
+        lines = [str.__str__(str(line)) for line in stb]
+        self.outputs.traceback(sources.name_of(etype), str.__str__(str(evalue)), lines)
 
     def _format_exception_for_storage(self, *_args: Any, **_kwargs: Any) -> Dict[str, Any]:
-        """IPython would format each exception once more, for a history that nobody reads."""
+        """Return nothing: IPython would format each exception a second time, for a history that no one reads."""
         return {"ename": "", "evalue": "", "traceback": []}
 
     def enable_gui(self, gui: Any = None) -> None:
-        """There is no screen."""
+        """Do nothing: there is no screen."""
 
     def system(self, cmd: str) -> None:
-        """`!command`."""
+        """Run `!command`."""
         shell_lines.run(self, cmd)
 
     system_piped = system
@@ -127,10 +127,10 @@ _lines_of_frame: Any = getattr(ultratb, "get_line_number_of_frame", None)
 
 
 def _lines_of_file_or_none(frame: Any) -> Any:
-    """How long the file of a frame is: to IPython the cells of a kernel are files that are not there, and so are ours.
+    """Return the number of lines of a frame's file; for IPython, cells are files that do not exist, as in a kernel.
 
     Raises:
-        OSError: IPython then shows the lines around the place without analysing them, which is a good deal faster.
+        OSError: The frame is a cell; IPython then shows the lines without analysing them, which is much faster.
     """
     if sources.is_cell(frame.f_code.co_filename):
         raise FileNotFoundError(frame.f_code.co_filename)
@@ -141,14 +141,14 @@ if _lines_of_frame is not None:
     vars(ultratb)["get_line_number_of_frame"] = _lines_of_file_or_none
 
 
-def _unread(*_args: Any, **_kwargs: Any) -> None:
-    """A pager without a reader."""
+def _discard(*_args: Any, **_kwargs: Any) -> None:
+    """Discard what a pager would show."""
 
 
 def warm_up() -> None:
-    """Once in a fork server: make a shell, run cells and forget it, for what IPython imports and compiles late."""
+    """Make a shell, run cells and discard it, once in a fork server: IPython imports and compiles much code late."""
     known, main, environment = set(vars(builtins)), sys.modules["__main__"], dict(os.environ)
-    asks = getpass.getpass
+    ask_password = getpass.getpass
     shell = Shell(types.ModuleType("__main__"), Outputs(), with_figures=False)
     inline_figures.warm_up()
     for number, text in enumerate(("%time None\n0", "def f():\n    return 1 / 0\nf()", "await 1"), 1):
@@ -166,12 +166,12 @@ def warm_up() -> None:
     sources.forget_cells()
     os.environ.clear()
     os.environ.update(environment)
-    getpass.getpass = asks
+    getpass.getpass = ask_password
     sys.modules["__main__"] = main
 
 
 class Shell:
-    """One notebook's shell."""
+    """The shell of one notebook."""
 
     def __init__(self, module: types.ModuleType, outputs: Outputs, *, with_figures: bool = True) -> None:
         config = Config()
@@ -184,7 +184,7 @@ class Shell:
         self._shell = _Interactive.instance(config=config, user_module=module)
         formatter: Any = self._shell.display_formatter
         formatter.active_types = list(formatter.format_types)
-        # Code objects carry the cell's own name, as tracebacks show it.
+        # Code objects have the cell's own name, which tracebacks show.
         self._shell.compile.get_code_name = lambda *_args: self._shell.cell_file  # type: ignore[method-assign]
         getpass.getpass = _ask
         self._inline = not with_figures or inline_figures.use(self._shell)
@@ -192,13 +192,13 @@ class Shell:
             figures.use_for_notebooks(outputs)
         self._loop: Any = None
         self._left_over: List[Any] = []
-        """Loops with a cell in them that did not end: kept, for taking them down would run the student's code."""
+        """Loops with a cell that did not end: they are kept, because closing them would run the student's code."""
 
     def run(self, number: int, text: str) -> None:
         """Run a cell.
 
         Raises:
-            BaseException: what the cell raises; a SyntaxError costs the whole cell.
+            BaseException: The cell raised it; after a SyntaxError nothing of the cell has run.
         """
         shell = self._shell
         shell.cell_file = sources.remember_cell(number, text)
@@ -211,16 +211,16 @@ class Shell:
         if error is not None:
             raise error
 
-    def tell(self, error: BaseException, raised: Raised) -> None:
-        """Put out what `run` has raised, unless IPython has shown it."""
+    def show_error(self, error: BaseException, raised: Raised) -> None:
+        """Add what `run` has raised to the outputs, unless IPython has shown it."""
         if self._shell.raised is not error:
             self._outputs.error(raised)
 
-    def explain(self, error: BaseException, raised: Raised) -> None:
-        """Put out what somebody else has raised who runs the cells, as IPython shows it."""
+    def show_foreign_error(self, error: BaseException) -> None:
+        """Add an exception of a cell that something else ran to the outputs, as IPython shows it."""
         if self._shell.raised is error:
             return
-        self._know_all_cells()
+        self._register_cells()
         trace = error.__traceback__
         while trace is not None and not sources.is_cell(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
@@ -228,29 +228,29 @@ class Shell:
             try:
                 raise error.with_traceback(trace)
             except BaseException:
-                # What IPython shows with Python's own means begins here, as in a kernel where the cells are run.
+                # The traceback begins at the cell, as in a kernel that runs the cells.
                 shown = type(error), error, trace
                 self._shell.showtraceback(shown, tb_offset=0, running_compiled_code=trace is not None)
         self._shell.raised = None
 
-    def forms(self, value: Any) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """A value in the forms that a notebook shows, and their metadata."""
-        self._know_all_cells()
+    def formats(self, value: Any) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Return a value in the formats that a notebook shows, and their metadata."""
+        self._register_cells()
         formatter: Any = self._shell.display_formatter
         data, metadata = formatter.format(value)
         return data, metadata
 
-    def _know_all_cells(self) -> None:
+    def _register_cells(self) -> None:
         self._shell.compile._filename_map.update(sources.numbers_of_cells())
 
     def close(self) -> None:
-        """Free what a shell holds beside memory."""
+        """Close the event loop."""
         if self._loop is not None:
             self._loop.close()
             asyncio.set_event_loop(None)
 
     def _in_a_loop(self, text: str) -> Any:
-        """Run a cell as a kernel does: in the event loop that all cells share, so that a later one can await a task."""
+        """Run a cell as a kernel does: in the event loop of all cells, so that a later cell can await a task."""
         if self._loop is None or self._loop.is_closed():
             self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
@@ -269,12 +269,12 @@ class Shell:
             transformed, failed = shell.transform_cell(text), None
         except Exception:
             transformed, failed = text, sys.exc_info()
-        how = {"transformed_cell": transformed, "preprocessing_exc_tuple": failed}
-        if not shell.should_run_async(text, **how):
+        options = {"transformed_cell": transformed, "preprocessing_exc_tuple": failed}
+        if not shell.should_run_async(text, **options):
             return shell.run_cell(text, store_history=True)
         result = None
         try:
-            result = await shell.run_cell_async(text, store_history=True, **how)
+            result = await shell.run_cell_async(text, store_history=True, **options)
         finally:
             shell.events.trigger("post_execute")
             shell.events.trigger("post_run_cell", result)
@@ -282,5 +282,5 @@ class Shell:
 
 
 def _ask(*_args: Any, **_kwargs: Any) -> str:
-    """`getpass.getpass()`: refused in the words of `input()`."""
+    """Refuse `getpass.getpass()` with the message of `input()`."""
     return input()

@@ -1,8 +1,9 @@
-"""The process beside the worker that speaks to a kernel as Jupyter does: sends it cells, gathers what they put out.
+"""The process next to the worker that talks to a kernel as Jupyter does: it sends cells and collects their outputs.
 
-It is forked before the kernel is there, lives as long as the box, and lives in it: what it tells is a claim like all
-that comes out of the box. One JSON object a line, in either direction. Requests are `{"cells": [{"number", "source"}],
-"cell_s", "whole_s"}`, answers `{"cells": [...]}` as notebook.py describes them, or `{"failed": why}`.
+It is forked before the kernel starts, and it lives in the box as long as the box: its answers are untrusted values,
+like everything that comes out of a box. Each message is one line with a JSON object. Requests are `{"cells":
+[{"number", "source"}], "cell_s", "whole_s"}`, answers `{"cells": [...]}` as notebooks.py describes them, or `{"failed":
+why}`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .cell_outputs import Outputs
 Cell = Dict[str, Any]
 
 READY_S = 20.0
-"""Wall seconds for a kernel to come up: an interpreter of another language may start slowly."""
+"""Wall seconds for a kernel to start: an interpreter of another language may be slow."""
 _INTERRUPTS, _INTERRUPT_S = 5, 1.0
 """How often a cell that exceeds its time is interrupted, and how long each interrupt has to take effect."""
 _POLL_S = 0.1
@@ -31,7 +32,7 @@ NO_KERNEL = "the kernel did not answer any more"
 
 
 def serve(channel: socket.socket, connect: Callable[[], "Kernel"]) -> NoReturn:
-    """Be the client of the kernel that `connect` reaches, until the other side closes the channel. Never returns."""
+    """Run the client of the kernel that `connect` reaches until the other side closes the channel; never returns."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -51,13 +52,13 @@ def serve(channel: socket.socket, connect: Callable[[], "Kernel"]) -> NoReturn:
 
 
 class Kernel:
-    """A running kernel, through a client of jupyter_client's."""
+    """A running kernel, reached through a client of jupyter_client."""
 
     def __init__(self, client: Any, interrupt: Callable[[], Any], end: Callable[[], Any]) -> None:
         """Wait until the kernel answers.
 
         Raises:
-            RuntimeError: it does not within 20 s.
+            RuntimeError: It does not answer within 20 s.
         """
         self._client, self._interrupt, self.end = client, interrupt, end
         client.start_channels()
@@ -78,10 +79,10 @@ class Kernel:
         if left_s <= 0 or not self._answers:
             return {**result, "skipped": NOT_RUN if self._answers else NO_KERNEL}
         sent = self._client.execute(cell["source"], allow_stdin=False, stop_on_error=False)
-        in_time = self._gather(sent, outputs, began + left_s)
+        in_time = self._collect(sent, outputs, began + left_s)
         for _ in range(0 if in_time else _INTERRUPTS):
             self._interrupt()
-            if self._gather(sent, outputs, time.monotonic() + _INTERRUPT_S):
+            if self._collect(sent, outputs, time.monotonic() + _INTERRUPT_S):
                 break
         else:
             self._answers = in_time
@@ -92,8 +93,8 @@ class Kernel:
         wall_s = time.monotonic() - began
         return {**result, "status": status, "raised": raised, "outputs": found, "wall_s": wall_s, "skipped": ""}
 
-    def _gather(self, sent: str, outputs: Outputs, until: float) -> bool:
-        """Take what the kernel says about one request; False when it has not become idle by then."""
+    def _collect(self, sent: str, outputs: Outputs, until: float) -> bool:
+        """Collect the kernel's messages about one request; return False if it is not idle by `until`."""
         while time.monotonic() < until:
             try:
                 message = self._client.get_iopub_msg(timeout=_POLL_S)
@@ -103,29 +104,29 @@ class Kernel:
                 continue
             if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
                 return True
-            _take(message["msg_type"], message["content"], outputs)
+            _add_output(message["msg_type"], message["content"], outputs)
         return False
 
 
-def _take(kind: str, content: Dict[str, Any], outputs: Outputs) -> None:
+def _add_output(kind: str, content: Dict[str, Any], outputs: Outputs) -> None:
     if kind == "stream":
         outputs.stream(str(content["name"]), str(content["text"]))
     elif kind == "execute_result":
         outputs.result(content["data"], content["metadata"], content["execution_count"])
     elif kind in ("display_data", "update_display_data"):
-        put_out = outputs.display if kind == "display_data" else outputs.update
-        put_out(content["data"], content["metadata"], (content.get("transient") or {}).get("display_id"))
+        add = outputs.display if kind == "display_data" else outputs.update
+        add(content["data"], content["metadata"], (content.get("transient") or {}).get("display_id"))
     elif kind == "error":
         outputs.traceback(str(content["ename"]), str(content["evalue"]), [str(line) for line in content["traceback"]])
     elif kind == "clear_output":
-        outputs.clear(bool(content["wait"]))
+        outputs.clear(wait=bool(content["wait"]))
 
 
-def _raised(name: str, words: str, limit: Optional[str] = None) -> Dict[str, Any]:
-    """As raised.py describes an exception; of another language there is no more than its name and its words."""
+def _raised(name: str, message: str, limit: Optional[str] = None) -> Dict[str, Any]:
+    """Describe an exception as raised.py does; of another language only its name and its message are known."""
     return {
         "type": name[:100],
-        "message": words[:1000],
+        "message": message[:1000],
         "frames": [],
         "missing_module": None,
         "lacking": None,

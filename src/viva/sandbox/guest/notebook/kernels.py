@@ -1,10 +1,10 @@
-"""`kernel: true`: notebooks run by a stock kernel, in the box; imported only where the assignment asks for it.
+"""`kernel: true`: run notebooks with a stock kernel in the box; imported only if the assignment asks for it.
 
-The kernel for Python is ipykernel's own application in the worker's main thread, so that the student's objects are
-where every other operation looks for them, and widgets find the comm messages that they need. A process beside it
-(kernel_client.py) is its client. They speak through sockets that are files in the box; there is no network.
+The kernel for Python is ipykernel's own application in the worker's main thread. So every other operation finds the
+student's objects, and widgets get the comm messages that they need. Another process (kernel_client.py) is its client.
+They communicate through sockets that are files in the box; there is no network.
 
-Kernels of other languages are programs that the client starts; of them only what the cells put out is known.
+Kernels of other languages are programs that the client starts; only the outputs of their cells are known.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from ..loading import import_denylist, sources
 from ..loading.modules import Loading
-from ..loading.namespaces import Spaces
+from ..loading.namespaces import Namespaces
 from ..values.raised import Raised, describe
 from . import kernel_client, shell_lines
 from .notebooks import define_the_rest
@@ -31,67 +31,69 @@ Cell = Dict[str, Any]
 PYTHON = "python"
 _FIRST_PORT = 1
 _TICK_S = 0.2
-"""How often the kernel's loop wakes up: an interrupt that another thread has caught would wait in an `await`."""
+"""Seconds between wake-ups of the kernel's loop: without them, an `await` would delay an interrupt."""
 
 
 class KernelNotebooks:
-    """Loads notebooks into a box by a kernel; the same face as notebook.Notebooks."""
+    """Loads notebooks into a box with a kernel; has the same interface as `notebooks.Notebooks`."""
 
-    def __init__(self, spaces: Spaces, loading: Loading) -> None:
-        """Args:
-        spaces: names of what is loaded.
-        loading: what makes the process look as if the student had started it.
+    def __init__(self, namespaces: Namespaces, loading: Loading) -> None:
+        """Prepare to start kernels.
+
+        Args:
+            namespaces: where the namespaces of notebooks are added.
+            loading: makes the process look as if the student had started it.
 
         Raises:
-            RuntimeError: this system has no fork.
+            RuntimeError: This system has no fork.
         """
         if not hasattr(os, "fork"):
             raise RuntimeError("a kernel needs fork and sockets that are files, which this system does not have")
-        self._spaces, self._loading = spaces, loading
+        self._namespaces, self._loading = namespaces, loading
         self._running: Dict[str, Any] = {}
 
     def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
-        """Run the cells in order; see Notebooks.load for what comes back.
+        """Run the cells in order; returns what `Notebooks.load` returns.
 
-        A cell that exceeds `cell_s`, or the notebook `whole_s`, is interrupted as a person interrupts a kernel; one
-        that will not be interrupted ends with the box.
+        A cell that exceeds `cell_s`, or exceeds `whole_s` with the cells before it, is interrupted as a person
+        interrupts a kernel. A cell that cannot be interrupted ends with the box.
 
         Raises:
-            RuntimeError: the kernel does not start.
+            RuntimeError: The kernel does not start.
         """
         path, name = str(request["path"]), str(request["kernel"])
         self._loading.prepare(request, path)
         kernel = self._running.get(name) or (_PythonKernel() if name == PYTHON else _OtherKernel(name))
         self._running[name] = kernel
-        asked = {
+        cells = {
             "cells": [{"number": int(c["number"]), "source": str(c["source"])} for c in request["cells"]],
             "cell_s": float(request["cell_s"]),
             "whole_s": float(request["whole_s"]),
         }
         namespace = kernel.begin()
         if namespace is not None:
-            self._spaces.add(path, namespace)
-        answer = kernel.answer(asked)
+            self._namespaces.add(path, namespace)
+        answer = kernel.answer(cells)
         if "failed" in answer:
             raise RuntimeError(f"the kernel could not be used: {answer['failed']}")
         return {"cells": answer["cells"], "forbidden": import_denylist.tried()}
 
 
 class _OtherKernel:
-    """A program that the client starts, as the kernel spec of this name says."""
+    """A program that the client starts, according to the kernel spec of this name."""
 
     def __init__(self, name: str) -> None:
         self._client = _Client(functools.partial(_start_other, name))
 
     def begin(self) -> Optional[Dict[str, Any]]:
-        """There is no namespace that we could look into."""
+        """Return None: the namespace is in another program."""
         return None
 
-    def answer(self, asked: Dict[str, Any]) -> Dict[str, Any]:
-        """What the client says."""
-        self._client.ask(asked)
+    def answer(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Return the client's answer."""
+        self._client.ask(request)
         while True:
-            answer = self._client.more()
+            answer = self._client.read_more()
             if answer is not None:
                 return answer
 
@@ -123,7 +125,7 @@ class _PythonKernel:
         self._used = False
 
     def begin(self) -> Dict[str, Any]:
-        """The namespace for the next notebook: two notebooks are two programs."""
+        """Return the namespace of the next notebook: two notebooks are two programs."""
         if self._used:
             module = types.ModuleType("__main__")
             sys.modules["__main__"] = module
@@ -135,13 +137,13 @@ class _PythonKernel:
         namespace: Dict[str, Any] = self._shell.user_ns
         return namespace
 
-    def answer(self, asked: Dict[str, Any]) -> Dict[str, Any]:
-        """Let the kernel work until the client has run all cells."""
+    def answer(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        """Run the kernel's loop until the client has run all cells; return the client's answer."""
         loop = self._app.kernel.io_loop
         answers: List[Dict[str, Any]] = []
 
-        def hear(*_event: Any) -> None:
-            answer = self._client.more()
+        def receive(*_event: Any) -> None:
+            answer = self._client.read_more()
             if answer is not None:
                 answers.append(answer)
                 loop.stop()
@@ -153,23 +155,23 @@ class _PythonKernel:
         outer = sys.stdout, sys.stderr, sys.displayhook, signal.getsignal(signal.SIGINT)
         sys.stdout, sys.stderr, sys.displayhook = self._streams
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        loop.add_handler(self._client.fileno(), hear, loop.READ)
+        loop.add_handler(self._client.fileno(), receive, loop.READ)
         try:
-            self._client.ask(asked)
+            self._client.ask(request)
             tick()
             while not answers:
-                loop.start()  # `exit()` stops it; the cells after it are run all the same
+                loop.start()  # `exit()` stops the loop; later cells still run
         finally:
             loop.remove_handler(self._client.fileno())
             sys.stdout, sys.stderr, sys.displayhook = outer[:3]
             signal.signal(signal.SIGINT, outer[3])
         [answer] = answers
         for cell in answer.get("cells", ()):
-            told = self._raised.get(cell["number"])
-            if told is not None and cell["status"] == "timeout":
-                cell["raised"] = {**cell["raised"], "frames": told["frames"]}
-            elif told is not None:
-                cell["status"], cell["raised"] = "raised", told
+            raised = self._raised.get(cell["number"])
+            if raised is not None and cell["status"] == "timeout":
+                cell["raised"] = {**cell["raised"], "frames": raised["frames"]}
+            elif raised is not None:
+                cell["status"], cell["raised"] = "raised", raised
         return answer
 
     def _remember(self, result: Any) -> None:
@@ -184,7 +186,7 @@ class _PythonKernel:
 
 
 class _Client:
-    """Our end of the client's process."""
+    """The worker's end of the connection to the client's process."""
 
     def __init__(self, connect: Callable[[], kernel_client.Kernel]) -> None:
         self._channel, theirs = socket.socketpair()
@@ -195,15 +197,15 @@ class _Client:
         self._read = b""
 
     def fileno(self) -> int:
-        """For an event loop."""
+        """Return the descriptor, for an event loop."""
         return self._channel.fileno()
 
-    def ask(self, asked: Dict[str, Any]) -> None:
-        """Send a request; it may be larger than what the socket holds, and the client reads all the time."""
-        self._channel.sendall(json.dumps(asked).encode() + b"\n")
+    def ask(self, request: Dict[str, Any]) -> None:
+        """Send a request; it may exceed the buffer of the socket, because the client always reads."""
+        self._channel.sendall(json.dumps(request).encode() + b"\n")
 
-    def more(self) -> Optional[Dict[str, Any]]:
-        """Take in what has come; the answer once it is whole."""
+    def read_more(self) -> Optional[Dict[str, Any]]:
+        """Read what has arrived; return the answer once it is complete."""
         data = self._channel.recv(1 << 20)
         if not data:
             return {"failed": "the process that speaks to the kernel has ended"}
@@ -216,13 +218,13 @@ class _Client:
 
 
 def _application(file: str) -> Any:
-    """The kernel, ready to be asked, and what it puts in the place of the standard streams and the display hook."""
+    """Start the kernel; return it, and its replacements of the standard streams and the display hook."""
     from ipykernel.kernelapp import IPKernelApp
 
     outer = sys.stdout, sys.stderr, sys.displayhook
     app: Any = IPKernelApp.instance()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it can open no port, where it would listen to its own forks
+        warnings.simplefilter("ignore")  # it warns that it cannot open a port for its own forks
         app.initialize(["-f", file, "--HistoryManager.hist_file=:memory:", "--log-level=CRITICAL"])
     app.kernel.start()
     streams = sys.stdout, sys.stderr, sys.displayhook
@@ -231,7 +233,7 @@ def _application(file: str) -> Any:
 
 
 def _connect(file: str, worker: int) -> kernel_client.Kernel:
-    """In the client's process: reach the kernel in the worker."""
+    """Connect to the kernel in the worker; runs in the client's process."""
     from jupyter_client.blocking.client import BlockingKernelClient
 
     client = BlockingKernelClient(connection_file=file)
@@ -240,7 +242,7 @@ def _connect(file: str, worker: int) -> kernel_client.Kernel:
 
 
 def _start_other(name: str) -> kernel_client.Kernel:
-    """In the client's process: start a kernel of another language."""
+    """Start a kernel of another language; runs in the client's process."""
     from jupyter_client.manager import KernelManager
 
     folder = tempfile.mkdtemp(prefix="kernel-")

@@ -1,7 +1,7 @@
-"""Run a notebook's cells in this process: no kernel, no zmq; outputs as nbformat describes them.
+"""Run a notebook's cells in this process, without kernel or zmq; outputs have the form of nbformat.
 
-Most submissions are ordinary Python in cells and run as such; one with magics, shell lines, `display` or top-level
-await gets an IPython shell (shell.py), which costs more. What the file says cells have put out before is ignored.
+Most submissions are ordinary Python in cells and run as such. One with magics, shell lines, `display` or top-level
+await gets an IPython shell (ipython_shell.py), which is slower. Outputs that are stored in the file are ignored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Union
 
 from ..loading import import_denylist, sources
 from ..loading.modules import Loading
-from ..loading.namespaces import Spaces
+from ..loading.namespaces import Namespaces
 from ..loading.statements import Source
 from ..process import alarm
 from ..process.alarm import SoftTimeout, within
@@ -33,13 +33,13 @@ _FOR_IPYTHON = re.compile(
     r"|\bdisplayhook\b|\b(exit|quit)\b|\bpyplot\b|\bplt\.|\b(matplotlib|pylab|seaborn)\b",
     re.M,
 )
-"""Lenient: what only looks like a magic costs some milliseconds, one that is missed would cost the cell."""
+"""It matches too much on purpose: a false match costs some milliseconds, a missed one would cost the cell."""
 _REST_S = 5.0
-"""Wall seconds for what a failed cell defines after its failure; a library may have to be imported."""
-_TELLING_S = 15.0
-"""Wall seconds for a traceback: it reads the student's sources, and may ask for the words of their exceptions.
+"""Wall seconds for the definitions after the failure of a cell; a library may have to be imported."""
+_TRACEBACK_S = 15.0
+"""Wall seconds for a traceback, which reads the student's sources and may run `__str__` of their exceptions.
 
-The frames of an endless recursion take IPython a second, and five on a machine with five times too much to do.
+The frames of an endless recursion take IPython a second, and five seconds on a machine with five times its load.
 """
 _perf_counter, _settrace = time.perf_counter, sys.settrace
 
@@ -47,16 +47,16 @@ _perf_counter, _settrace = time.perf_counter, sys.settrace
 class Notebooks:
     """Loads notebooks into a box."""
 
-    def __init__(self, spaces: Spaces, loading: Loading) -> None:
-        self._spaces, self._loading = spaces, loading
+    def __init__(self, namespaces: Namespaces, loading: Loading) -> None:
+        self._namespaces, self._loading = namespaces, loading
         self._count = 0
         self._cell: Callable[[Cell, Optional[float]], Cell] = _not_begun
 
     def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
-        """Run the cells in order in one namespace; a cell that raises, hangs or is no Python costs only itself.
+        """Run the cells in order in one namespace; if a cell raises, hangs or is not Python, the others still run.
 
-        Of such a cell, what defines names after the place where it failed is run all the same: often it failed because
-        a library, a file or a device is there in the student's environment and not here.
+        In a cell that failed, the definitions after the failure still run: often it failed because a library, a file
+        or a device exists in the student's environment but not here.
 
         Returns:
             `{"cells": [{"number", "status", "raised", "outputs", "wall_s", "skipped"}], "forbidden": [str]}` with
@@ -70,19 +70,19 @@ class Notebooks:
         }
 
     def begin(self, request: Dict[str, Any]) -> None:
-        """Make all ready for the cells, of which `next_cell` then runs one at a time."""
+        """Prepare to run the cells; `next_cell` then runs one at a time."""
         self._count += 1
         path = str(request.get("path") or f"notebook{self._count if self._count > 1 else ''}.ipynb")
         self._loading.prepare(request, path)
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
-        self._spaces.add(path, vars(module))
+        self._namespaces.add(path, vars(module))
         only_definitions = request.get("mode") == "definitions"
         run: Any = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
         self._cell = run.cell
 
     def next_cell(self, request: Dict[str, Any]) -> Cell:
-        """Run one cell, given as `cell`, for at most `cell_s` seconds; comes back as one of the cells of `load`."""
+        """Run the cell `cell` for at most `cell_s` seconds; return it as `load` returns a cell."""
         return self._cell(request["cell"], request.get("cell_s"))
 
 
@@ -91,7 +91,7 @@ def _not_begun(_cell: Cell, _limit_s: Optional[float]) -> Cell:
 
 
 class WholeCells:
-    """Runs whole cells; `lenient`: what a cell defines after the place where it failed is run all the same."""
+    """Runs whole cells; if `lenient`, the definitions after a cell's failure still run."""
 
     def __init__(self, module: types.ModuleType, cells: List[Cell], *, lenient: bool = True) -> None:
         self._outputs, self._namespace = Outputs(), vars(module)
@@ -99,7 +99,7 @@ class WholeCells:
         self._cells = _runner(module, self._outputs, cells)
 
     def cell(self, cell: Cell, limit_s: Optional[float]) -> Cell:
-        """Run one, and say what came of it, as `Notebooks.load` does."""
+        """Run one cell, and return its result as `Notebooks.load` does."""
         number, began = int(cell["number"]), _perf_counter()
         self._outputs.begin()
         if alarm.time_is_up():
@@ -110,23 +110,23 @@ class WholeCells:
         except BaseException as error:
             raised = describe(error)
             status = "timeout" if isinstance(error, SoftTimeout) else "raised"
-            self._tell(error, raised)
+            self._show_error(error, raised)
             if self._lenient:
                 define_the_rest(self._namespace, number, str(cell["source"]), error)
         return _result(number, status, raised, self._outputs.finished(), _perf_counter() - began)
 
-    def _tell(self, error: BaseException, raised: Raised) -> None:
-        """Put the exception out; in a form of our own where printing it fails, hangs, or the time is up."""
+    def _show_error(self, error: BaseException, raised: Raised) -> None:
+        """Add the exception to the outputs; use a simple form if printing it fails, hangs, or the time is up."""
         try:
             if isinstance(error, SoftTimeout):
                 raise error
-            within(_TELLING_S, lambda: self._cells.tell(error, raised))
+            within(_TRACEBACK_S, lambda: self._cells.show_error(error, raised))
         except BaseException:
             self._outputs.error(raised)
 
 
 class _Definitions:
-    """Runs what defines names (definitions.py), and lists the rest."""
+    """Runs definitions only (definitions.py), and lists the rest."""
 
     def __init__(self, module: types.ModuleType) -> None:
         self._namespace = vars(module)
@@ -155,11 +155,11 @@ class _Definitions:
 
 
 def define_the_rest(namespace: Dict[str, Any], number: int, text: str, error: BaseException) -> None:
-    """Run what a cell defines after the place where it raised `error`; never raises.
+    """Run the definitions of a cell after the statement that raised `error`; never raises.
 
-    What it prints is left out: a notebook shows nothing of a cell after an error.
+    Their output is left out: a notebook shows nothing of a cell after an error.
     """
-    _settrace(None)  # a debugger that found nobody to talk to
+    _settrace(None)  # a debugger without a terminal would raise again
     if alarm.time_is_up():
         return
     try:
@@ -167,11 +167,11 @@ def define_the_rest(namespace: Dict[str, Any], number: int, text: str, error: Ba
             source = Source(without_magics(text)[0], sources.remember_cell(number, text))
             within(_REST_S, lambda: source.define_the_rest(namespace, error))
     except BaseException:
-        return  # the cell's own error has been told
+        return  # the cell's own error has been reported
 
 
 def needs_shell(text: str) -> bool:
-    """Whether the text of a cell looks as if only IPython could run it as a stock kernel does."""
+    """Return whether the text of a cell looks as if only IPython could run it like a stock kernel."""
     return _FOR_IPYTHON.search(text) is not None
 
 
@@ -180,7 +180,7 @@ def _runner(module: types.ModuleType, outputs: Outputs, cells: List[Cell]) -> Un
         try:
             from .ipython_shell import Shell
         except ImportError:
-            return PlainCells(module, outputs)  # which says so beside each cell that has lines for IPython
+            return PlainCells(module, outputs)  # it adds a note to each cell with lines for IPython
         return Shell(module, outputs)
     return PlainCells(module, outputs)
 

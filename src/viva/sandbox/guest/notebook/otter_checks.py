@@ -1,7 +1,7 @@
-"""Tests that an otter notebook asks for by `grader.check("q1")`: run in the namespace of the cell that asks.
+"""Tests that an otter notebook runs by `grader.check("q1")`, in the namespace of the cell that calls it.
 
-Stands in for otter's own package, which need not be there: a test file is a list of doctests, or a module of functions
-decorated with `test_case` whose arguments are names of the student's. Each case passes or fails by itself.
+This replaces otter's own package, which need not be installed. A test file is a list of doctests, or a module of
+functions decorated with `test_case` whose arguments are the student's names. Each case passes or fails on its own.
 """
 
 from __future__ import annotations
@@ -20,28 +20,29 @@ from ..values.raised import describe
 
 Case = Dict[str, Any]
 
-_WORDS = 4000
+_MOST_CHARACTERS = 4000
 
 
 class test_case:  # noqa: N801  # the name that test files import
-    """The decorator of one case; what it says of points and visibility was read elsewhere."""
+    """The decorator of one case; its points and visibility are read elsewhere."""
 
     def __init__(self, name: Any = None, *_args: Any, **_kwargs: Any) -> None:
         self.name = name
         self.function: Callable[..., Any] = lambda: None
 
     def __call__(self, function: Callable[..., Any]) -> "test_case":
+        """Store the function, and return this case in its place."""
         self.function = function
         return self
 
     def run(self, namespace: Dict[str, Any]) -> None:
-        """Call it with the student's values of its arguments' names, None where there is none; `env` is all of them."""
+        """Call the case with the student's values of its argument names, or None; `env` gets all of them."""
         names = inspect.signature(self.function).parameters
         self.function(**{name: namespace if name == "env" else namespace.get(name) for name in names})
 
 
 class Results:
-    """What `grader.check` returns: shown beside the cell, as at home."""
+    """What `grader.check` returns; the notebook shows it as otter would."""
 
     def __init__(self, name: str, cases: List[Case]) -> None:
         self.name, self.cases = name, cases
@@ -55,11 +56,11 @@ class Results:
 
 
 class OtterChecks:
-    """The tests of one notebook, and what they came to.
+    """The tests of one notebook, and their results.
 
     Args:
-        tests: by the name under which a notebook asks: `{"name": str, "doctests": [str]}`, or `{"name": str, "source":
-            str}` for a module of cases.
+        tests: by the name that the notebook passes to `check`: `{"name": str, "doctests": [str]}`, or `{"name": str,
+            "source": str}` for a module of cases.
     """
 
     def __init__(self, tests: Dict[str, Dict[str, Any]]) -> None:
@@ -67,7 +68,7 @@ class OtterChecks:
         self._results: Dict[str, List[Case]] = {}
 
     def install(self) -> None:
-        """Let the student's cells import `otter`."""
+        """Make `otter` importable for the student's cells."""
         package, files = types.ModuleType("otter"), types.ModuleType("otter.test_files")
         package.__path__ = []
         vars(files).update(test_case=test_case)
@@ -75,10 +76,10 @@ class OtterChecks:
         sys.modules.update({"otter": package, "otter.test_files": files})
 
     def check(self, name: str, namespace: Dict[str, Any]) -> List[Case]:
-        """Run a test now; what it came to earlier is forgotten.
+        """Run a test now, and replace its earlier result.
 
         Raises:
-            FileNotFoundError: there is no test of that name.
+            FileNotFoundError: There is no test of that name.
         """
         if name not in self._tests:
             raise FileNotFoundError(f"Test {name} does not exist")
@@ -91,12 +92,12 @@ class OtterChecks:
         return self._results[name]
 
     def outcome(self, name: str, namespace: Dict[str, Any], *, again: bool) -> List[Case]:
-        """What the cases of a test came to at last; the test is run where nobody asked for it, or `again`."""
+        """Return the last result of a test's cases; run the test if it has no result yet, or if `again` is set."""
         return self.check(name, namespace) if again or name not in self._results else self._results[name]
 
 
 def _notebook(checks: OtterChecks) -> type:
-    """The class that a notebook makes its `grader` of."""
+    """Make the class of a notebook's `grader`."""
 
     class Notebook:
         def __init__(self, *_args: Any, **_kwargs: Any) -> None:
@@ -109,7 +110,7 @@ def _notebook(checks: OtterChecks) -> type:
         def _nothing(self, *_args: Any, **_kwargs: Any) -> None:
             pass
 
-        check_all = export = to_pdf = add_plugin_files = run_plugin = _nothing  # left out where it grades
+        check_all = export = to_pdf = add_plugin_files = run_plugin = _nothing  # otter skips these while it grades
 
     return Notebook
 
@@ -118,10 +119,10 @@ def _doctest(name: str, text: str, namespace: Dict[str, Any]) -> Case:
     examples = [part for part in doctest.DocTestParser().parse(text, name) if isinstance(part, doctest.Example)]
     test = doctest.DocTest(examples, namespace, name, None, None, text)
     runner = doctest.DocTestRunner(verbose=False)
-    told = io.StringIO()
-    with redirect_stdout(told), redirect_stderr(told):
+    printed = io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
         runner.run(test, clear_globs=False)
-    words = told.getvalue()[:_WORDS]
+    words = printed.getvalue()[:_MOST_CHARACTERS]
     return {"passed": runner.failures == 0, "words": words, "raised": None}
 
 

@@ -1,7 +1,7 @@
-"""Cells that are ordinary Python, run without IPython: the last expression is displayed as a notebook displays it.
+"""Run cells that are ordinary Python without IPython; the last expression is displayed as in a notebook.
 
-What only IPython shows as a stock kernel does (an exception, a value in several forms, a cell that is no Python as it
-stands) is left to it where the fork server has loaded it: a shell is made in the box when the first such thing comes.
+Only IPython shows some things like a stock kernel: an exception, a value in several formats, a cell that is not valid
+Python. If the fork server has loaded IPython, a shell is made in the box at the first of these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .cell_outputs import Outputs, Streams
 _SHELL_LINE = re.compile(r"^([ \t]*)(?:[%!].*|\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*$", re.M)
 _CELL_MAGIC = re.compile(r"\A\s*%%(\w+)")
 _PYTHON_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
-"""Cell magics around ordinary Python."""
+"""Cell magics that contain ordinary Python."""
 _RICH = {
     "_repr_html_": "text/html",
     "_repr_markdown_": "text/markdown",
@@ -29,13 +29,13 @@ _RICH = {
     "_repr_svg_": "image/svg+xml",
 }
 _RICH_OTHERS = ["png", "jpeg", "pdf", "javascript", "json", "mimebundle"]
-_SHOWN_BY_IPYTHON = (*_RICH, *(f"_repr_{name}_" for name in _RICH_OTHERS), "_ipython_display_")
+_RICH_METHODS = (*_RICH, *(f"_repr_{name}_" for name in _RICH_OTHERS), "_ipython_display_")
 _UNDERSCORES = ("_", "__", "___")
 _compile, _eval = compile, eval
 
 
 def without_magics(text: str) -> Tuple[str, List[str]]:
-    """The Python of a cell with every line kept in its place, and the lines that only IPython understands."""
+    """Return the Python of a cell with unchanged line numbers, and the lines that only IPython understands."""
     cell_magic = _CELL_MAGIC.match(text)
     if cell_magic and cell_magic.group(1) not in _PYTHON_MAGICS:
         return "", [f"the cell %%{cell_magic.group(1)}"]
@@ -49,20 +49,20 @@ def without_magics(text: str) -> Tuple[str, List[str]]:
 
 
 class PlainCells:
-    """Runs cells in a module's namespace; the same face as shell.Shell."""
+    """Runs cells in a module's namespace; has the same interface as `ipython_shell.Shell`."""
 
     def __init__(self, module: types.ModuleType, outputs: Outputs) -> None:
         self._module, self._namespace, self._outputs = module, vars(module), outputs
         self._flags = 0
         self._shell: Any = None
-        self._unders: List[Any] = []
+        self._last_results: List[Any] = []
         figures.use_for_notebooks(outputs)
 
     def run(self, number: int, text: str) -> None:
         """Run a cell.
 
         Raises:
-            BaseException: what the cell raises; a SyntaxError costs the whole cell.
+            BaseException: The cell raised it; after a SyntaxError nothing of the cell has run.
         """
         try:
             self._run(number, text)
@@ -70,37 +70,37 @@ class PlainCells:
             with Streams(self._outputs):
                 figures.show()
 
-    def tell(self, error: BaseException, raised: Raised) -> None:
-        """Put out what `run` has raised."""
+    def show_error(self, error: BaseException, raised: Raised) -> None:
+        """Add what `run` has raised to the outputs."""
         shell = self._shell_if_loaded()
         if shell is None:
             self._outputs.error(raised)
         else:
-            shell.explain(error, raised)
+            shell.show_foreign_error(error)
 
     def _run(self, number: int, text: str) -> None:
         filename = sources.remember_cell(number, text)
         python, left_out = without_magics(text)
         if left_out:
-            words = "; ".join(left_out)[:500]
-            self._outputs.stream("stderr", f"IPython is not installed here, so these lines were left out: {words}\n")
+            lines = "; ".join(left_out)[:500]
+            self._outputs.stream("stderr", f"IPython is not installed here, so these lines were left out: {lines}\n")
         tree = self._parsed(python, filename)
         if tree is None:
             self._shell.run(number, text)
             return
         self._flags |= future_flags(tree)
-        self._namespace.pop("__warningregistry__", None)  # each cell warns anew, as in IPython
+        self._namespace.pop("__warningregistry__", None)  # each cell warns again, as in IPython
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         with Streams(self._outputs):
             exec(_compile(tree, filename, "exec", self._flags, dont_inherit=True), self._namespace)
             if isinstance(last, ast.Expr):
                 expression = _compile(ast.Expression(last.value), filename, "eval", self._flags, dont_inherit=True)
                 value = _eval(expression, self._namespace)
-                if value is not None and not _is_kept_quiet(last, python):
+                if value is not None and not _ends_with_semicolon(last, python):
                     self._show(value, number)
 
     def _parsed(self, python: str, filename: str) -> Optional[ast.Module]:
-        """None where IPython may know more than Python: of cells indented as a whole, or pasted with their prompts."""
+        """Parse a cell; return None if IPython may still run it: it accepts indented cells, and pasted prompts."""
         try:
             return ast.parse(python, filename)
         except SyntaxError:
@@ -109,18 +109,18 @@ class PlainCells:
             return None
 
     def _show(self, value: Any, number: int) -> None:
-        data, metadata = self._forms(value)
+        data, metadata = self._formats(value)
         self._remember(value)
         if data:
             self._outputs.result(data, metadata, number)
 
-    def _forms(self, value: Any) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """A value in the forms that a notebook shows, and their metadata."""
+    def _formats(self, value: Any) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Return a value in the formats that a notebook shows, and their metadata."""
         pretty: Callable[[Any], str] = getattr(sys.modules.get("IPython.lib.pretty"), "pretty", repr)
-        rich = any(getattr(type(value), method, None) is not None for method in _SHOWN_BY_IPYTHON)
+        rich = any(getattr(type(value), method, None) is not None for method in _RICH_METHODS)
         shell = self._shell_if_loaded() if rich else None
         if shell is not None:
-            data, metadata = shell.forms(value)
+            data, metadata = shell.formats(value)
             return data, metadata
         data = {"text/plain": pretty(value)}
         for method, mime in _RICH.items() if rich else ():
@@ -131,24 +131,24 @@ class PlainCells:
         return data, {}
 
     def _remember(self, value: Any) -> None:
-        """`_`, `__` and `___` are the last results, unless the student's code uses the names itself."""
-        own = dict(zip(_UNDERSCORES, self._unders))
+        """Store the last results in `_`, `__` and `___`, unless the student's code uses these names itself."""
+        own = dict(zip(_UNDERSCORES, self._last_results))
         if all(own.get(name) is self._namespace.get(name) for name in _UNDERSCORES):
-            self._unders = [value, *self._unders[:2]]
-            self._namespace.update(zip(_UNDERSCORES, self._unders))
+            self._last_results = [value, *self._last_results[:2]]
+            self._namespace.update(zip(_UNDERSCORES, self._last_results))
 
     def _shell_if_loaded(self) -> Optional[Any]:
-        """A shell beside us; None where the fork server has not loaded IPython: that costs more than it is worth."""
+        """Return a shell, or None if the fork server has not loaded IPython, which is too slow to load here."""
         if self._shell is None and "IPython.core.ultratb" in sys.modules:
             from .ipython_shell import Shell
 
             names = dict(self._namespace)
             self._shell = Shell(self._module, self._outputs)
-            self._namespace.update(names)  # the student's `In`, `exit` or `_` come before the shell's
+            self._namespace.update(names)  # the student's `In`, `exit` or `_` take precedence over the shell's
         return self._shell
 
 
-def _is_kept_quiet(last: ast.Expr, text: str) -> bool:
-    """Whether a semicolon follows the last expression."""
+def _ends_with_semicolon(last: ast.Expr, text: str) -> bool:
+    """Return whether a semicolon follows the last expression, which suppresses its display."""
     line = text.splitlines()[(last.end_lineno or 1) - 1].encode("utf-8", "surrogatepass")
     return line[last.end_col_offset :].strip().startswith(b";")

@@ -1,4 +1,4 @@
-"""Shell lines of notebooks, `!command`: IPython runs them in a terminal of their own, and a box has none."""
+"""Shell lines of notebooks, `!command`: IPython runs them in a pseudo-terminal, and a box has none."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import sys
 from typing import Any
 
 _INSTALLS = re.compile(r"""\s*(?:\S*python[\d.]*["']?\s+-m\s+)?pip[\d.]*\s+(?:-\S+\s+)*install\b[^;&|]*$""")
-"""Half of all notebooks begin with it: starting pip, only to fail without a network, costs more than to grade them."""
+"""Half of all notebooks begin with it: starting pip, only to fail without a network, takes longer than grading."""
 NOT_INSTALLED = "Nothing is installed while a notebook is graded: the course's libraries are here already.\n"
 
 
 def run(shell: Any, line: str) -> None:
-    """What the command writes goes to the cell, line by line; standard input is empty.
+    """Run a command, and print its output in the cell line by line; standard input is empty.
 
     Args:
-        shell: IPython's; our caller is the function that stands for its `system`, for names in the line are looked
-            up where that is called.
-        line: the command, with names of Python in braces or behind a dollar sign.
+        shell: IPython's shell. The caller must be the replacement of its `system`, because names in the line are
+            looked up in the frame that calls that.
+        line: the command, with Python names in braces or after a dollar sign.
     """
     command: str = shell.var_expand(line, depth=2)
     if _INSTALLS.match(command):
         sys.stdout.write(NOT_INSTALLED)
         shell.user_ns["_exit_code"] = 1
         return
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S602  # the student's own command, in the box
         command,
         shell=True,
         executable=shutil.which("bash", path="/bin:/usr/bin"),

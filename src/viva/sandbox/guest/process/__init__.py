@@ -1,1 +1,1 @@
-"""The processes of a box: the fork server, the box's first process, the student's process and its worker."""
+"""The processes of a box: the fork server, the box's first process, and the student's process with its worker."""

@@ -1,6 +1,6 @@
-"""A time limit without signals, for Windows and beside a main thread: a thread that raises in the one that armed it.
+"""A time limit without signals, for Windows and other threads: a thread raises in the thread that armed it.
 
-It reaches Python code only: a call that sleeps or computes in C is stopped when it comes back.
+It stops Python code only: a call that sleeps or computes in C is stopped when it returns.
 """
 
 from __future__ import annotations
@@ -14,55 +14,55 @@ from typing import Optional, Type
 
 _monotonic, _getpid, _get_ident = time.monotonic, os.getpid, threading.get_ident
 _start = _thread.start_new_thread
-"""threading.Thread would ask `sys.excepthook`, which the student may have put aside."""
+"""Used instead of threading.Thread, which would call `sys.excepthook`, which the student may have replaced."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
 
 class ThreadAlarm:
-    """Raises `error` in the armed thread when the deadline passes, and again until it is disarmed."""
+    """Raises `error` in the armed thread when the deadline passes, and repeats it until it is disarmed."""
 
-    def __init__(self, error: Type[BaseException], again_s: float) -> None:
-        self._error, self._again_s = error, again_s
+    def __init__(self, error: Type[BaseException], repeat_s: float) -> None:
+        self._error, self._repeat_s = error, repeat_s
         self._changed = threading.Condition(threading.RLock())
         self._deadline: Optional[float] = None
         self._target = 0
-        self._struck = False
-        """Whether it has struck since it was last disarmed; the error may still be on its way."""
+        self._raised = False
+        """Whether it has raised since it was last disarmed; the error may still be pending."""
         self._watched_in = 0
-        """The process whose thread watches; a fork has none."""
+        """The process in which the thread runs; after a fork it runs only in the parent."""
 
     def arm(self, deadline: Optional[float]) -> None:
-        """From now on this deadline holds for the calling thread; None for none. What is on its way is called back."""
+        """Set the deadline of the calling thread; None removes it. A pending error is cancelled."""
         while True:
             try:
                 return self._arm(deadline)
             except self._error:
-                self._let_go()
+                self._release_lock()
                 if deadline is not None:
                     raise
-                # The last one struck while it was being disarmed: what had to be in time is over.
+                # The last error came during disarming, when the limited code had already finished.
 
     def _arm(self, deadline: Optional[float]) -> None:
         with self._changed:
             self._deadline = deadline
             if deadline is not None:
                 self._target = _get_ident()
-                self._watch_here()
+                self._start_thread()
                 self._changed.notify()
                 return
-            struck, self._struck = self._struck, False
-        if struck:
-            self._call_back()
+            raised, self._raised = self._raised, False
+        if raised:
+            self._cancel()
 
-    def _watch_here(self) -> None:
+    def _start_thread(self) -> None:
         if self._watched_in != _getpid():
             _start(self._watch, ())
             self._watched_in = _getpid()
 
-    def _call_back(self) -> None:
-        """Leave nothing on its way: strike once more, which takes the place of the last, and take it at once.
+    def _cancel(self) -> None:
+        """Cancel a pending error: raise once more, which replaces it, and catch that at once.
 
-        A null in its place would leave the interpreter looking for it at every step, and under a trace for ever.
+        Clearing it with a null would make the interpreter check for it at every step, and under a trace forever.
         """
         if self._target != _get_ident():
             _raise_in(ctypes.c_ulong(self._target), None)
@@ -74,13 +74,13 @@ class ThreadAlarm:
         except self._error:
             return
 
-    def _let_go(self) -> None:
-        """It may have struck between taking the lock and the block that gives it back."""
+    def _release_lock(self) -> None:
+        """Release the lock if this thread holds it: the error may have come between taking it and the `with` block."""
         try:
             while True:
                 self._changed.release()
         except RuntimeError:
-            return  # it is not ours
+            return  # this thread does not hold it
 
     def _watch(self) -> None:
         with self._changed:
@@ -92,6 +92,6 @@ class ThreadAlarm:
                 if left_s > 0:
                     self._changed.wait(left_s)
                     continue
-                self._struck = True
+                self._raised = True
                 _raise_in(ctypes.c_ulong(self._target), ctypes.py_object(self._error))
-                self._changed.wait(self._again_s)
+                self._changed.wait(self._repeat_s)

@@ -1,4 +1,4 @@
-"""Ending descendants where no namespace does it: as the user of the box at once, or child by child."""
+"""End descendants where no namespace does it: all processes of the box's user at once, or child by child."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Container, Set
 
 
 def children() -> Set[int]:
-    """Pids of this (single-threaded) process's children; empty where /proc cannot say."""
+    """Return the pids of this (single-threaded) process's children; empty if /proc does not list them."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children") as file:
             return {int(word) for word in file.read().split()}
@@ -17,7 +17,7 @@ def children() -> Set[int]:
 
 
 def _children_by_scan() -> Set[int]:
-    """The same for kernels built without the list: every process says who its parent is."""
+    """Return the same on kernels without that list, from the parent of every process."""
     me, found = os.getpid(), set()
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -36,20 +36,20 @@ def _children_by_scan() -> Set[int]:
 
 
 def end_orphans(keep: Container[int]) -> None:
-    """Kill every child that is not in `keep`, and all that fall to us when those end, until none is left.
+    """Kill every child that is not in `keep`, and those that are inherited when these end, until none is left.
 
-    We are the subreaper: whatever a box started and left behind becomes our child.
+    This process is the subreaper: whatever a box started and left behind becomes its child.
     """
     while True:
-        strangers = {pid for pid in children() if pid not in keep}
-        if not strangers:
+        orphans = {pid for pid in children() if pid not in keep}
+        if not orphans:
             return
-        for pid in strangers:
+        for pid in orphans:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        for pid in strangers:
+        for pid in orphans:
             try:
                 os.waitpid(pid, 0)
             except ChildProcessError:
@@ -57,7 +57,7 @@ def end_orphans(keep: Container[int]) -> None:
 
 
 def sweep_user(uid: int) -> None:
-    """Kill everything that runs as `uid`, in one call that no fork can outrun; needs root."""
+    """Kill everything that runs as `uid` in one call, which no fork can escape; needs root."""
     helper = os.fork()
     if helper == 0:
         try:
@@ -66,7 +66,7 @@ def sweep_user(uid: int) -> None:
             os.setresuid(uid, uid, uid)
             os.kill(-1, signal.SIGKILL)
         except OSError:
-            pass  # nobody was there
+            pass  # no process of the user was left
         finally:
             os._exit(0)
     os.waitpid(helper, 0)

@@ -1,7 +1,7 @@
-"""The first process of a box: starts the student's process, waits, reports how that ended.
+"""The first process of a box: it starts the student's process, waits, and reports how that ended.
 
-It does next to nothing itself, because every page that it writes is copied once more; the process that is to be the
-student's makes the private places.
+It does almost nothing itself, because every page that it writes is copied once more. The process that becomes the
+student's makes the private mounts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from typing import List, NoReturn, Optional
 
 from ..lockdown import cgroup, clean_environment, descriptors, identity, kernel_calls, kernel_namespaces
-from ..lockdown.root_directory import ENGINE, Jail
+from ..lockdown.root_directory import ENGINE, RootDirectory
 from . import descendants, student_process
 from .box_plan import MISSING_IN_T0, BoxPlan
 
@@ -22,8 +22,8 @@ EXIT_NO_BOX = 71
 
 
 @dataclasses.dataclass
-class Wires:
-    """Descriptors that the examiner sent along with its request."""
+class Connections:
+    """The descriptors that the examiner sent with its request."""
 
     rpc: int
     output: int
@@ -31,87 +31,91 @@ class Wires:
     cgroups: List[int]
 
 
-def run(plan: BoxPlan, wires: Wires, jail: Optional[Jail], parent: int) -> NoReturn:
-    """Be pid 1 of the box (or its subreaper, where there are no namespaces). Never returns.
+def run(plan: BoxPlan, connections: Connections, root: Optional[RootDirectory], parent: int) -> NoReturn:
+    """Run as pid 1 of the box, or as its subreaper if there are no namespaces; never returns.
 
     Args:
-        plan: completed in the student's process with the layers that need privileges.
-        wires: all are closed here but `report`, on which one line of JSON is written at the end.
-        jail: the fork server's jail; None in T1 and T0.
-        parent: the fork server's pid as seen from here (0 across a pid namespace).
+        plan: the student's process adds the layers that need privileges.
+        connections: all are closed here except `report`, to which one line of JSON is written at the end.
+        root: the root directory of boxes; None in T1 and T0.
+        parent: the fork server's pid as this process sees it (0 across a pid namespace).
     """
     try:
         identity.die_with_parent(parent)
         clean_environment.default_signals()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pid 1 hears from inside its namespace only what it handles
-        if jail is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # from its namespace, pid 1 gets only signals that it handles
+        if root is None:
             identity.adopt_orphans()
         else:
-            identity.set_dumpable(False)
+            identity.set_dumpable(dumpable=False)
         me = os.getpid()
         child = os.fork()
         if child == 0:
-            _become_the_student(plan, wires, jail, me)
-        descriptors.close_all_but([wires.report])
+            _become_the_student(plan, connections, root, me)
+        descriptors.close_all_but([connections.report])
         for fd in (0, 1, 2):
             os.close(fd)
-        _reap(child, wires.report)
+        _reap(child, connections.report)
     except BaseException as error:
-        _give_up(error, wires.output)
+        _give_up(error, connections.output)
 
 
-def _become_the_student(plan: BoxPlan, wires: Wires, jail: Optional[Jail], parent: int) -> NoReturn:
+def _become_the_student(
+    plan: BoxPlan, connections: Connections, root: Optional[RootDirectory], parent: int
+) -> NoReturn:
     try:
         identity.die_with_parent(parent)
-        descriptors.standard_streams(wires.output)
-        _prepare(plan, wires, jail)
+        descriptors.standard_streams(connections.output)
+        _prepare(plan, connections, root)
         if not plan.preload:
-            student_process.enter(plan, wires.rpc, parent)
+            student_process.enter(plan, connections.rpc, parent)
         os.setsid()
-        identity.set_dumpable(True)
-        _execute(plan, wires.rpc)
+        identity.set_dumpable(dumpable=True)
+        _execute(plan, connections.rpc)
     except BaseException as error:
-        _give_up(error, wires.output)
+        _give_up(error, connections.output)
 
 
 def _give_up(error: BaseException, output: int) -> NoReturn:
     try:
         os.write(output, f"{error}\n".encode(errors="replace"))
-    finally:  # whatever happens: a second fork server must never come of it
+    finally:  # in any case: this process must never continue as a second fork server
         os._exit(EXIT_NO_BOX)
 
 
-def _prepare(plan: BoxPlan, wires: Wires, jail: Optional[Jail]) -> None:
-    """The places and limits of the whole box; what it starts has them too."""
+def _prepare(plan: BoxPlan, connections: Connections, root: Optional[RootDirectory]) -> None:
+    """Set up the mounts and limits of the whole box, which all its processes inherit."""
     layers = plan.layers
-    if wires.cgroups:
-        layers["cgroup"] = cgroup.enter(wires.cgroups)
+    if connections.cgroups:
+        layers["cgroup"] = cgroup.enter(connections.cgroups)
     else:
         plan.missing.append("a limit on the memory of all processes together (a watchdog polls it instead)")
-    if jail is None:
+    if root is None:
         plan.missing += MISSING_IN_T0 if plan.tier == "T0" else ("namespaces",)
         return
     kernel_calls.unshare(kernel_namespaces.NEWNS | kernel_namespaces.NEWIPC | kernel_namespaces.NEWNET)
     owner = plan.uid if plan.tier == "T3" else 0
-    layers["proc"] = jail.furnish(owner, int(plan.policy["disk_mib"]), plan.devices)
+    layers["proc"] = root.mount_private(owner, int(plan.policy["disk_mib"]), plan.devices)
     layers["namespaces"] = "pid, mnt, ipc, net, uts, cgroup" + (", user" if plan.tier == "T2" else "")
 
 
 def _execute(plan: BoxPlan, rpc: int) -> NoReturn:
-    """Become a fresh interpreter: for libraries that start threads, which no fork would carry over."""
+    """Execute a fresh interpreter, for libraries that start threads: threads do not survive a fork."""
     request = os.memfd_create("plan")
     with open(request, "wb", closefd=False) as file:
         file.write(json.dumps(dataclasses.asdict(plan)).encode())
     os.lseek(request, 0, os.SEEK_SET)
     for fd in (request, rpc):
-        os.set_inheritable(fd, True)
-    engine = ENGINE if plan.jailed else plan.engine
+        os.set_inheritable(fd, True)  # noqa: FBT003  # a positional-only parameter
+    engine = ENGINE if plan.has_namespaces else plan.engine
     script = os.path.join(engine, "start.py")
-    os.execv(sys.executable, [sys.executable, "-s", script, "student", str(request), str(rpc)])
+    os.execv(  # noqa: S606  # the interpreter of the fork server itself
+        sys.executable, [sys.executable, "-s", script, "student", str(request), str(rpc)]
+    )
 
 
 def _reap(child: int, report: int) -> NoReturn:
-    """Wait for the student's process, say how it ended, end what it left behind, end."""
+    """Wait for the student's process, report how it ended, end what it left behind, and exit."""
     while True:
         pid, status, usage = os.wait4(-1, 0)
         if pid == child:

@@ -1,4 +1,4 @@
-"""What is imported before student code comes: the course's libraries and what nearly every submission asks for."""
+"""What is imported before student code runs: the course's libraries, and what nearly every submission imports."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ encodings.idna traceback linecache tokenize inspect ast dataclasses typing copy 
 json csv pickle tempfile shutil subprocess contextlib warnings random string re decimal fractions datetime time enum
 numpy numpy.random numpy.linalg numpy.fft numpy.testing
 """
-"""Imported by nearly every submission, or lazily by what they call: cheap once, dear in each box."""
-_TOLD = ("numpy", "torch", "transformers", "ipykernel")
+"""Imported by nearly every submission, or lazily by what they call: cheap once, expensive in each box."""
+_REPORTED = ("numpy", "torch", "transformers", "ipykernel")
 _WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
-"""The first optimiser made would import torch._dynamo, about a second, inside the box."""
+"""Without this, the first optimizer in a box would import torch._dynamo, which takes about a second."""
 
 
 def to_import(preload: Iterable[str]) -> List[str]:
-    """Module names, in order; `torch?` is left out where torch is not installed, as only some submissions need it."""
+    """Return the module names in order; `torch?` is left out if torch is not installed: few submissions need it."""
     chosen = [name.rstrip("?") for name in preload if not name.endswith("?") or _is_installed(name.rstrip("?"))]
     wanted = [*_ALWAYS.split(), *chosen]
     return [*wanted, *_WITH_TORCH] if "torch" in wanted else wanted
@@ -34,7 +34,7 @@ def import_all(names: Iterable[str]) -> None:
     """Import with one thread: OpenBLAS starts its workers at import, and threads do not survive a fork.
 
     Raises:
-        ImportError: a module does not exist or cannot be loaded.
+        ImportError: A module does not exist or cannot be loaded.
     """
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     os.environ.update(single, MPLBACKEND="Agg")
@@ -43,6 +43,6 @@ def import_all(names: Iterable[str]) -> None:
 
 
 def versions() -> Dict[str, str]:
-    """Versions of what is loaded and decides results."""
-    found = {name: getattr(sys.modules.get(name), "__version__", "") for name in _TOLD}
+    """Return the versions of loaded libraries that influence results."""
+    found = {name: getattr(sys.modules.get(name), "__version__", "") for name in _REPORTED}
     return {name: str(version) for name, version in found.items() if version}

@@ -1,4 +1,4 @@
-"""What one test may leave to the next is put back: random numbers, defaults, warnings, the current directory."""
+"""Reset what one test may leave to the next: random numbers, defaults, warnings, the current directory."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from ..loading import sources
 _chdir = os.chdir
 
 
-class _Usual:
-    """What every test begins with: as it was before any student code."""
+class _Defaults:
+    """The state in which every test begins: the state before any student code."""
 
-    filters: List[Any] = list(warnings.filters)  # noqa: RUF012  # there is one of it
+    filters: List[Any] = list(warnings.filters)  # noqa: RUF012  # this class has no instances
     errstate = np.geterr()
     printing = np.get_printoptions()
 
 
-def take_as_usual() -> None:
-    """Every test begins with what is set now: a live kernel has run student code before it knows us."""
-    _Usual.filters = list(warnings.filters)
-    _Usual.errstate = np.geterr()
-    _Usual.printing = np.get_printoptions()
+def remember_defaults() -> None:
+    """Begin every test with the current state: a live kernel has run student code before."""
+    _Defaults.filters = list(warnings.filters)
+    _Defaults.errstate = np.geterr()
+    _Defaults.printing = np.get_printoptions()
 
 
 def reseed(seed: int) -> None:
-    """Seed every generator, and put back what student code may have changed for the whole process."""
+    """Seed every generator, and reset what student code may have changed for the whole process."""
     _chdir(sources.folder())
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
-    if np.geterr() != _Usual.errstate:
-        np.seterr(**_Usual.errstate)
-    if np.get_printoptions() != _Usual.printing:
-        np.set_printoptions(**_Usual.printing)
+    if np.geterr() != _Defaults.errstate:
+        np.seterr(**_Defaults.errstate)
+    if np.get_printoptions() != _Defaults.printing:
+        np.set_printoptions(**_Defaults.printing)
     decimal.setcontext(decimal.DefaultContext.copy())
-    if warnings.filters != _Usual.filters:
-        warnings.filters[:] = _Usual.filters  # type: ignore[index]  # it is a list; typeshed promises less
+    if warnings.filters != _Defaults.filters:
+        warnings.filters[:] = _Defaults.filters  # type: ignore[index]  # it is a list; typeshed promises less
         getattr(warnings, "_filters_mutated", lambda: None)()
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "manual_seed"):
@@ -51,7 +51,7 @@ def reseed(seed: int) -> None:
 
 class _Torch:
     threads = 0
-    """As many as before any student code; 0 until torch was first seen."""
+    """The number before any student code; 0 until torch is first seen."""
 
 
 def _reseed_torch(torch: Any, seed: int) -> None:
@@ -62,7 +62,7 @@ def _reseed_torch(torch: Any, seed: int) -> None:
     torch.set_grad_enabled(True)
     torch.autograd.set_detect_anomaly(False)
     if torch.are_deterministic_algorithms_enabled():
-        torch.use_deterministic_algorithms(False)
+        torch.use_deterministic_algorithms(False)  # noqa: FBT003  # torch's own signature
     _Torch.threads = _Torch.threads or torch.get_num_threads()
     if torch.get_num_threads() != _Torch.threads:
         torch.set_num_threads(_Torch.threads)

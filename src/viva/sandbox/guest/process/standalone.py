@@ -1,6 +1,6 @@
-"""A box without a fork server: one interpreter, started for it alone. The only way on macOS and Windows; tier T0.
+"""A box without a fork server: one interpreter, started for this box. The only way on macOS and Windows; tier T0.
 
-Its standard input tells what it is to be, and stays open as long as the examiner lives.
+Its plan arrives through standard input, which stays open as long as the examiner lives.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from .box_plan import MISSING_IN_T0, BoxPlan
 
 
 def run(rpc: int) -> NoReturn:
-    """Read from standard input what the box is to be, become it. Never returns.
+    """Read the plan from standard input, and become the box; never returns.
 
     Args:
-        rpc: the examiner's socket.
+        rpc: the descriptor of the connection to the examiner.
     """
     _become(_line(), rpc)
 
 
 def dial(port: int) -> NoReturn:
-    """The same where no socket can be inherited: connect to the examiner, with the token that comes first."""
-    token, told = loopback.read_token(), _line()
-    _become(told, loopback.connect(port, token, loopback.ONLY).detach())
+    """Do the same if no socket can be inherited: connect to the examiner, with the token that comes first."""
+    token, request = loopback.read_token(), _line()
+    _become(request, loopback.connect(port, token, loopback.ONLY).detach())
 
 
 def _become(request: bytes, rpc: int) -> NoReturn:
-    """One JSON object: policy, canary, preload, work, scratch."""
+    """Become the box that one JSON object describes: policy, canary, preload, work, scratch."""
     lifeline = loopback.keep_input()
-    told = json.loads(request)
-    told["preload"] = preload.to_import(told["preload"])
+    fields = json.loads(request)
+    fields["preload"] = preload.to_import(fields["preload"])
     plan = BoxPlan(
         tier="T0",
         uid=0,
@@ -47,7 +47,7 @@ def _become(request: bytes, rpc: int) -> NoReturn:
         landlock_abi=0,
         missing=[*MISSING_IN_T0, *_missing_here()],
         lifeline=lifeline,
-        **told,
+        **fields,
     )
     threading.Thread(target=loopback.end_with, args=(lifeline,), daemon=True).start()
     student_process.become(plan, rpc)
@@ -64,7 +64,7 @@ def _missing_here() -> List[str]:
 
 
 def _line() -> bytes:
-    """One line of standard input; what follows stays there."""
+    """Read one line of standard input; later data stays there."""
     line = b""
     while not line.endswith(b"\n"):
         part = os.read(0, 1 << 16)

@@ -1,4 +1,4 @@
-"""The student's process, from its birth to the moment it first listens: every wall is raised here, in order."""
+"""The student's process from its start until it serves requests: it applies every isolation layer, in order."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from .box_plan import BoxPlan
 Step = Tuple[str, Callable[[BoxPlan, int], str]]
 EXIT_NOT_LOCKED = 70
 _FOR_CUDA: List[landlock.Rule] = [
-    # cuInit writes the names of its threads (error 304 where it may not); /proc/self is this process, not its children.
+    # cuInit writes the names of its threads, else error 304; /proc/self is this process, not its children.
     ("/proc/self/task", landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE),
     *[(path, landlock.READ) for path in ("/proc/driver/nvidia", "/proc/devices", "/sys/bus/pci", "/sys/devices")],
 ]
 _STUDENT_ID = 60001
-"""The user inside a user namespace; outside it is the one who grades."""
+"""The user inside a user namespace; outside it is the user who grades."""
 
 
 def enter(plan: BoxPlan, rpc: int, parent: int) -> NoReturn:
-    """Lock this freshly forked process, say hello, serve. Never returns.
+    """Lock this freshly forked process, send the ready message, and serve; never returns.
 
-    Its signals are the default ones but for SIGINT, which pid 1 ignores.
+    Its signal handlers are the defaults except for SIGINT, which pid 1 ignores.
 
     Args:
-        plan: what the box is to be.
-        rpc: the descriptor of the examiner's socket.
+        plan: the plan of the box.
+        rpc: the descriptor of the connection to the examiner.
         parent: the pid of the process that must outlive this one, as this process sees it.
     """
     try:
@@ -55,10 +55,10 @@ def enter(plan: BoxPlan, rpc: int, parent: int) -> NoReturn:
 
 
 def enter_fresh(request: int, rpc: int) -> NoReturn:
-    """The same for a newly executed interpreter: the plan comes from a pipe and libraries are still to be imported."""
+    """Do the same in a newly executed interpreter, which reads the plan from a file and imports the libraries."""
     try:
-        with open(request, "rb") as pipe:
-            plan = BoxPlan(**json.loads(pipe.read()))
+        with open(request, "rb") as file:
+            plan = BoxPlan(**json.loads(file.read()))
         identity.die_with_parent(os.getppid())
     except BaseException as error:
         _give_up(error)
@@ -66,7 +66,7 @@ def enter_fresh(request: int, rpc: int) -> NoReturn:
 
 
 def become(plan: BoxPlan, rpc: int) -> NoReturn:
-    """Lock a newly executed interpreter, import behind the walls, serve. Never returns."""
+    """Lock a newly executed interpreter, import the libraries in it, and serve; never returns."""
     try:
         parent = os.getppid()
         clean_environment.default_signals()
@@ -94,7 +94,7 @@ def _serve(plan: BoxPlan, rpc: int) -> NoReturn:
     ready_message = {
         "tier": plan.tier,
         "layers": plan.layers,
-        "probes": escape_probes.run(plan.canary if plan.apart else {**plan.canary, "unix": ""}, plan.tier),
+        "probes": escape_probes.run(plan.canary if plan.isolates_sockets else {**plan.canary, "unix": ""}, plan.tier),
         "missing": plan.missing,
         "versions": plan.versions,
     }
@@ -104,7 +104,7 @@ def _serve(plan: BoxPlan, rpc: int) -> NoReturn:
 
 
 def _give_up(error: BaseException) -> NoReturn:
-    """One sentence on the output pipe, which the examiner shows; never a half-locked box."""
+    """Write one sentence to the output pipe, which the examiner shows, and exit: a box is never half locked."""
     text = str(error) if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
     try:
         os.write(2, text.encode(errors="replace") + b"\n")
@@ -126,21 +126,21 @@ def _environment(plan: BoxPlan, rpc: int) -> str:
 
 
 def _rlimits(plan: BoxPlan, rpc: int) -> str:
-    _volunteer_for_the_oom_killer()
+    _prefer_for_oom_killer()
     if plan.cores:
         os.sched_setaffinity(0, plan.cores)
     limits = rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes)
-    said = rlimits.apply(limits)
-    if said == rlimits.NONE:
+    result = rlimits.apply(limits)
+    if result == rlimits.NONE:
         plan.missing.append("limits on processor time and files (the examiner's own time limits hold)")
     if plan.devices:
         rlimits.lift_locked_memory(dict(limits)["RLIMIT_DATA"])
-    return said
+    return result
 
 
 def _processes(plan: BoxPlan, rpc: int) -> str:
     if plan.tier == "T2" and not os.path.exists("/proc/self/uid_map"):
-        return "watched"  # one number for all boxes of the user would let one box stop the others
+        return "watched"  # a limit that all boxes of the user share would let one box stop the others
     return rlimits.limit_processes(int(plan.policy["processes"]))
 
 
@@ -149,11 +149,11 @@ def _own_user(plan: BoxPlan, rpc: int) -> str:
 
 
 def _own_user_namespace(plan: BoxPlan, rpc: int) -> str:
-    """A second user namespace, so that the number of processes is counted for this box alone."""
+    """Enter a second user namespace, so that the kernel counts the processes of this box alone."""
     if not os.path.exists("/proc/self/uid_map"):
         plan.missing.append("a count of processes for each box (the host hides /proc; a watchdog counts instead)")
         return identity.drop_capabilities()
-    identity.set_dumpable(True)  # else /proc/self belongs to root and the maps cannot be written
+    identity.set_dumpable(dumpable=True)  # else /proc/self belongs to root and the maps cannot be written
     kernel_namespaces.enter_user_namespace(_STUDENT_ID, _STUDENT_ID)
     return f"uid {_STUDENT_ID} in a user namespace, {identity.drop_capabilities()}"
 
@@ -163,7 +163,7 @@ def _no_new_privileges(plan: BoxPlan, rpc: int) -> str:
 
 
 def _landlock(plan: BoxPlan, rpc: int) -> str:
-    if not plan.apart:
+    if not plan.isolates_sockets:
         plan.missing.append("a wall before abstract unix sockets of others (Landlock ABI 6, Linux 6.12)")
     if not plan.landlock_abi:
         plan.missing.append("Landlock (Linux 5.13 or newer, enabled at boot)")
@@ -173,15 +173,15 @@ def _landlock(plan: BoxPlan, rpc: int) -> str:
 
 
 def _rules(plan: BoxPlan) -> Tuple[List[landlock.Rule], List[landlock.Rule]]:
-    """What the box may touch: paths that must exist, and paths that may be absent on this host."""
-    shared = landlock.CHANGE if plan.jailed else landlock.SHARED_MEMORY
+    """Return the Landlock rules: for paths that must exist, and for paths that may be absent on this host."""
+    shared = landlock.CHANGE if plan.has_namespaces else landlock.SHARED_MEMORY
     rules: List[landlock.Rule] = [(plan.work, landlock.CHANGE), (plan.scratch, landlock.CHANGE)]
     for path in [*plan.view, plan.engine]:
         rules += landlock.split_around(path, plan.hidden)
     optional = [(f"/dev/{name}", landlock.DEVICE) for name in ("null", "zero", "full", "random", "urandom")]
     optional += [(f"/proc/{name}", landlock.READ) for name in ("self", "cpuinfo", "meminfo", "stat")]
-    if plan.fork or plan.jailed:
-        optional.append(("/dev/shm", shared))
+    if plan.fork or plan.has_namespaces:
+        optional.append(("/dev/shm", shared))  # noqa: S108  # a rule; no file is made there
     if plan.devices:
         rules += [(path, landlock.GPU) for path in plan.devices]
         optional += _FOR_CUDA
@@ -193,14 +193,14 @@ def _seccomp(plan: BoxPlan, rpc: int) -> str:
 
 
 def _privacy(plan: BoxPlan, rpc: int) -> str:
-    """Where no cgroup limits memory the watchdog must be able to read how much there is."""
+    """Let the watchdog read the memory use if no cgroup limits it; else forbid it."""
     dumpable = "cgroup" not in plan.layers
-    identity.set_dumpable(dumpable)
+    identity.set_dumpable(dumpable=dumpable)
     return "readable by the watchdog" if dumpable else "not dumpable"
 
 
-def _volunteer_for_the_oom_killer() -> None:
-    """When the host runs out of memory it ends boxes first, never the examiner."""
+def _prefer_for_oom_killer() -> None:
+    """Make the kernel kill boxes first, and never the examiner, when the host runs out of memory."""
     try:
         file = os.open("/proc/self/oom_score_adj", os.O_WRONLY | getattr(os, "O_CLOEXEC", 0))
         try:
@@ -208,7 +208,7 @@ def _volunteer_for_the_oom_killer() -> None:
         finally:
             os.close(file)
     except OSError:
-        pass  # /proc is hidden, or this is not Linux; the limits below still hold
+        pass  # /proc is hidden, or this is not Linux; the other limits still apply
 
 
 _PROCESS: List[Step] = [("environment", _environment), ("descriptors", _descriptors), ("rlimits", _rlimits)]
@@ -222,7 +222,7 @@ _ROOT: List[Step] = [*_PROCESS, ("processes", _processes), ("identity", _own_use
 _STEPS: Dict[str, List[Step]] = {
     "T0": _PROCESS,
     "T1": _ROOT,
-    # The count of processes is per user namespace, so the namespace comes first.
+    # The kernel counts processes per user namespace, so the namespace comes first.
     "T2": [*_PROCESS, ("identity", _own_user_namespace), ("processes", _processes), *_FILTERS],
     "T3": _ROOT,
 }

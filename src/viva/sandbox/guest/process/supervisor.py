@@ -1,8 +1,8 @@
-"""The process that the examiner executes: puts the fork server into its namespaces, waits, and leaves nothing behind.
+"""The process that the examiner executes: it starts the fork server in its namespaces, waits, and cleans up.
 
-It holds one end of a lifeline; the examiner holds the other and never writes. However the examiner ends, the line
-breaks, and every process, directory and cgroup of ours goes. (A parent-death signal would fire as soon as the
-*thread* that started us ends, which in an examiner may be any.)
+It holds one end of a lifeline pipe; the examiner holds the other and never writes. However the examiner ends, the pipe
+closes, and every process, directory and cgroup of viva is removed. (A parent-death signal would be sent as soon as the
+*thread* that started this process ends, which in an examiner may be any thread.)
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..transport import control
 from . import descendants, workdirs
 from .fork_server import ForkServer
 
-_PATIENCE_S = 3.0
+_END_S = 3.0
 
 
-def keep(channel_fd: int, lifeline: int) -> NoReturn:
-    """Serve one examiner until it closes the channel or ends. Never returns."""
+def supervise(channel_fd: int, lifeline: int) -> NoReturn:
+    """Run a fork server until the examiner closes the channel or ends; never returns."""
     channel = socket.socket(fileno=channel_fd)
     settings, _ = control.receive(channel)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -80,10 +80,10 @@ def _fork_fork_server(settings: Dict[str, Any], channel: socket.socket, lifeline
 
 
 def _wait(fork_server: int, lifeline: int) -> None:
-    """Until the fork server has ended; it is helped along once the lifeline is broken."""
+    """Wait until the fork server has ended; kill it if it is slow to end after the lifeline has closed."""
     pidfd = os.pidfd_open(fork_server)
     select.select([pidfd, lifeline], [], [])
-    deadline = time.monotonic() + _PATIENCE_S  # it sees its channel close too, and tidies up
+    deadline = time.monotonic() + _END_S  # its channel closes too, and it cleans up
     ended, _, _ = select.select([pidfd], [], [], max(0.0, deadline - time.monotonic()))
     if not ended:
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -92,7 +92,7 @@ def _wait(fork_server: int, lifeline: int) -> None:
 
 
 def _clean(base: str, settings: Dict[str, Any]) -> None:
-    """What an examiner that was killed cannot tidy up itself."""
+    """Remove what an examiner that was killed cannot remove itself."""
     descendants.end_orphans(keep=())
     if base:
         workdirs.remove(base)
@@ -108,4 +108,4 @@ def _remove_cgroup(folder: str) -> None:
                 os.rmdir(entry.path)
         os.rmdir(folder)
     except OSError:
-        return  # already removed, or a process in it has not been reaped yet: nothing of value is left
+        return  # already removed, or one of its processes has not been reaped yet

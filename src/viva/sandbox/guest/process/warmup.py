@@ -1,7 +1,7 @@
-"""The way of a box, walked a few times in the fork server, so that no box has to learn it again.
+"""Run the code path of a box a few times in the fork server, so that it is warm in every box.
 
-Python rewrites code that has run often into faster forms and fills caches on the way: once here, for all boxes, instead
-of in each of them, where every page that is written has to be copied first. No byte of a student's is near.
+Python specializes code that has run often, and fills caches. This happens once here for all boxes, instead of in each
+box, where every page that is written has to be copied first. No data of a student is involved.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from . import seeding, worker
 
 _ROUNDS = 10
 """Python specialises a function after 8 calls (3.11) or fewer."""
-_PATIENCE_S = 10.0
-_MODULE = "viva_rehearsal"
+_TIMEOUT_S = 10.0
+_MODULE = "viva_warmup"
 _SOURCE = b"""\
 import numpy as np
 
@@ -41,14 +41,14 @@ def pairs(tokens, n):
 """
 
 
-def rehearse(folder: str) -> None:
-    """Put, load and ask a small module in this process, then take every trace of it away.
+def warm_up(folder: str) -> None:
+    """Put, load and call a small module in this process, then remove every trace of it.
 
     Args:
-        folder: an absolute path that does not exist yet; made, and removed again.
+        folder: an absolute path that does not exist yet; it is created, and removed again.
     """
     os.makedirs(folder)
-    put_back = _state()
+    restore = _save_state()
     try:
         sources.work_in(folder)
         ours, theirs = socket.socketpair()
@@ -59,26 +59,26 @@ def rehearse(folder: str) -> None:
                 _ask_all(worker.Worker(), seed, ours, theirs)
                 sys.modules.pop(_MODULE, None)
     finally:
-        put_back()
+        restore()
         shutil.rmtree(folder)
 
 
 def _ask_all(box: worker.Worker, seed: int, ours: socket.socket, theirs: socket.socket) -> None:
-    if "torch" not in sys.modules:  # whose number of threads is read once, and from the environment of the box
+    if "torch" not in sys.modules:  # torch reads its number of threads once, and must do so in the box
         seeding.reseed(seed)
-    for request in _questions():
-        wire.send(ours, {"release": [], "soft_s": _PATIENCE_S, **request})
+    for request in _requests():
+        wire.send(ours, {"release": [], "soft_s": _TIMEOUT_S, **request})
         received = wire.receive(theirs, ref=box.refs.mention, tensor=box.refs.mention)
         wire.transmit(theirs, box.answer(received))
-        reply = wire.receive(ours, time.monotonic() + _PATIENCE_S)
+        reply = wire.receive(ours, time.monotonic() + _TIMEOUT_S)
         if "ok" not in reply:
             raise RuntimeError(f"the rehearsal of a box failed: {reply}")
 
 
-def _questions() -> List[Dict[str, Any]]:
-    """What the examiner asks about most submissions."""
+def _requests() -> List[Dict[str, Any]]:
+    """Return the requests that the examiner sends for most submissions."""
     path = f"{_MODULE}.py"
-    load = {"op": "load_module", "path": path, "mode": "run", "forbid": [], "device": "", "file_s": _PATIENCE_S}
+    load = {"op": "load_module", "path": path, "mode": "run", "forbid": [], "device": "", "file_s": _TIMEOUT_S}
     ask = {"space": "student", "args": [], "kwargs": {}}
     return [
         {"op": "put", "path": path, "data": _SOURCE},
@@ -91,14 +91,14 @@ def _questions() -> List[Dict[str, Any]]:
     ]
 
 
-def _state() -> Callable[[], None]:
-    """Remember what loading and asking change in this process; returns what puts it back."""
+def _save_state() -> Callable[[], None]:
+    """Save what loading and calling change in this process; return a function that restores it."""
     path, finders, arguments = list(sys.path), list(sys.meta_path), list(sys.argv)
     reading, breaking = builtins.input, sys.breakpointhook
     draws, numpy_draws = random.getstate(), np.random.get_state()
     directory, work = os.getcwd(), sources.folder()
 
-    def put_back() -> None:
+    def restore() -> None:
         sys.modules.pop(_MODULE, None)
         sys.path[:], sys.meta_path[:], sys.argv[:] = path, finders, arguments
         builtins.input, sys.breakpointhook = reading, breaking
@@ -110,4 +110,4 @@ def _state() -> Callable[[], None]:
         sources.work_in(work)
         clean_environment.default_signals()
 
-    return put_back
+    return restore

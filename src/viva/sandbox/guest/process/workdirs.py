@@ -1,4 +1,4 @@
-"""Work directories of boxes that have no mounts of their own (T1, T0): made before, removed after."""
+"""Work directories of boxes without their own mounts (T1, T0)."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ import os
 import tempfile
 from typing import Iterable, Tuple
 
-from ..transport.control import OURS
+from ..transport.control import FOLDER_PREFIX
 
-SHARED = ("/dev/shm", "/tmp", "/var/tmp")
-"""Where every user may write."""
+SHARED = ("/dev/shm", "/tmp", "/var/tmp")  # noqa: S108  # only cleaned
+"""Folders in which every user may write."""
+
+
+_MEMORY = "/dev/shm"  # noqa: S108  # mkdtemp makes the names
 
 
 def make_base(tier: str, examiner: int) -> str:
-    """One directory for all boxes of a fork server; on a memory file system if root must share it out.
+    """Make one directory for all boxes of a fork server; in T1 on a memory file system.
 
-    The examiner's pid is in its name, so that a person can tell whose it is.
+    The examiner's pid is in its name, so that a person can see which examiner it belongs to.
     """
-    where = "/dev/shm" if tier == "T1" and os.path.isdir("/dev/shm") else None
-    base = os.path.realpath(tempfile.mkdtemp(prefix=f"{OURS}{examiner}-", dir=where))
+    where = _MEMORY if tier == "T1" and os.path.isdir(_MEMORY) else None
+    base = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{examiner}-", dir=where))
     os.chmod(base, 0o711 if tier == "T1" else 0o700)
-    # Held by this process and its children for as long as they live: what nobody holds, later examiners remove.
+    # This process and its children hold the lock while they live; later examiners remove unlocked directories.
     fcntl.flock(os.open(base, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_SH)
     return base
 
 
-def make_room(base: str, name: str, owner: int) -> Tuple[str, str]:
-    """(work directory, directory for temporary files) of one box; `owner` -1 keeps the current user."""
-    room = os.path.join(base, name)
-    os.mkdir(room)
-    os.chmod(room, 0o711)
-    pair = os.path.join(room, "work"), os.path.join(room, "tmp")
+def make_workdir(base: str, name: str, owner: int) -> Tuple[str, str]:
+    """Make (work directory, directory for temporary files) of one box; `owner` -1 keeps the current user."""
+    folder = os.path.join(base, name)
+    os.mkdir(folder)
+    os.chmod(folder, 0o711)  # noqa: S103  # the box's user passes through, to its own folders
+    pair = os.path.join(folder, "work"), os.path.join(folder, "tmp")
     for path in pair:
         os.mkdir(path, 0o700)
         os.chown(path, owner, owner)
@@ -39,15 +42,15 @@ def make_room(base: str, name: str, owner: int) -> Tuple[str, str]:
 
 
 def open_to_all(path: str) -> None:
-    """Let every user read a tree of ours."""
+    """Let every user read a tree of viva's files."""
     for folder, _, files in os.walk(path):
-        os.chmod(folder, 0o755)
+        os.chmod(folder, 0o755)  # noqa: S103  # the package is no secret, and the box's user must read it
         for name in files:
             os.chmod(os.path.join(folder, name), 0o644)
 
 
 def remove(path: str) -> None:
-    """Delete a tree however deep it is and however its owner set its modes; nothing of it may be in use any more.
+    """Delete a tree of any depth and with any modes; nothing of it may be in use any more.
 
     Directories are moved up next to `path` and emptied there, so that neither recursion nor path length grows with
     the depth of the tree.
@@ -74,15 +77,15 @@ def remove(path: str) -> None:
 
 
 def remove_belongings(uid: int, places: Iterable[str]) -> None:
-    """Delete what a user of ours left in folders that every user may write to; needs root."""
+    """Delete what the user of a box left in folders that every user may write to; needs root."""
     for place in places:
         left = [entry.path for entry in os.scandir(place) if _owner(entry) == uid] if os.path.isdir(place) else []
         if left:
-            # A folder of our own first: in the shared one others may take the names that `remove` needs.
-            bag = tempfile.mkdtemp(prefix="viva-", dir=place)
+            # Move it into a private folder first: in the shared one, others may take the names that `remove` needs.
+            private = tempfile.mkdtemp(prefix="viva-", dir=place)
             for count, path in enumerate(left):
-                os.rename(path, os.path.join(bag, str(count)))
-            remove(bag)
+                os.rename(path, os.path.join(private, str(count)))
+            remove(private)
 
 
 def _owner(entry: "os.DirEntry[str]") -> int:

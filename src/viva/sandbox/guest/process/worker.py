@@ -1,4 +1,4 @@
-"""Serves the examiner's questions in the student's process; whatever it answers is a claim.
+"""Serve the examiner's requests in the student's process; every reply is an untrusted value.
 
 The loop and what it calls keep their own references to the functions they need, so that a student who replaces parts
 of numpy, json, signal or sys breaks only their own program.
@@ -16,13 +16,13 @@ from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional
 
 from ..loading import archives, sources, workdir_files
 from ..loading.modules import Loading
-from ..loading.namespaces import Missing, Spaces
+from ..loading.namespaces import Missing, Namespaces
 from ..notebook.notebooks import Notebooks
 from ..transport import wire
-from ..values.plain_data import Plain
+from ..values.plain_data import PlainData
 from ..values.printed import Printed
 from ..values.raised import describe
-from ..values.references import Refs
+from ..values.references import References
 from . import alarm, seeding
 
 if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a live kernel, whose shell is the student's
@@ -45,11 +45,11 @@ class _Stop(Exception):
 
 
 def serve(sock: socket.socket, ready_message: Dict[str, Any], policy: Dict[str, Any]) -> NoReturn:
-    """Say hello, then answer until the examiner closes the connection; never returns.
+    """Send the ready message, then answer until the examiner closes the connection; never returns.
 
     Args:
-        sock: the examiner's socket.
-        hello: what the trusted code of the box has to report; sent before a byte of the student's is read.
+        sock: the connection to the examiner.
+        ready_message: the report of the box's trusted code; sent before a byte of the student's is read.
         policy: `work`, the work directory; `seed`, the first seed.
     """
     sources.work_in(str(policy.get("work") or os.getcwd()))
@@ -68,7 +68,7 @@ def serve(sock: socket.socket, ready_message: Dict[str, Any], policy: Dict[str, 
 
 
 def _standard_output() -> Callable[[], Any]:
-    """Make printing of any text safe; returns how to flush it, whatever the student puts in its place."""
+    """Let stdout print any text; return a function that flushes it even if the student replaces sys.stdout."""
     stream: Any = sys.stdout
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -77,28 +77,32 @@ def _standard_output() -> Callable[[], Any]:
         try:
             stream.flush()
         except (OSError, ValueError):
-            pass  # full or closed: it is the student's
+            pass  # the student filled or closed it
 
     return flush
 
 
 class Worker:
-    """The state of one box, and the operations on it: a table from their names to functions of the request."""
+    """The state of one box, and its operations: a table of functions of the request, by name."""
 
     def __init__(
-        self, spaces: Optional[Spaces] = None, instead: Optional[Mapping[str, Callable[[Request], Any]]] = None
+        self,
+        namespaces: Optional[Namespaces] = None,
+        replacements: Optional[Mapping[str, Callable[[Request], Any]]] = None,
     ) -> None:
-        """Args:
-        spaces: names that are there already, in a live kernel; empty otherwise.
-        instead: operations that are done differently there.
+        """Make a worker.
+
+        Args:
+            namespaces: existing names, in a live kernel; a box starts without any.
+            replacements: operations that a live kernel implements differently.
         """
-        self.refs = Refs()
+        self.refs = References()
         self._suites: Any = None
         self._cells: Any = None
-        self._spaces = Spaces() if spaces is None else spaces
-        self._plain = Plain(self.refs.keep)
-        loading = Loading(self._spaces)
-        notebooks = Notebooks(self._spaces, loading)
+        self._namespaces = Namespaces() if namespaces is None else namespaces
+        self._plain = PlainData(self.refs.keep)
+        loading = Loading(self._namespaces)
+        notebooks = Notebooks(self._namespaces, loading)
         self._by_kernel: Any = None
         self._operations: Dict[str, Callable[[Request], Any]] = {
             "put": workdir_files.put,
@@ -112,7 +116,7 @@ class Worker:
             "next_cell": notebooks.next_cell,
             "load_by_kernel": lambda request: self._kernels(loading).load(request),
             "load_inside": loading.load_inside,
-            "names": lambda request: self._spaces.names(request.get("space", "student")),
+            "names": lambda request: self._namespaces.names(request.get("space", "student")),
             "find": self._find,
             "get": lambda request: self._kept(request, self._target(request)),
             "call": self._call,
@@ -124,19 +128,19 @@ class Worker:
             "exit": self._exit,
             **{f"suite_{name}": functools.partial(self._of_suite, name) for name in _SUITE_OPERATIONS},
             **{f"cells_{name}": functools.partial(self._of_cells, name) for name in _CELL_OPERATIONS},
-            **(instead or {}),
+            **(replacements or {}),
         }
 
     def _kernels(self, loading: Loading) -> Any:
-        """What runs notebooks by a kernel, made when the first is asked for: ipykernel is heavy."""
+        """Return what runs notebooks with a kernel; made at the first request, because ipykernel is large."""
         if self._by_kernel is None:
             from ..notebook.kernels import KernelNotebooks
 
-            self._by_kernel = KernelNotebooks(self._spaces, loading)
+            self._by_kernel = KernelNotebooks(self._namespaces, loading)
         return self._by_kernel
 
     def answer(self, request: Request) -> List[Any]:
-        """The reply to one request, encoded; encoding is under the soft limit, for a student's iterator may be slow."""
+        """Return the encoded reply to one request; the soft limit covers encoding: a student's iterator may be slow."""
         self.refs.release(request.get("release") or ())
         try:
             parts: List[Any] = alarm.within(request.get("soft_s"), lambda: self._encoded(request))
@@ -169,7 +173,7 @@ class Worker:
     def _target(self, request: Request) -> Any:
         if request.get("ref") is not None:
             return self._object(request)
-        return self._spaces.find(request["space"], request["name"])
+        return self._namespaces.find(request["space"], request["name"])
 
     def _kept(self, request: Request, value: Any) -> Any:
         return self.refs.keep(value) if request.get("keep") else value
@@ -179,7 +183,7 @@ class Worker:
             value = self._target(request)
         except Missing as missing:
             return {"found": False, "callable": False, "kind": "", "close": missing.close}
-        more = self._spaces.functions(request["space"]) if request.get("more") else []
+        more = self._namespaces.functions(request["space"]) if request.get("more") else []
         return {"found": True, "callable": callable(value), "kind": _kind(value), "close": [], "more": more}
 
     def _call(self, request: Request) -> Any:
@@ -209,7 +213,7 @@ class Worker:
         }
 
     def _set(self, request: Request) -> None:
-        for namespace in self._spaces.of(request["space"]):
+        for namespace in self._namespaces.of(request["space"]):
             namespace.update(self.refs.arguments(request["names"]))
 
     def _next(self, request: Request) -> Any:
@@ -228,19 +232,19 @@ class Worker:
         type(manager).__exit__(manager, None, None, None)
 
     def _of_suite(self, operation: str, request: Request) -> Any:
-        """An operation on the author's unittest suite; unittest is imported only where there is one."""
+        """Run an operation on the author's unittest suite; unittest is imported only if there is one."""
         if self._suites is None:
-            from ..loading.unittest_runner import Suites
+            from ..loading.unittest_runner import UnittestRunner
 
-            self._suites = Suites()
+            self._suites = UnittestRunner()
         return getattr(self._suites, operation)(request)
 
     def _of_cells(self, operation: str, request: Request) -> Any:
-        """An operation on a notebook that is run cell by cell beside tests of the author's."""
+        """Run an operation on a notebook that is run cell by cell with tests of the author's."""
         if self._cells is None:
             from ..notebook.cell_by_cell import CellByCell
 
-            self._cells = CellByCell(self._spaces)
+            self._cells = CellByCell(self._namespaces)
         return getattr(self._cells, operation)(request)
 
 

@@ -1,1 +1,1 @@
-"""Connections and messages between the box and the examiner."""
+"""Connections and messages between a box and the examiner."""

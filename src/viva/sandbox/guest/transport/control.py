@@ -1,6 +1,6 @@
-"""Messages between the examiner and the fork server: one JSON object per packet, descriptors beside it.
+"""Messages between the examiner and the fork server: one JSON object per packet, with descriptors.
 
-Only trusted code speaks here; student processes never hold this socket.
+Only trusted code uses this socket; student processes never hold it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import socket
 from typing import Any, Dict, List, Sequence, Tuple
 
 _LARGEST, _MOST_DESCRIPTORS = 1 << 18, 16
-OURS = "viva-examiner-"
-"""How the name of every directory begins that is removed when its examiner is gone; followed by the examiner's pid.
+FOLDER_PREFIX = "viva-examiner-"
+"""The prefix of every directory that is removed once its examiner has ended; the examiner's pid follows it.
 
-Nobody may name something of their own like this by chance: a folder for results is called viva-results soon enough.
+It must be so specific that no one uses it by chance, as a folder for results might well be called viva-results.
 """
 
 
 def send(control: socket.socket, message: Dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-    """One packet; `descriptors` are duplicated into the receiver."""
+    """Send one packet; `descriptors` are duplicated into the receiver."""
     packet = json.dumps(message).encode()
     if descriptors:
         socket.send_fds(control, [packet], list(descriptors))
@@ -28,10 +28,10 @@ def send(control: socket.socket, message: Dict[str, Any], descriptors: Sequence[
 
 
 def receive(control: socket.socket) -> Tuple[Dict[str, Any], List[int]]:
-    """The next packet; raises EOFError when the other side is gone."""
+    """Receive the next packet; raises EOFError when the other side has ended."""
     packet, descriptors, flags, _ = socket.recv_fds(control, _LARGEST, _MOST_DESCRIPTORS)
     for fd in descriptors:
-        os.set_inheritable(fd, False)
+        os.set_inheritable(fd, False)  # noqa: FBT003  # a positional-only parameter
     if not packet:
         raise EOFError("the control socket was closed")
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):

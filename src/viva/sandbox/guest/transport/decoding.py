@@ -1,4 +1,4 @@
-"""Bytes to values, on the assumption that the bytes are hostile: never a class of theirs, never more than the caps."""
+"""Decode bytes that may be hostile: they can name no class, and cannot exceed the caps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _unpackb = msgpack.unpackb
 _frombuffer, _empty, _uint8, _dtype_of = np.frombuffer, np.empty, np.uint8, np.dtype
 _Fraction, _Decimal = fractions.Fraction, decimal.Decimal
 _CODE_POINTS = {order: np.dtype(f"{order}u4") for order in "<>="}
-_CROWD = 32
-"""Keys of one set or dict that may share a hash: more are an attack, which takes quadratic time.
+_MOST_SAME_HASHES = 32
+"""How many keys of one set or dict may share a hash: more are an attack, which takes quadratic time.
 
-In honest sets few do: -1 and -2, and tuples of these.
+In honest sets few keys do: -1 and -2, and tuples of these.
 """
 _LARGEST_CODE_POINT = 0x10FFFF
 _SETS_AND_LISTS = frozenset({list, tuple, set, frozenset})
@@ -38,11 +38,11 @@ class Decoder:
         """Make a decoder.
 
         Args:
-            buffers: the arrays' bytes as writable uint8 arrays; arrays of the result share their memory,
-                each those of one.
-            caps: what to refuse.
-            ref: called with each Ref; what it returns takes its place (the box looks the object up).
-            tensor: the same for Tensor; without it a tensor is refused, for none ever leaves the box.
+            buffers: the bytes of the arrays, as writable uint8 arrays; each array of the result uses the memory of
+                one buffer.
+            caps: the limits of the message.
+            ref: called with each Ref; its result replaces the Ref (the box looks the object up).
+            tensor: the same for Tensor; without it a tensor is refused, because none ever leaves the box.
         """
         self._buffers: List[Any] = list(buffers)
         self._caps = caps
@@ -50,10 +50,10 @@ class Decoder:
         self._lists = self._items = 0
 
     def value(self, message: Any) -> Any:
-        """The value that `message` says.
+        """Decode `message`.
 
         Raises:
-            WireError: it is not of our form or passes a cap.
+            WireError: It has another form, or exceeds a cap.
         """
         try:
             found = _unpackb(
@@ -95,19 +95,19 @@ class Decoder:
         return reader(self, content)
 
     def _tuple(self, content: Any) -> Tuple[Any, ...]:
-        return tuple(_listed(content))
+        return tuple(_checked_list(content))
 
     def _set(self, content: Any) -> Any:
-        return set(_spread(_listed(content)))
+        return set(_checked_keys(_checked_list(content)))
 
     def _frozenset(self, content: Any) -> Any:
-        return frozenset(_spread(_listed(content)))
+        return frozenset(_checked_keys(_checked_list(content)))
 
     def _dict(self, content: Any) -> Dict[Any, Any]:
-        _listed(content)
+        _checked_list(content)
         if len(content) % 2:
             raise WireError("a key without a value")
-        return dict(zip(_spread(content[::2]), content[1::2]))
+        return dict(zip(_checked_keys(content[::2]), content[1::2]))
 
     def _int(self, content: Any) -> int:
         if type(content) is not bytes or len(content) > self._caps.int_bits // 8 + 1:
@@ -115,11 +115,11 @@ class Decoder:
         return int.from_bytes(content, "little", signed=True)
 
     def _complex(self, content: Any) -> complex:
-        real, imaginary = _listed(content, float, float)
+        real, imaginary = _checked_list(content, float, float)
         return complex(real, imaginary)
 
     def _fraction(self, content: Any) -> fractions.Fraction:
-        numerator, denominator = _listed(content, int, int)
+        numerator, denominator = _checked_list(content, int, int)
         if max(numerator.bit_length(), denominator.bit_length()) > self._caps.fraction_bits:
             raise WireError("a fraction of very large integers")
         return _Fraction(numerator, denominator)
@@ -133,23 +133,23 @@ class Decoder:
         return number
 
     def _ref(self, content: Any) -> Any:
-        number, type_name, text = _listed(content, int, str, str)
+        number, type_name, text = _checked_list(content, int, str, str)
         ref = Ref(number, type_name[:200], text[:500])
         return ref if self._make_ref is None else self._make_ref(ref)
 
     def _tensor(self, content: Any) -> Any:
         if self._make_tensor is None:
             raise WireError("a tensor, which never leaves the box")
-        dtype, name, shape, data = _listed(content, str, str, list, None)
+        dtype, name, shape, data = _checked_list(content, str, str, list, None)
         return self._make_tensor(Tensor(self._array([name, shape, data]), dtype))
 
     def _array(self, content: Any) -> Any:
-        name, shape, data = _listed(content, str, list, None)
+        name, shape, data = _checked_list(content, str, list, None)
         dtype = _dtype(name)
         if type(data) is int:
             if not 0 <= data < len(self._buffers) or self._buffers[data] is None:
                 raise WireError("an array without its bytes")
-            # Named once: otherwise a short message could ask for one large buffer's room and time again and again.
+            # Each buffer is used once: else a short message could use the memory and time of a large buffer repeatedly.
             flat, self._buffers[data] = self._buffers[data], None
         elif type(data) is bytes:
             flat = _frombuffer(bytearray(data), _uint8) if data else _empty(0, _uint8)
@@ -157,7 +157,7 @@ class Decoder:
             raise WireError("an array without its bytes")
         if flat.nbytes != _elements(shape, self._caps) * dtype.itemsize:
             raise WireError("an array whose shape does not fit its bytes")
-        return _checked(flat, dtype).reshape(shape)
+        return _as_elements(flat, dtype).reshape(shape)
 
     def _scalar_list(self, content: Any) -> List[Any]:
         array = self._array(content)
@@ -167,23 +167,23 @@ class Decoder:
         return list(array)
 
     def _scalar(self, content: Any) -> Any:
-        name, data = _listed(content, str, bytes)
+        name, data = _checked_list(content, str, bytes)
         dtype = _dtype(name)
         if len(data) != dtype.itemsize:
             raise WireError("a number whose type does not fit its bytes")
-        return _checked(_frombuffer(bytearray(data), _uint8), dtype)[0]
+        return _as_elements(_frombuffer(bytearray(data), _uint8), dtype)[0]
 
     def _check_depth(self, value: Any) -> None:
         level = [value]
         for _ in range(self._caps.depth + 1):
-            level = [item for container in level for item in _within(container)]
+            level = [item for container in level for item in _nested_containers(container)]
             if not level:
                 return
         raise WireError(f"more than {self._caps.depth} containers within one another")
 
 
-def _within(container: Any) -> List[Any]:
-    """The items that may hold others."""
+def _nested_containers(container: Any) -> List[Any]:
+    """Return the items that are containers themselves."""
     kind = type(container)
     if kind is dict:
         return [item for pair in container.items() for item in pair if type(item) in _CONTAINERS]
@@ -195,8 +195,8 @@ def _within(container: Any) -> List[Any]:
 _CONTAINERS = _SETS_AND_LISTS | {dict}
 
 
-def _listed(content: Any, *kinds: Any) -> List[Any]:
-    """`content` as a list, with items of these exact types if any are named (None: any type)."""
+def _checked_list(content: Any, *kinds: Any) -> List[Any]:
+    """Return `content`, checked to be a list, with items of these exact types if any are named (None: any type)."""
     if type(content) is not list or (kinds and len(content) != len(kinds)):
         raise WireError("content of no valid form")
     for item, kind in zip(content, kinds):
@@ -205,11 +205,11 @@ def _listed(content: Any, *kinds: Any) -> List[Any]:
     return content
 
 
-def _spread(keys: List[Any]) -> List[Any]:
-    """Keys that do not crowd on few hashes; unhashable ones raise TypeError, which the caller reports."""
-    if len(keys) > _CROWD:
+def _checked_keys(keys: List[Any]) -> List[Any]:
+    """Return `keys`, checked not to share few hashes; unhashable keys raise TypeError, which the caller reports."""
+    if len(keys) > _MOST_SAME_HASHES:
         hashes = sorted(map(hash, keys))
-        if any(first == last for first, last in zip(hashes, hashes[_CROWD:])):
+        if any(first == last for first, last in zip(hashes, hashes[_MOST_SAME_HASHES:])):
             raise WireError("keys that share their hashes")
     return keys
 
@@ -221,7 +221,7 @@ def _dtype(name: str) -> Any:
 
 
 def _elements(shape: List[Any], caps: Caps) -> int:
-    """The number of elements; the sides that are not 0 are bounded even where one is."""
+    """Return the number of elements; the product of the sides other than 0 is limited even if one side is 0."""
     if len(shape) > 32:
         raise WireError("an array of more than 32 dimensions")
     count, sides = 1, 1
@@ -235,8 +235,8 @@ def _elements(shape: List[Any], caps: Caps) -> int:
     return count
 
 
-def _checked(flat: Any, dtype: Any) -> Any:
-    """The bytes as elements of `dtype`, with what numpy would trust made true: booleans are 0 or 1, texts are texts."""
+def _as_elements(flat: Any, dtype: Any) -> Any:
+    """View the bytes as `dtype`, and enforce what numpy trusts: booleans are 0 or 1, texts have valid characters."""
     if dtype.kind == "b":
         truths = flat.view(bool)
         np.not_equal(flat, 0, out=truths)

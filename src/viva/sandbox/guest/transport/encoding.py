@@ -1,11 +1,11 @@
-"""Values to bytes: one msgpack text for the structure, the large arrays beside it, uncopied.
+"""Encode values: one msgpack text for the structure, and the large arrays as separate buffers, without a copy.
 
-msgpack's own types carry None, bool, int of 64 bits, float, str, bytes and list; everything else is a map of one entry,
+msgpack's own types carry None, bool, int of 64 bits, float, str, bytes and list. Everything else is a map of one entry,
 `{tag: content}`, so that one call of msgpack's C code writes and reads a whole message:
 
     t tuple   s set   z frozenset   d dict [key, value, key, ...]   i int (bytes)   c complex   q Fraction   p Decimal
     a array [dtype, shape, bytes | index]   l list of numpy scalars, as an array   g numpy scalar [dtype, bytes]
-    r Ref [id, type name, text]   T torch tensor [dtype, array...], towards the box only
+    r Ref [id, type name, text]   T torch tensor [dtype, array...], only to the box
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ Part = Any  # bytes or a memoryview
 Encode = Callable[[Any], Any]
 
 _INLINE_BYTES = 1024
-"""Arrays up to this size travel in the text: a list of 100,000 short vectors needs no 100,000 buffers."""
+"""Arrays up to this size are part of the text, so that a list of 100,000 short vectors needs no 100,000 buffers."""
 _LONG = 8
 _DEPTH = CAPS.depth - 4
-"""Room for the reply around a value."""
+"""The depth of a value; the rest is for the reply around it."""
 _AS_IS = frozenset({type(None), bool, float, str, bytes})
 _packb = msgpack.packb
 _contiguous, _as_array, _array_of, _dtype_of, _uint8 = np.ascontiguousarray, np.asarray, np.array, np.dtype, np.uint8
 
 
 class Encoder:
-    """Encodes one message; `buffers` then holds the arrays that go beside it."""
+    """Encodes one message; `buffers` then holds the arrays that are sent after the text."""
 
     def __init__(self, encode: Optional[Encode] = None) -> None:
         """Make an encoder.
 
         Args:
-            encode: called with each value of a type not known here; returns a value that is one step plainer, in the
-                end one of those above or a Ref. Without it such values raise TypeError.
+            encode: called with each value of an unknown type; returns a value that is one step plainer, and finally
+                one of the types above or a Ref. Without it such values raise TypeError.
         """
         self._encode = encode
         self._containers = self._items = self._bytes = 0
@@ -49,11 +49,11 @@ class Encoder:
         self.buffers: List[Part] = []
 
     def message(self, value: Any) -> bytes:
-        """The msgpack part.
+        """Encode `value`; return the msgpack part.
 
         Raises:
-            TypeError: a value of a type that cannot cross, and no `encode` to say what to send for it.
-            TooLarge: more than the caps allow.
+            TypeError: A value has a type that cannot be sent, and there is no `encode` to convert it.
+            TooLarge: The message exceeds the caps.
         """
         packed: bytes = _packb(self._pack(value, 0), strict_types=True, unicode_errors="surrogatepass")
         if len(packed) > CAPS.message_bytes:
@@ -92,7 +92,7 @@ class Encoder:
         if depth > CAPS.depth:
             raise TooLarge(_too_large(f"more than {CAPS.depth} levels", f"{CAPS.depth} levels"))
 
-    def _all(self, items: Any, depth: int) -> List[Any]:
+    def _pack_all(self, items: Any, depth: int) -> List[Any]:
         self._count(len(items), depth)
         kinds = set(map(type, items))
         if kinds <= _AS_IS:
@@ -103,7 +103,7 @@ class Encoder:
         return [pack(item, depth) for item in items]
 
     def _leaf(self, value: Any, depth: int) -> Any:
-        """At the deepest level containers stay in the box, which also ends lists that contain themselves."""
+        """Pack an item at the deepest level; containers stay in the box, so a list that contains itself ends."""
         plain = value
         while type(plain) not in _WRITERS and type(plain) not in _AS_IS and type(plain) not in _NUMPY_SCALARS:
             plain = self._plainer(plain)
@@ -115,10 +115,10 @@ class Encoder:
         if len(value) >= _LONG and type(value[0]) in _NUMBER_SCALARS and set(map(type, value)) == {type(value[0])}:
             self._count(len(value) + 4, depth)
             return {"l": self._array_parts(_array_of(value, dtype=value[0].dtype))}
-        return self._all(value, depth)
+        return self._pack_all(value, depth)
 
     def _tuple(self, value: Tuple[Any, ...], depth: int) -> Any:
-        return {"t": self._all(value, depth)}
+        return {"t": self._pack_all(value, depth)}
 
     def _set(self, value: Any, depth: int) -> Any:
         return {"s" if type(value) is set and not self._in_key else "z": self._hashable(list(value), depth)}
@@ -127,16 +127,16 @@ class Encoder:
         if self._in_key:
             return self._pack(self._plainer(Deep(value)), depth)
         keys = self._hashable(list(value), depth)
-        values = self._all(list(value.values()), depth)
+        values = self._pack_all(list(value.values()), depth)
         pairs: List[Any] = [None] * (2 * len(keys))
         pairs[::2], pairs[1::2] = keys, values
         return {"d": pairs}
 
     def _hashable(self, items: List[Any], depth: int) -> List[Any]:
-        """Items of sets and keys of dicts: what was hashable in the box must be so outside."""
+        """Pack items of sets and keys of dicts, so that what is hashable in the box is hashable outside."""
         outer, self._in_key = self._in_key, True
         try:
-            return self._all(items, depth)
+            return self._pack_all(items, depth)
         finally:
             self._in_key = outer
 
@@ -173,7 +173,7 @@ class Encoder:
     def _array(self, value: Any, depth: int) -> Any:
         if self._in_key and value.size == 1:
             return self._scalar(value.reshape(())[()], depth)
-        if self._in_key or not _crosses(value.dtype):
+        if self._in_key or not _can_cross(value.dtype):
             return self._pack(self._plainer(Deep(value) if self._in_key else value), depth)
         self._count(3, 0)
         self._count(value.ndim, 0)
@@ -196,7 +196,7 @@ class Encoder:
         return [data.dtype.str, shape, len(self.buffers) - 1]
 
     def _scalar(self, value: Any, depth: int) -> Any:
-        if not _crosses(value.dtype):
+        if not _can_cross(value.dtype):
             return self._pack(self._plainer(value), depth)
         self._count(2, 0)
         data = _as_array(value, dtype=_native(value.dtype))
@@ -207,7 +207,7 @@ class Encoder:
 
 
 class Deep:
-    """Handed to `encode`: a container or array that has to stay in the box: too deep, or a key but not hashable."""
+    """Passed to `encode`: a container or array that must stay in the box: too deep, or an unhashable key."""
 
     __slots__ = ("value",)
 
@@ -215,12 +215,12 @@ class Deep:
         self.value = value
 
 
-def _crosses(dtype: Any) -> bool:
+def _can_cross(dtype: Any) -> bool:
     return DTYPE.fullmatch(_native(dtype).str) is not None
 
 
 def _native(dtype: Any) -> Any:
-    """The same type in this machine's byte order; texts of width 0 become texts of width 1."""
+    """Return the type in this machine's byte order; texts of width 0 become texts of width 1."""
     if dtype.itemsize == 0 and dtype.kind in "SU":
         return _dtype_of(dtype.kind + "1")
     return dtype if dtype.isnative else dtype.newbyteorder("=")

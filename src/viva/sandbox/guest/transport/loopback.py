@@ -1,7 +1,7 @@
-"""A connection to a process that was just started and cannot inherit one: over 127.0.0.1, proved by a token.
+"""A connection over 127.0.0.1 to a new process that cannot inherit one, authenticated by a token.
 
-Windows alone needs it. The process is told the token through its standard input, never by its command line, which
-others can read; whoever else connects does not know it and is turned away.
+Only Windows needs it. The process gets the token through its standard input, never on its command line, which others
+can read. A connection without the token is closed.
 """
 
 from __future__ import annotations
@@ -15,52 +15,52 @@ import time
 from typing import Any, Dict
 
 TCP = "tcp"
-"""On a command line: the number behind it is a port, and no descriptor."""
+"""On a command line, the number after it is a port, not a descriptor."""
 ONLY = b"R"
-"""The role of a connection where there is one alone."""
+"""The role of a connection that is the only one."""
 TOKEN_BYTES = 32
 _CONNECT_S = 60.0
 _HELLO_S = 5.0
-_LOOK_S = 0.2
+_POLL_S = 0.2
 _read, _exit = os.read, os._exit
-"""Before the student can put something else in their place."""
+"""References from before the student can replace the functions."""
 
 
 class Listener:
-    """Waits for one process; use as a context, for it listens only while that process starts."""
+    """Waits for the connections of one process; use it as a context, because it must listen only while that starts."""
 
     def __init__(self) -> None:
-        """Listen at a port that the system chooses.
+        """Listen on a port that the system chooses.
 
         Raises:
-            OSError: this machine has no loopback.
+            OSError: This machine has no loopback interface.
         """
         self.token = secrets.token_bytes(TOKEN_BYTES)
         self._server = socket.create_server(("127.0.0.1", 0), backlog=4)
 
     @property
     def port(self) -> int:
-        """For the command line of the process."""
+        """Return the port, for the command line of the process."""
         return int(self._server.getsockname()[1])
 
     def accept(self, process: "subprocess.Popen[bytes]", roles: bytes) -> Dict[bytes, socket.socket]:
-        """The connections of whoever knows the token, one for each role (a byte), in any order.
+        """Accept connections with the token, one for each role (a byte), in any order.
 
         Raises:
-            ConnectionError: the process ended, or does not connect in time.
+            ConnectionError: The process ended, or did not connect in time.
         """
         ends: Dict[bytes, socket.socket] = {}
         try:
-            self._fill(ends, process, roles)
+            self._accept_all(ends, process, roles)
         except BaseException:
             for end in ends.values():
                 end.close()
             raise
         return ends
 
-    def _fill(self, ends: Dict[bytes, socket.socket], process: "subprocess.Popen[bytes]", roles: bytes) -> None:
+    def _accept_all(self, ends: Dict[bytes, socket.socket], process: "subprocess.Popen[bytes]", roles: bytes) -> None:
         deadline = time.monotonic() + _CONNECT_S
-        self._server.settimeout(_LOOK_S)
+        self._server.settimeout(_POLL_S)
         while len(ends) < len(roles):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise ConnectionError("it did not connect")
@@ -68,9 +68,9 @@ class Listener:
                 end, _ = self._server.accept()
             except socket.timeout:
                 continue
-            said = _exactly(end, 1 + TOKEN_BYTES)
-            role = said[:1]
-            if not hmac.compare_digest(said[1:], self.token) or role not in roles or role in ends or not role:
+            greeting = _receive_exactly(end, 1 + TOKEN_BYTES)
+            role = greeting[:1]
+            if not hmac.compare_digest(greeting[1:], self.token) or role not in roles or role in ends or not role:
                 end.close()
                 continue
             end.settimeout(None)
@@ -85,10 +85,10 @@ class Listener:
 
 
 def connect(port: int, token: bytes, role: bytes) -> socket.socket:
-    """The new process's side of one connection.
+    """Make one connection from the new process.
 
     Raises:
-        OSError: nobody listens.
+        OSError: No one listens.
     """
     end = socket.create_connection(("127.0.0.1", port), _CONNECT_S)
     end.sendall(role + token)
@@ -98,7 +98,7 @@ def connect(port: int, token: bytes, role: bytes) -> socket.socket:
 
 
 def read_token() -> bytes:
-    """The token at the beginning of standard input; what follows stays there."""
+    """Read the token at the beginning of standard input; later data stays there."""
     token = b""
     while len(token) < TOKEN_BYTES:
         part = os.read(0, TOKEN_BYTES - len(token))
@@ -109,7 +109,7 @@ def read_token() -> bytes:
 
 
 def keep_input() -> int:
-    """Keep standard input under another number, and put an empty one in its place."""
+    """Move standard input to another descriptor, and replace it by an empty one."""
     kept, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -117,25 +117,25 @@ def keep_input() -> int:
 
 
 def wait_for_end(kept: int) -> None:
-    """Wait, in a thread, until the other end of what was standard input is closed; nobody writes to it any more.
+    """Wait, in a thread, until the other end of the former standard input is closed; no one writes to it any more.
 
-    However the process at the other end goes, the system closes its end.
+    However the process at the other end ends, the system closes its end.
     """
     try:
         while _read(kept, 1):
             continue
     except OSError:
-        return  # a pipe that broke, as Windows says it
+        return  # Windows reports a closed pipe like this
 
 
 def end_with(kept: int) -> None:
-    """End this process with whoever holds the other end of what was its standard input."""
+    """End this process when the process at the other end of the former standard input ends."""
     wait_for_end(kept)
     _exit(0)
 
 
-def _exactly(end: socket.socket, size: int) -> bytes:
-    """So many bytes, or fewer where the other side stops; all of them within a few seconds."""
+def _receive_exactly(end: socket.socket, size: int) -> bytes:
+    """Receive `size` bytes within a few seconds, or fewer if the other side stops."""
     deadline = time.monotonic() + _HELLO_S
     data = b""
     try:

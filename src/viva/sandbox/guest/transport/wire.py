@@ -1,9 +1,9 @@
-"""The door: one message at a time over a stream socket, plain data only, never pickle.
+"""The connection between examiner and worker: one message at a time over a stream socket, plain data, never pickle.
 
 A message is a header (magic, bytes of text, number of buffers: three 32-bit numbers), the sizes of the buffers (64 bits
 each), the text (msgpack, see encoding.py) and the buffers (the bytes of large arrays). The receiver assumes a hostile
-sender: sizes are checked before room is made, one deadline covers the whole message however slowly it trickles, and
-bytes after its end are refused, since each side speaks only when spoken to.
+sender: it checks sizes before it allocates memory, one deadline covers the whole message however slowly it arrives, and
+bytes after its end are refused, because requests and replies alternate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 _MAGIC = 0x56495641
 _HEADER = struct.Struct(">III")
 _CHUNK = 1 << 16
-"""Read ahead: a small message arrives in one read."""
+"""The size of a read, so that a small message arrives in one."""
 _monotonic, _pack, _unpack, _empty, _uint8 = time.monotonic, struct.pack, struct.unpack, np.empty, np.uint8
 
 
@@ -40,14 +40,14 @@ def send(sock: socket.socket, value: Any, encode: Optional[Encode] = None) -> No
         encode: see Encoder; without it torch tensors are sent as Tensor, and anything else raises TypeError.
 
     Raises:
-        TypeError, TooLarge: the value cannot cross; nothing was sent.
-        OSError: the other side is gone, or the socket's timeout has passed (TimeoutError).
+        TypeError, TooLarge: The value cannot be sent; nothing was sent.
+        OSError: The other side has ended, or the socket's timeout has passed (TimeoutError).
     """
     transmit(sock, dump(value, encode))
 
 
 def dump(value: Any, encode: Optional[Encode] = None) -> List[Part]:
-    """A whole message as parts to be sent one after the other; raises what `send` raises, before anything is sent."""
+    """Encode a message as parts to be sent in order; raises what `send` raises, before anything is sent."""
     encoder = Encoder(encode)
     text = encoder.message(value)
     sizes = [buffer.nbytes for buffer in encoder.buffers]
@@ -56,7 +56,7 @@ def dump(value: Any, encode: Optional[Encode] = None) -> List[Part]:
 
 
 def transmit(sock: socket.socket, parts: List[Part]) -> None:
-    """Send a dumped message."""
+    """Send a message that `dump` has encoded."""
     for part in parts:
         sock.sendall(part)
 
@@ -73,27 +73,28 @@ def receive(
 
     Args:
         sock: a connected stream socket.
-        deadline: on the clock of time.monotonic, for the whole message; None waits for ever.
-        caps: what to refuse.
-        ref, tensor: what to make of references and tensors, see Decoder.
+        deadline: for the whole message, on the clock of time.monotonic; None waits forever.
+        caps: the limits of the message.
+        ref: what to make of references, see Decoder.
+        tensor: what to make of tensors, see Decoder.
 
     Raises:
-        WireError: what arrived is no message of ours or passes a cap.
-        TimeoutError: the deadline has passed.
-        EOFError, ConnectionError: the other side is gone.
+        WireError: What arrived is not a valid message, or exceeds a cap.
+        TimeoutError: The deadline has passed.
+        EOFError, ConnectionError: The other side has ended.
     """
     return _read(_Incoming(sock, deadline), caps, ref, tensor)
 
 
 def load(data: Any, caps: Caps = CAPS) -> Any:
-    """The value that a dumped message says, of bytes that were kept; as suspicious as `receive`.
+    """Decode a stored message; as strict as `receive`.
 
     Args:
         data: bytes, or a memoryview of them.
-        caps: what to refuse.
+        caps: the limits of the message.
 
     Raises:
-        WireError: they are no message of ours, were cut short, or pass a cap.
+        WireError: The bytes are not a valid message, were cut short, or exceed a cap.
     """
     return _read(_Stored(data), caps, None, None)
 
@@ -114,19 +115,19 @@ def _read(
         raise WireError(f"{sum(sizes):,} bytes of arrays are too many")
     text = incoming.take(text_bytes)
     buffers = [incoming.fill(_empty(size, _uint8)) for size in sizes]
-    incoming.check_over()
+    incoming.check_end()
     return Decoder(buffers, caps, ref=ref, tensor=tensor).value(text)
 
 
 class _Incoming:
-    """The bytes of one message; small ones arrive in a single read."""
+    """The bytes of one message from a socket; small messages arrive in a single read."""
 
     def __init__(self, sock: socket.socket, deadline: Optional[float]) -> None:
         self._socket, self._deadline = sock, deadline
         self._chunk = memoryview(b"")
 
     def take(self, count: int) -> memoryview:
-        """The next bytes, read ahead."""
+        """Return the next bytes, which are read ahead."""
         if count > _CHUNK:
             return memoryview(self.fill(_empty(count, _uint8)))
         while len(self._chunk) < count:
@@ -139,7 +140,7 @@ class _Incoming:
         return taken
 
     def fill(self, array: Any) -> Any:
-        """The next bytes, straight into `array`."""
+        """Read the next bytes directly into `array`."""
         view = memoryview(array)
         done = min(len(view), len(self._chunk))
         view[:done], self._chunk = self._chunk[:done], self._chunk[done:]
@@ -151,7 +152,7 @@ class _Incoming:
             done += count
         return array
 
-    def check_over(self) -> None:
+    def check_end(self) -> None:
         if self._chunk:
             raise WireError("more bytes than the message has")
 
@@ -165,23 +166,23 @@ class _Incoming:
 
 
 class _Stored:
-    """The bytes of one message that are all there; arrays are copied out of them."""
+    """The bytes of one stored message; arrays are copied out of them."""
 
     def __init__(self, data: Any) -> None:
         self._left = memoryview(data)
 
     def take(self, count: int) -> memoryview:
-        """The next bytes."""
+        """Return the next bytes."""
         if count > len(self._left):
             raise WireError("a message that was cut short")
         taken, self._left = self._left[:count], self._left[count:]
         return taken
 
     def fill(self, array: Any) -> Any:
-        """The next bytes, into `array`."""
+        """Copy the next bytes into `array`."""
         memoryview(array)[:] = self.take(array.size)
         return array
 
-    def check_over(self) -> None:
+    def check_end(self) -> None:
         if self._left:
             raise WireError("more bytes than the message has")

@@ -1,4 +1,4 @@
-"""What crosses the door beside plain Python and numpy values, and how much of anything may cross."""
+"""The values of messages other than plain Python and numpy values, and the caps of a message."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from typing import Any, NamedTuple
 
 
 class WireError(Exception):
-    """What arrived is no message of ours, or passes a cap; `str()` says which in one sentence."""
+    """What arrived is not a valid message, or exceeds a cap; `str()` says which in one sentence."""
 
 
 class TooLarge(Exception):
-    """A value is larger than what may cross the door; `str()` is one sentence for its author."""
+    """A value is too large for a message; `str()` is one sentence for its author."""
 
 
 class Caps(NamedTuple):
-    """Limits of one message. A receiver refuses what passes them before it makes room for it."""
+    """Limits of one message. A receiver refuses a larger one before it allocates memory for it."""
 
     message_bytes: int = 8 << 20
     """The msgpack part: numbers, texts, structure, small arrays."""
     buffer_bytes: int = 256 << 20
-    """The arrays, all together."""
+    """All arrays together."""
     buffers: int = 4096
     depth: int = 40
-    """Containers within containers."""
+    """Nested containers."""
     containers: int = 400_000
     items: int = 1_000_000
-    """Items of all containers together; 512 x 512 nested lists must pass."""
+    """Items of all containers together; 512 x 512 nested lists must fit."""
     int_bits: int = 1 << 20
     fraction_bits: int = 1 << 16
     """Of each part: reducing a fraction takes quadratic time."""
     decimal_digits: int = 10_000
     decimal_exponent: int = 100_000
-    """Either way: as an integer, Decimal("1e999999999") fills the memory and takes for ever."""
+    """In either direction: as an integer, Decimal("1e999999999") would fill the memory and take forever."""
 
 
 CAPS = Caps()
 DTYPE = re.compile(
     r"[<>|](b1|[iu][1248]|f(2|4|8|12|16)|c(8|16|24|32)|[SU][1-9][0-9]{0,8}|[mM]8(\[([1-9][0-9]{0,8})?[a-zA-Z]{1,2}\])?)"
 )
-"""Names of array types that may cross: numbers, booleans, texts, dates; nothing that holds objects or fields.
+"""Names of the allowed array types: numbers, booleans, texts, dates; none that holds objects or fields.
 
-Dates count in units of one or more: numpy divides by the number, and a process that divides by 0 ends.
+The unit of a date has a count of at least one: numpy divides by it, and a division by 0 would end the process.
 """
 
 
 class Ref:
-    """An object that stays in the box. Outside it is what the box says of the object; inside it becomes the object."""
+    """A reference to an object that stays in the box; outside, it holds what the box says about the object."""
 
     __slots__ = ("id", "text", "type_name")
 

@@ -1,4 +1,4 @@
-"""What a reply may contain: plain data, and all that stands for plain data, read by the base class's own methods.
+"""Convert values for a reply: plain data, and everything that can become plain data, read by its base class's methods.
 
 A student's class may lie through `__eq__`, `__float__` or `__iter__`; none of these is called on a subclass of a plain
 type. A subclass of float is read by float's own method, one of list by list's: what arrives is what the object holds.
@@ -25,7 +25,7 @@ import numpy as np
 from ..transport.encoding import Deep
 
 MOST_ITEMS = 10_000
-"""Items taken from an iterator; one that has more stays in the box, whole."""
+"""The most items that are taken from an iterator; a longer one stays in the box, complete."""
 
 Reader = Callable[[Any], Any]
 _KEEP = object()
@@ -36,8 +36,8 @@ _view, _ndarray, _frombuffer, _scalar_bytes = np.ndarray.view, np.ndarray, np.fr
 _to_list, _to_item, _as_array = np.ndarray.tolist, np.generic.item, np.asarray
 
 
-class Plain:
-    """The `encode` of a reply: one step towards plain data, or what `keep` makes of an object that has no plain form.
+class PlainData:
+    """The `encode` of a reply: one step towards plain data, or the result of `keep` for an object without a plain form.
 
     | type, and its subclasses                       | arrives as                                          |
     |------------------------------------------------|-----------------------------------------------------|
@@ -63,7 +63,7 @@ class Plain:
         self._readers: Dict[type, Reader] = {}
 
     def __call__(self, value: Any) -> Any:
-        """One step; the items of the result may be any object again."""
+        """Take one step; the items of the result may be any object again."""
         kind = type(value)
         if kind is Deep:
             return self._keep(value.value)
@@ -129,7 +129,7 @@ def _is_plain(item: Any) -> bool:
 
 
 def _scalar(value: Any) -> Any:
-    """From the scalar's memory: a subclass may override what numpy would ask it."""
+    """Read the scalar's memory: a subclass may override the methods that numpy would call."""
     dtype = np.generic.dtype.__get__(value)
     if dtype.kind in _KINDS:
         return _frombuffer(_scalar_bytes(value), dtype)[0] if dtype.itemsize else dtype.type()
@@ -153,7 +153,7 @@ def _tensor(value: Any) -> Any:
 
 
 def _without_overrides(torch: Any) -> Any:
-    """A context in which no `__torch_function__` of a subclass is asked; the name depends on the version."""
+    """Return torch's context in which no `__torch_function__` is called; its name depends on the version."""
     return getattr(torch._C, "DisableTorchFunctionSubclass", None) or torch._C.DisableTorchFunction
 
 
@@ -172,26 +172,26 @@ def _range(value: Any) -> Any:
 
 
 def _fraction(value: Any) -> Any:
-    """From the slots: `numerator` and `denominator` are properties, which a subclass may replace."""
+    """Read the slots: `numerator` and `denominator` are properties, which a subclass may replace."""
     parts = [fractions.Fraction.__dict__[slot].__get__(value) for slot in ("_numerator", "_denominator")]
     if any(type(part) is not int for part in parts) or parts[1] == 0:
         return _KEEP
     return fractions.Fraction(*parts)
 
 
-def _taken(value: Any) -> Any:
+def _take_items(value: Any) -> Any:
     iterator = iter(value)
     items = list(_islice(iterator, MOST_ITEMS + 1))
     return items if len(items) <= MOST_ITEMS else _Longer(_chain(items, iterator))
 
 
 def _mapping(value: Any) -> Any:
-    keys = _taken(value)
+    keys = _take_items(value)
     return {key: value[key] for key in keys} if type(keys) is list else _KEEP
 
 
 def _set(value: Any) -> Any:
-    items = _taken(value)
+    items = _take_items(value)
     return set(items) if type(items) is list else _KEEP
 
 
@@ -226,7 +226,7 @@ _BY_BASE: List[Tuple[Any, Reader]] = [
     (fractions.Fraction, _fraction),
     (decimal.Decimal, lambda value: decimal.Decimal(decimal.Decimal.__str__(value))),
     (range, _range),
-    (_VIEWS, _taken),
+    (_VIEWS, _take_items),
     (collections.deque, lambda value: list(collections.deque.__iter__(value))),
     (array.array, lambda value: array.array.tolist(value)),
     (types.SimpleNamespace, lambda value: dict(object.__getattribute__(value, "__dict__"))),
@@ -235,7 +235,7 @@ _BY_BASE: List[Tuple[Any, Reader]] = [
 ]
 _BY_PROTOCOL: List[Tuple[Any, Reader]] = [
     (collections.abc.Mapping, _mapping),
-    (collections.abc.Sequence, _taken),
+    (collections.abc.Sequence, _take_items),
     (collections.abc.Set, _set),
-    (collections.abc.Iterator, _taken),
+    (collections.abc.Iterator, _take_items),
 ]

@@ -1,4 +1,4 @@
-"""What an operation prints, kept up to a cap."""
+"""Capture what an operation prints, up to a cap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LIMIT = 1 << 18
 
 
 class _Kept(io.RawIOBase):
-    """The first `LIMIT` bytes of what is written."""
+    """A stream that keeps the first `LIMIT` bytes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,14 +26,14 @@ class _Kept(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         view = memoryview(data)
-        room = LIMIT - len(self.data)
-        self.data += view[:room]
-        self.cut = self.cut or len(view) > room
+        left = LIMIT - len(self.data)
+        self.data += view[:left]
+        self.cut = self.cut or len(view) > left
         return len(view)
 
 
 class Printed:
-    """A context in which sys.stdout is kept; has all that a standard stream has, `.buffer` too."""
+    """A context that captures sys.stdout; the replacement has everything of a standard stream, also `.buffer`."""
 
     def __enter__(self) -> Printed:
         self._kept = _Kept()
@@ -50,9 +50,9 @@ class Printed:
         try:
             self._stream.flush()
         except ValueError:
-            pass  # the student's code closed it; what came before is kept
+            pass  # the student's code closed it; earlier output is kept
 
     def text(self) -> str:
-        """What was printed; says so when it was cut."""
+        """Return what was printed, with a note if it was cut."""
         text = self._kept.data.decode("utf-8", "replace")
         return f"{text}\n[cut after {LIMIT >> 10} KiB]" if self._kept.cut else text

@@ -1,4 +1,4 @@
-"""An exception of the student's as plain data: its type, its words, and the student's own lines."""
+"""Describe an exception of the student's as plain data: its type, its message, and the student's own lines."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import collections
 from typing import Any, Deque, Dict, List, Optional
 
 from ..loading import sources
-from ..loading.missing_attributes import lacking
+from ..loading.missing_attributes import find_missing_attribute
 from ..process.alarm import SoftTimeout, within
 
 Raised = Dict[str, Any]
 
 _MOST_FRAMES = 12
 _LONGEST_MESSAGE = 1000
-_WORDS_S = 0.5
+_MESSAGE_S = 0.5
 """Wall seconds for the student's own `__str__`."""
 traceback_of = BaseException.__dict__["__traceback__"].__get__
 _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
@@ -24,14 +24,14 @@ class Forbidden(ImportError):
 
 
 def describe(error: BaseException) -> Raised:
-    """`{"type", "message", "frames", "missing_module", "lacking", "limit"}`; never raises.
+    """Return `{"type", "message", "frames", "missing_module", "lacking", "limit"}`; never raises.
 
     `frames` are `[file, line, function, text of the line]` of the student's own files and cells, the last 12;
-    `lacking` is what an installed library lacks, as lacking.py says it;
-    `limit` is "time", "memory" or "recursion" where a limit of the box was the cause.
+    `lacking` is the name that an installed library lacks, as missing_attributes.py returns it;
+    `limit` is "time", "memory" or "recursion" if a limit of the box was the cause.
     """
     try:
-        message = str(error) if type(error) is SoftTimeout else within(_WORDS_S, lambda: _words(error))
+        message = str(error) if type(error) is SoftTimeout else within(_MESSAGE_S, lambda: _message(error))
     except BaseException:
         message = "(its message cannot be shown)"
     try:
@@ -39,21 +39,21 @@ def describe(error: BaseException) -> Raised:
     except BaseException:
         frames = []
     try:
-        lacks = lacking(error)
+        missing_attribute = find_missing_attribute(error)
     except BaseException:
-        lacks = None
+        missing_attribute = None
     return {
         "type": _type_name(error),
         "message": message,
         "frames": frames,
         "missing_module": _missing_module(error),
-        "lacking": lacks,
+        "lacking": missing_attribute,
         "limit": _limit(error, message),
     }
 
 
 def _is(error: BaseException, kind: type) -> bool:
-    """isinstance would ask the student's `__class__`."""
+    """Return whether `error` is a `kind`; isinstance would call the student's `__class__`."""
     return issubclass(type(error), kind)
 
 
@@ -67,7 +67,7 @@ def _type_name(error: BaseException) -> str:
     return sources.name_of(type(error))
 
 
-def _words(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if _is(error, SyntaxError) and isinstance(error, SyntaxError) and error.lineno:
         return f"{error.msg} (line {error.lineno})"[:_LONGEST_MESSAGE]
     if _is(error, SystemExit) and isinstance(error, SystemExit):
@@ -82,12 +82,12 @@ def _limit(error: BaseException, message: str) -> Optional[str]:
         return "recursion"
     if _is(error, MemoryError):
         return "memory"
-    # torch says it with a RuntimeError
-    return "memory" if _is(error, RuntimeError) and any(words in message for words in _OUT_OF_MEMORY) else None
+    # torch raises a RuntimeError
+    return "memory" if _is(error, RuntimeError) and any(phrase in message for phrase in _OUT_OF_MEMORY) else None
 
 
 def _missing_module(error: BaseException) -> Optional[str]:
-    """A module that is not there; a name that a module lacks is the student's own affair."""
+    """Return the name of a module that does not exist, but not a name that an existing module lacks."""
     if _is(error, ModuleNotFoundError) and isinstance(error, ImportError) and issubclass(type(error.name), str):
         return str.__str__(str(error.name))[:100]
     return None

@@ -1,4 +1,4 @@
-"""Objects that stay in the box: kept by number until the examiner releases them."""
+"""Objects that stay in the box: stored by number until the examiner releases them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class NoSuchObject(LookupError):
-    """The examiner named an object that the box does not hold (any more): the examiner's mistake."""
+    """The examiner named an object that the box does not hold (any more); this is the examiner's mistake."""
 
 
-class Refs:
-    """Keeps objects alive, and puts them where the examiner's requests name them."""
+class References:
+    """Keeps objects alive, and inserts them where the examiner's requests name them."""
 
     def __init__(self) -> None:
         self._objects: Dict[int, Any] = {}
         self._last = 0
         self.mentioned = False
-        """Whether the present request names an object or carries a tensor: if not, its arguments are taken as is."""
+        """Whether the current request names an object or holds a tensor; if not, its arguments are used unchanged."""
 
     def keep(self, value: Any) -> Ref:
-        """Keep an object and name it."""
+        """Store an object, and return its reference."""
         self._last += 1
         self._objects[self._last] = value
         return Ref(self._last, sources.name_of(type(value)), _short(value))
@@ -45,24 +45,24 @@ class Refs:
             self._objects.pop(number, None)
 
     def mention(self, value: Any) -> Any:
-        """Called by the decoder with each Ref and Tensor of a request."""
+        """Note a Ref or Tensor of a request, and return it; the decoder calls this."""
         self.mentioned = True
         return value
 
     def arguments(self, value: Any) -> Any:
-        """What the examiner sent, with the objects that it names in their places."""
-        return self._filled(value) if self.mentioned else value
+        """Return what the examiner sent, with references replaced by the objects that they name."""
+        return self._resolved(value) if self.mentioned else value
 
-    def _filled(self, value: Any) -> Any:
+    def _resolved(self, value: Any) -> Any:
         kind = type(value)
         if kind is Ref:
             return self[value.id]
         if kind is Tensor:
             return _torch_tensor(value)
         if kind is list or kind is tuple or kind is set or kind is frozenset:
-            return kind([self._filled(item) for item in value])
+            return kind([self._resolved(item) for item in value])
         if kind is dict:
-            return {self._filled(key): self._filled(item) for key, item in value.items()}
+            return {self._resolved(key): self._resolved(item) for key, item in value.items()}
         return value
 
 
@@ -73,7 +73,7 @@ def _torch_tensor(sent: Tensor) -> Any:
 
 
 def _short(value: Any) -> str:
-    """What the object says of itself, in short; the same in every run, and nothing where that would take long."""
+    """Return a short repr that is the same in every run; empty if it would take long or fails."""
     if isinstance(value, types.ModuleType) or _is_of_torch(value):
         return ""
     try:
@@ -83,7 +83,7 @@ def _short(value: Any) -> str:
 
 
 def _is_of_torch(value: Any) -> bool:
-    """Tensors and networks, whose repr computes and prints."""
+    """Return whether it is a tensor or network, whose repr computes and prints."""
     torch = sys.modules.get("torch")
     kinds = (getattr(torch, "Tensor", None), getattr(sys.modules.get("torch.nn"), "Module", None))
     return any(isinstance(kind, type) and issubclass(type(value), kind) for kind in kinds)

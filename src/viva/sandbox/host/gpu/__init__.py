@@ -1,1 +1,1 @@
-"""GPUs: find them, lend each to one box at a time."""
+"""GPUs: find them, and lend each to one box at a time."""

@@ -1,4 +1,4 @@
-"""Boxes that have a GPU: made when they are asked for, from a fork server of their own, one at a time for each GPU."""
+"""Boxes with a GPU: made on request by a separate fork server, one at a time for each GPU."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.gpu.gpu_lease import GpuLease
 
 _HARDWARE: Final = ("/sys/bus/pci", "/sys/devices")
-"""What libcuda reads to learn where a GPU is; shown to these boxes only."""
+"""What libcuda reads to find a GPU; only these boxes see it."""
 
 
 class GpuBoxes:
-    """The fork server whose boxes see a GPU; it calls nothing of CUDA itself, because no fork survives that."""
+    """The fork server whose boxes see a GPU; it never calls CUDA itself, because CUDA does not survive a fork."""
 
     def __init__(self, fork_server: ForkServer, limits: Limits, gpus: Gpus) -> None:
         self._fork_server, self._limits, self._gpus = fork_server, limits, gpus
@@ -33,10 +33,10 @@ class GpuBoxes:
         python: str,
         hidden: Sequence[Path] = (),
     ) -> Self:
-        """Make libraries warm; the GPUs are touched by boxes alone. The arguments are those of fork server.start.
+        """Import the libraries; only boxes use the GPUs. The arguments are those of `ForkServer.start`.
 
         Raises:
-            BoxUnavailable: one sentence that says what is missing on this host.
+            BoxUnavailable: One sentence says what is missing on this host.
         """
         devices = dict.fromkeys(path for gpu in gpus.devices for path in (*gpu.shared, gpu.device))
         if lost := [path for path in devices if not Path(path).exists()]:
@@ -48,17 +48,17 @@ class GpuBoxes:
         return cls(fork_server, limits, gpus)
 
     def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> tuple[Box, Callable[[], GpuUse]]:
-        """A fresh box with a GPU of so much memory, the caller's to close, and what tells how the GPU was used.
+        """Make a box with a GPU; return it, and a function that returns how much of the GPU was used.
 
-        The GPU is free for others when the box is closed.
+        The caller closes the box, which frees the GPU for others.
 
         Args:
-            needed_mib: MiB of the GPU's memory; one that is large enough exists.
-            on_wait: called with a line every second or so while others hold the GPU.
+            needed_mib: MiB of GPU memory that the box needs; a GPU that is large enough must exist.
+            on_wait: called with a line about every second while others hold the GPU.
 
         Raises:
-            GpuUnavailable: others hold it, or its memory is not free.
-            BoxUnavailable: the box cannot be made.
+            GpuUnavailable: Others hold the GPU, or its memory is not free.
+            BoxUnavailable: The box cannot be made.
         """
         lease = GpuLease.take(self._gpus.large_enough(needed_mib), on_wait)
         try:
@@ -71,7 +71,7 @@ class GpuBoxes:
 
     @property
     def lost(self) -> bool:
-        """Whether the fork server ended though nobody here ended it."""
+        """Return whether the fork server ended without being closed."""
         return self._fork_server.lost
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""One box per GPU at a time, over all examiners and commands of the machine; its memory is free again before the next.
+"""One box for each GPU at a time, over all examiners and commands of the machine.
 
-The lease is a lock on a file, which the kernel lets go when its holder ends, however it ends. The file holds how much
-memory was in use before the box came; it is emptied once that is so again. What stands in it when somebody takes the
-lease was left behind, and is waited for first.
+The lease is a lock on a file, which the kernel releases when its holder ends, however it ends. The file holds how much
+memory was in use before the box started; it is emptied once no more than that is in use again. If the file is not empty
+when the next lease is taken, an earlier box has left memory behind: the lease waits until that memory is free.
 """
 
 import contextlib
@@ -21,15 +21,15 @@ from viva.model.gpu import Gpu, GpuUse
 from viva.sandbox.host.gpu.gpus import used_mib
 
 TOLERANCE_MIB: Final = 64
-"""What the driver may keep for itself after a box has ended."""
+"""MiB that the driver may keep for itself after a box has ended."""
 SETTLE_S: Final = 15.0
-"""How long it may take until the memory of an ended box is free."""
+"""Seconds until the memory of an ended box must be free."""
 PATIENCE_S: Final = 3600.0
-"""How long to wait for a GPU that others hold."""
-_LOOK_S: Final = 0.5
-_TRY_S: Final = 0.2
-_FOLDER: Final = Path("/tmp")
-"""The same for every user of the machine, which TMPDIR is not."""
+"""Seconds to wait for a GPU that others hold."""
+_SAMPLE_S: Final = 0.5
+_RETRY_S: Final = 0.2
+_FOLDER: Final = Path("/tmp")  # noqa: S108  # all users share the lock; O_NOFOLLOW and a sticky folder protect it
+"""The same folder for every user of the machine, which TMPDIR is not."""
 _IN_USE: Final = "Not marked yet: this test needs a GPU, and the one here was in use by others."
 _NOT_FREE: Final = (
     "Not marked yet: this test needs a GPU, and the one here still held the memory of an earlier program."
@@ -39,7 +39,7 @@ Sleep = Callable[[float], None]
 
 
 class GpuLease:
-    """A GPU that is ours until it is given back."""
+    """A GPU that this process holds until `give_back`."""
 
     def __init__(self, gpu: Gpu, fd: int, baseline_mib: int | None) -> None:
         self.gpu = gpu
@@ -47,7 +47,7 @@ class GpuLease:
         self._baseline_mib = baseline_mib
         self._peak_mib: int | None = None
         self._stop = threading.Event()
-        self._watch = threading.Thread(target=self._look, name=f"viva gpu {gpu.bus}", daemon=True)
+        self._watch = threading.Thread(target=self._sample_memory, name=f"viva gpu {gpu.bus}", daemon=True)
         if baseline_mib is not None:
             self._peak_mib = 0
             self._watch.start()
@@ -64,11 +64,13 @@ class GpuLease:
         """Wait for one of the GPUs, and until its memory is as free as before the last box.
 
         Args:
-            gpus: any of these will do.
-            on_wait: called with a line every second or so while others hold them.
+            gpus: the GPUs to choose from.
+            on_wait: called with a line about every second while others hold them all.
+            patience_s: how long to wait for a GPU.
+            settle_s: how long to wait for its memory.
 
         Raises:
-            GpuUnavailable: others held them all the time, or memory is still in use; says how much.
+            GpuUnavailable: Others held them all the time, or memory is still in use; the message says how much.
         """
         gpu, fd = _lock_one(gpus, on_wait, patience_s)
         try:
@@ -79,11 +81,11 @@ class GpuLease:
 
     @property
     def use(self) -> GpuUse:
-        """What was used, and how much of it so far."""
+        """Return which GPU is used, and the peak memory so far."""
         return GpuUse(self.gpu.name, self.gpu.driver, self.gpu.memory_mib, self._peak_mib)
 
     def give_back(self, *, settle_s: float = SETTLE_S) -> None:
-        """Let others have it, once the memory of the box that has ended is free; may be called again."""
+        """Release the GPU once the memory of the ended box is free; may be called more than once."""
         if self._fd < 0:
             return
         self._stop.set()
@@ -94,23 +96,23 @@ class GpuLease:
         os.close(self._fd)
         self._fd = -1
 
-    def _look(self) -> None:
-        """Remember the most memory in use, beyond what was in use before."""
-        while not self._stop.wait(_LOOK_S):
+    def _sample_memory(self) -> None:
+        """Record the peak of the memory in use, beyond what was in use before."""
+        while not self._stop.wait(_SAMPLE_S):
             used = used_mib(self.gpu.bus)
             if used is not None and self._baseline_mib is not None:
                 self._peak_mib = max(self._peak_mib or 0, used - self._baseline_mib)
 
 
 def lock_file(gpu: Gpu) -> Path:
-    """The file that is locked while somebody has a box on the GPU."""
+    """Return the path of the file that is locked while a box uses the GPU."""
     folder = _FOLDER if _FOLDER.is_dir() else Path(tempfile.gettempdir())
     return folder / f"viva-gpu-{gpu.bus.replace(':', '-')}.lock"
 
 
 def _lock_one(gpus: Sequence[Gpu], on_wait: Callable[[str], None], patience_s: float) -> tuple[Gpu, int]:
-    """The first of them that nobody holds, and the descriptor that now does."""
-    started = told = time.monotonic()
+    """Lock the first free GPU; return it and the descriptor that holds the lock."""
+    started = reported = time.monotonic()
     while True:
         for gpu in gpus:
             fd = _try_lock(lock_file(gpu))
@@ -120,14 +122,14 @@ def _lock_one(gpus: Sequence[Gpu], on_wait: Callable[[str], None], patience_s: f
         if now - started >= patience_s:
             names = ", ".join(str(lock_file(gpu)) for gpu in gpus)
             raise GpuUnavailable(_IN_USE, f"nobody gave back {names} within {patience_s:g} s")
-        if now - told >= 1:
-            told = now
+        if now - reported >= 1:
+            reported = now
             on_wait(f"waiting for {gpus[0].name}, {now - started:.0f} s so far")
-        time.sleep(_TRY_S)
+        time.sleep(_RETRY_S)
 
 
 def _try_lock(path: Path) -> int | None:
-    """A descriptor that holds the lock; None while somebody else's does."""
+    """Return a descriptor that holds the lock; None while another process holds it."""
     import fcntl
 
     fd = _open(path)
@@ -143,15 +145,15 @@ def _try_lock(path: Path) -> int | None:
 
 
 def _open(path: Path) -> int:
-    """The lock's file, made where there is none; every user of the machine may hold it.
+    """Open the lock file, and create it if needed; every user of the machine may hold the lock.
 
     Raises:
-        GpuUnavailable: it cannot be opened.
+        GpuUnavailable: The file cannot be opened.
     """
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with contextlib.suppress(FileNotFoundError):
-            return os.open(path, flags)  # a sticky folder lets nobody open another user's file with O_CREAT
+            return os.open(path, flags)  # in a sticky folder, O_CREAT fails on another user's file
         with contextlib.suppress(FileExistsError):
             fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
             os.fchmod(fd, 0o666)
@@ -162,10 +164,10 @@ def _open(path: Path) -> int:
 
 
 def _settled(gpu: Gpu, fd: int, settle_s: float) -> int | None:
-    """How much memory is in use before a box comes, kept in the file; None where nothing says it.
+    """Record in the file how much memory is in use before the box starts, and return it; None if it is unknown.
 
     Raises:
-        GpuUnavailable: what an earlier box used is not free.
+        GpuUnavailable: The memory of an earlier box is not free.
     """
     before = _left_behind(fd)
     if before is not None and (held := _free(gpu, before, settle_s)) is not None:
@@ -182,16 +184,16 @@ def _settled(gpu: Gpu, fd: int, settle_s: float) -> int | None:
 
 
 def _left_behind(fd: int) -> int | None:
-    """What was in use before a box whose memory nobody has seen free again; None where all is well."""
+    """Read how much memory was in use before a box that may still hold some; None if no box left any behind."""
     try:
         found = json.loads(os.pread(fd, 4096, 0) or b"null")
         return int(found["baseline_mib"]) if found is not None else None
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        return None  # not written by us: as good as nothing
+        return None  # viva did not write this, so it says nothing
 
 
 def _free(gpu: Gpu, baseline_mib: int, settle_s: float) -> int | None:
-    """Wait until no more is in use than before; None when it is so (or nothing says it), else what is still in use."""
+    """Wait until no more memory is in use than before; return None then (or if unknown), else the MiB still in use."""
     deadline = time.monotonic() + settle_s
     while True:
         used = used_mib(gpu.bus)
@@ -199,4 +201,4 @@ def _free(gpu: Gpu, baseline_mib: int, settle_s: float) -> int | None:
             return None
         if time.monotonic() >= deadline:
             return used
-        time.sleep(_LOOK_S)
+        time.sleep(_SAMPLE_S)

@@ -1,8 +1,8 @@
-"""Which GPUs this machine has, told by device files, the driver's /proc and nvidia-smi: no library is imported for it.
+"""Find the GPUs of this machine by device files, the driver's /proc and nvidia-smi, without importing a library.
 
-`nvidia-smi` counts GPUs by their place on the bus and the device files by the order in which the driver met them, so
-both are matched by the place. Formats: chapter "Using the /proc File System Interface" of the driver's README, and
-`nvidia-smi --help-query-gpu`.
+`nvidia-smi` numbers GPUs by their bus address, and the device files are numbered in the order in which the driver found
+them, so both are matched by the address. Formats: chapter "Using the /proc File System Interface" of the driver's
+README, and `nvidia-smi --help-query-gpu`.
 """
 
 import re
@@ -20,12 +20,12 @@ DRIVER: Final = Path("/proc/driver/nvidia")
 _SHARED: Final = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
 _FIELDS: Final = "pci.bus_id,uuid,memory.total,memory.used,driver_version,name"
 _QUERY_S: Final = 30.0
-"""Without the persistence daemon the driver starts the GPU anew for each question, which takes seconds."""
+"""Without the persistence daemon the driver starts the GPU again for each query, which takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One line of what nvidia-smi says; None for what it does not."""
+    """One line of the output of nvidia-smi; None for values that it does not report."""
 
     bus: str
     uuid: str
@@ -36,12 +36,12 @@ class Reading:
 
 
 def bus_of(text: str) -> str:
-    """The place on the bus in one spelling: nvidia-smi writes `00000000:01:00.0`, the kernel `0000:01:00.0`."""
+    """Normalize a bus address: nvidia-smi writes `00000000:01:00.0`, the kernel `0000:01:00.0`."""
     return text.strip().lower()[-12:]
 
 
 def parse_query(text: str) -> list[Reading]:
-    """The answer of `nvidia-smi --query-gpu --format=csv,noheader,nounits`; lines of another form are left out."""
+    """Parse the output of `nvidia-smi --query-gpu --format=csv,noheader,nounits`; skip lines of another form."""
     found = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",", 5)]
@@ -54,25 +54,25 @@ def parse_query(text: str) -> list[Reading]:
 
 
 def parse_information(text: str) -> dict[str, str]:
-    """/proc/driver/nvidia/gpus/*/information: `Model: \\t\\t Tesla K80`, `Device Minor: \\t 0`."""
+    r"""Parse /proc/driver/nvidia/gpus/*/information: `Model: \t\t Tesla K80`, `Device Minor: \t 0`."""
     pairs = (line.partition(":") for line in text.splitlines() if ":" in line)
     return {key.strip(): " ".join(value.split()) for key, _, value in pairs}
 
 
 def parse_version(text: str) -> str:
-    """The driver's version in the first line of /proc/driver/nvidia/version; empty where there is none."""
+    """Return the driver's version in the first line of /proc/driver/nvidia/version; empty if there is none."""
     match = re.search(r"^NVRM version:.*?\s(\d{2,4}(?:\.\d+)+)\s", f"{text}\n", re.M)
     return match[1] if match else ""
 
 
 def query() -> list[Reading]:
-    """Ask nvidia-smi; nothing where it is not installed or does not answer."""
+    """Run nvidia-smi; return nothing if it is not installed or does not answer."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return []
     command = [program, f"--query-gpu={_FIELDS}", "--format=csv,noheader,nounits"]
     try:
-        asked = subprocess.run(
+        result = subprocess.run(  # noqa: S603  # nvidia-smi of the operator's PATH, with constant arguments
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -83,20 +83,21 @@ def query() -> list[Reading]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return parse_query(asked.stdout) if asked.returncode == 0 else []
+    return parse_query(result.stdout) if result.returncode == 0 else []
 
 
 def used_mib(bus: str) -> int | None:
-    """How much memory of a GPU is in use now; None where nothing says it."""
+    """Return how many MiB of a GPU's memory are in use now; None if it is unknown."""
     return next((reading.used_mib for reading in query() if reading.bus == bus), None)
 
 
 def find_gpus(environ: Mapping[str, str], dev: Path = DEV, driver: Path = DRIVER) -> Gpus:
-    """The GPUs of this machine that a box can be given, as far as CUDA_VISIBLE_DEVICES allows.
+    """Return the GPUs of this machine that boxes can use, as far as CUDA_VISIBLE_DEVICES allows.
 
     Args:
-        environ: of the command; where CUDA_VISIBLE_DEVICES is set, other GPUs are somebody else's.
-        dev, driver: where device files and the driver's /proc are.
+        environ: the environment of the command; if it sets CUDA_VISIBLE_DEVICES, other GPUs belong to other users.
+        dev: the folder of the device files.
+        driver: the folder of the driver's /proc.
     """
     shared = tuple(str(dev / name) for name in _SHARED if (dev / name).exists())
     known = _information(driver)
@@ -105,24 +106,32 @@ def find_gpus(environ: Mapping[str, str], dev: Path = DEV, driver: Path = DRIVER
     readings = {reading.bus: reading for reading in query()}
     version = parse_version(_read(driver / "version"))
     found = []
-    for bus, said in sorted(known.items()):
-        device = dev / f"nvidia{said.get('Device Minor', '')}"
-        if said.get("Device Minor", "").isdecimal() and device.exists():
-            uuid = said.get("GPU UUID", "") if "?" not in said.get("GPU UUID", "?") else ""
-            more = readings.get(bus, Reading(bus, uuid, None, None, version, said.get("Model", "GPU")))
+    for bus, information in sorted(known.items()):
+        device = dev / f"nvidia{information.get('Device Minor', '')}"
+        if information.get("Device Minor", "").isdecimal() and device.exists():
+            uuid = information.get("GPU UUID", "") if "?" not in information.get("GPU UUID", "?") else ""
+            reading = readings.get(bus, Reading(bus, uuid, None, None, version, information.get("Model", "GPU")))
             found.append(
-                Gpu(bus, more.uuid or uuid, more.name, more.driver or version, more.memory_mib, str(device), shared)
+                Gpu(
+                    bus,
+                    reading.uuid or uuid,
+                    reading.name,
+                    reading.driver or version,
+                    reading.memory_mib,
+                    str(device),
+                    shared,
+                )
             )
     visible = _visible(found, environ.get("CUDA_VISIBLE_DEVICES"))
     return Gpus(tuple(visible), NONE_HERE)
 
 
-def _visible(gpus: list[Gpu], wish: str | None) -> list[Gpu]:
-    """What CUDA_VISIBLE_DEVICES leaves: numbers along the bus, or beginnings of UUIDs, up to one that there is not."""
-    if wish is None:
+def _visible(gpus: list[Gpu], setting: str | None) -> list[Gpu]:
+    """Apply CUDA_VISIBLE_DEVICES: numbers by bus address, or prefixes of UUIDs, up to the first unknown one."""
+    if setting is None:
         return gpus
     chosen: list[Gpu] = []
-    for word in (part.strip() for part in wish.split(",")):
+    for word in (part.strip() for part in setting.split(",")):
         if word.isdecimal() and int(word) < len(gpus):
             chosen.append(gpus[int(word)])
             continue
@@ -134,13 +143,14 @@ def _visible(gpus: list[Gpu], wish: str | None) -> list[Gpu]:
 
 
 def _information(driver: Path) -> dict[str, dict[str, str]]:
-    """What the driver says of each GPU, by its place on the bus."""
+    """Read what the driver says about each GPU, by its bus address."""
     folders = driver / "gpus"
     try:
         names = sorted(path.name for path in folders.iterdir())
     except OSError:
         return {}
-    return {bus_of(name): said for name in names if (said := parse_information(_read(folders / name / "information")))}
+    texts = {name: _read(folders / name / "information") for name in names}
+    return {bus_of(name): found for name, text in texts.items() if (found := parse_information(text))}
 
 
 def _read(path: Path) -> str:

@@ -1,1 +1,1 @@
-"""Isolation levels: which of them this host offers, found by trying each step."""
+"""Isolation levels: which ones this host offers, found by trying each step."""

@@ -1,4 +1,4 @@
-"""Things that only the examiner may reach, laid out so that a box can try to reach them and fail."""
+"""Things that only the examiner may reach; the escape probes of a box try to reach them and must fail."""
 
 import os
 import secrets
@@ -8,16 +8,16 @@ import sys
 import tempfile
 from typing import Any
 
-from viva.sandbox.guest.transport.control import OURS
-from viva.sandbox.host.leftovers import claim, let_go
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
+from viva.sandbox.host.leftovers import lock_folder, unlock_folder
 
 
 class Canary:
-    """A secret file in a private folder, a listening TCP port, an abstract unix socket, the examiner's own pid."""
+    """A secret file in a private folder, a listening TCP port, an abstract unix socket, and the examiner's own pid."""
 
     def __init__(self) -> None:
-        self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{OURS}{os.getpid()}-canary-"))
-        self._claim = claim(self._folder)
+        self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-canary-"))
+        self._lock_fd = lock_folder(self._folder)
         self._file = os.path.join(self._folder, "secret")
         with open(self._file, "wb") as file:
             file.write(secrets.token_bytes(16))
@@ -28,7 +28,7 @@ class Canary:
         self._unix = _listen(socket.AF_UNIX, address) if hasattr(socket, "AF_UNIX") else None
 
     def described(self) -> dict[str, Any]:
-        """What the probes in the box are told."""
+        """Return what the probes in the box need to know."""
         port = self._tcp.getsockname()[1] if self._tcp else 9
         name = self._name if sys.platform == "linux" else ""
         return {"file": self._file, "folder": self._folder, "tcp": port, "unix": name, "examiner": os.getpid()}
@@ -39,7 +39,7 @@ class Canary:
             if listener is not None:
                 listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-        let_go(self._claim)
+        unlock_folder(self._lock_fd)
 
 
 def _listen(family: int, address: Any) -> socket.socket | None:
@@ -49,5 +49,5 @@ def _listen(family: int, address: Any) -> socket.socket | None:
         listener.listen(1)
     except OSError:
         listener.close()
-        return None  # an examiner without a loopback has nothing there to reach
+        return None  # without a loopback interface there is nothing to reach
     return listener

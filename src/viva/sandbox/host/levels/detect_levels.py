@@ -1,4 +1,4 @@
-"""Finds the tiers of this host by doing each step, in processes that are thrown away."""
+"""Find the isolation levels of this host by trying each step in throw-away processes."""
 
 import functools
 import json
@@ -17,13 +17,13 @@ _TRIAL_S: Final = 60.0
 
 @functools.cache
 def detect_tiers(python: str = sys.executable) -> list[TierReport]:
-    """Every tier, best first, with what holds and what is missing; asked once per process and interpreter.
+    """Return every tier, best first, with what works and what is missing; cached for each interpreter.
 
     Raises:
-        BoxUnavailable: the interpreter cannot be run.
+        BoxUnavailable: The interpreter cannot be run.
     """
     try:
-        trial = subprocess.run(
+        trial = subprocess.run(  # noqa: S603  # the operator chose the interpreter; the arguments are constant
             [python, "-s", str(START), "detect"],
             env=environment(),
             cwd="/",
@@ -33,8 +33,8 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
         )
         found = json.loads(trial.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        said = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
-        why = said[-1][-300:] if said else error
+        lines = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
+        why = lines[-1][-300:] if lines else error
         raise BoxUnavailable(f"{python} cannot try the walls: {why}") from error
     cgroup = _has_cgroup()
     return [TierReport.from_trial(tier, found.get(str(tier), {}), cgroup=cgroup) for tier in sorted(Tier, reverse=True)]

@@ -1,4 +1,4 @@
-"""What a tier needs, what of it this host has, and what a person can do to get the rest."""
+"""What a tier needs, how much of it this host offers, and how to get the rest."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ _ADVICE: Mapping[str, str] = {
     "cgroup": "let the user who grades make cgroups (root on the host, or systemd-run --user --scope -p Delegate=yes)",
 }
 _OPTIONAL = frozenset({"Landlock", "abstract sockets", "limits of the system"})
-"""Walls without which a tier is offered, and says so."""
+"""Isolation layers without which a tier is still offered; its report names what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,24 @@ class TierReport:
     tier: Tier
     available: bool
     layers: Mapping[str, str] = field(default_factory=dict)
-    """Each wall, tried in a process that was thrown away: "ok: ..." or "failed: why"."""
+    """Each isolation layer, tried in a throw-away process: "ok: ..." or "failed: why"."""
     missing: tuple[str, ...] = ()
-    """What the tier lacks here: a wall that does not stand, or a limit that is only polled."""
+    """What the tier lacks here: an isolation layer that failed, or a limit that is only polled."""
     advice: tuple[str, ...] = ()
     """What to install, allow or change, one for each of `missing`."""
 
     @property
     def sentence(self) -> str:
-        """Why it is not to be had, or what it lacks; "complete" otherwise."""
+        """Return why the tier is not available or what it lacks; "complete" otherwise."""
         return "; ".join(self.missing) or "complete"
 
     @classmethod
     def from_trial(cls, tier: Tier, layers: Mapping[str, str], *, cgroup: bool) -> "TierReport":
-        """Judge what a trial found.
+        """Build the report from the result of a trial.
 
         Args:
             tier: the tier that was tried.
-            layers: as the trial printed them; an empty trial could not even begin.
+            layers: as the trial printed them; empty if the trial could not even start.
             cgroup: whether a cgroup with a memory limit could be made.
         """
         failed = {name: text.partition(": ")[2] for name, text in layers.items() if text.startswith("failed")}
@@ -65,6 +65,9 @@ class TierReport:
 
 
 def _advice(tier: Tier, name: str) -> str:
-    """An ordinary user's namespaces fail at several steps for one reason: the host restricts user namespaces."""
+    """Return what to do about a failed layer.
+
+    An ordinary user's namespaces fail at several steps for one reason: the host restricts user namespaces.
+    """
     about = "user namespace" if tier == Tier.T2 and name in ("namespaces", "mounts") else name
     return _ADVICE.get(about, "see the operator guide")

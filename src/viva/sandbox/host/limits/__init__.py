@@ -1,1 +1,1 @@
-"""Limits on the boxes of this host: memory, processes, files, users."""
+"""Limits of the boxes on this host: memory, processes, files, users."""

@@ -1,4 +1,4 @@
-"""Cgroups, version 1 and 2: one for each box, limiting the memory and the number of all its processes together."""
+"""Cgroups, versions 1 and 2: one for each box limits the memory and the number of all its processes together."""
 
 import contextlib
 import os
@@ -9,50 +9,50 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from viva.model import Limits
-from viva.sandbox.guest.transport.control import OURS
-from viva.sandbox.host.leftovers import claim, sweep_cgroups
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
+from viva.sandbox.host.leftovers import lock_folder, sweep_cgroups
 
 _MIB: Final = 1 << 20
-_PATIENCE_S: Final = 10.0
+_REMOVE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Hierarchy:
-    """Where one controller's files are, for processes of ours."""
+    """Where the files of one hierarchy's controllers are, for the processes of viva."""
 
     controllers: frozenset[str]
     folder: str
 
 
 class CgroupParent:
-    """A folder per controller hierarchy, below which boxes get theirs."""
+    """A folder for each controller hierarchy, below which the cgroups of boxes are made."""
 
     def __init__(self, folders: dict[str, str]) -> None:
-        self._claims = [claim(folder) for folder in sorted(set(folders.values()))]
+        self._locks = [lock_folder(folder) for folder in sorted(set(folders.values()))]
         self._folders = folders
-        """Controller ("memory", "pids") -> our folder in its hierarchy; the same folder twice in version 2."""
+        """Controller ("memory", "pids") -> viva's folder in its hierarchy; the same folder twice in version 2."""
 
     @classmethod
     def find(cls) -> Self | None:
-        """Make the folders where this process may; None on hosts where it may not. Tried by doing."""
-        name = f"{OURS}{os.getpid()}-{secrets.token_hex(4)}"
+        """Make the folders, try to make a cgroup in them, and return them; None if this host does not allow it."""
+        name = f"{FOLDER_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
         return cls._version_1(name) or cls._version_2(name)
 
     @classmethod
     def _version_1(cls, name: str) -> Self | None:
-        places = _places()
+        hierarchies = _hierarchies()
         made: dict[str, str] = {}
         for controller in ("memory", "pids"):
-            for place in places:
-                if controller in place.controllers and _make(os.path.join(place.folder, name)):
-                    made[controller] = os.path.join(place.folder, name)
+            for hierarchy in hierarchies:
+                if controller in hierarchy.controllers and _make(os.path.join(hierarchy.folder, name)):
+                    made[controller] = os.path.join(hierarchy.folder, name)
                     break
         return cls._tried(made)
 
     @classmethod
     def _version_2(cls, name: str) -> Self | None:
-        """Our own cgroup holds processes, so it may not hand out controllers; a parent of it may."""
-        unified = next((place.folder for place in _places() if not place.controllers), None)
+        """Try this process's own cgroup, then its parents: one that holds processes may not delegate controllers."""
+        unified = next((hierarchy.folder for hierarchy in _hierarchies() if not hierarchy.controllers), None)
         while unified and os.path.exists(os.path.join(unified, "cgroup.subtree_control")):
             folder = os.path.join(unified, name)
             if _make(folder):
@@ -84,26 +84,26 @@ class CgroupParent:
 
     @property
     def folders(self) -> list[str]:
-        """For whoever cleans up after us."""
+        """Return all folders, for the supervisor that removes them after a crash."""
         return sorted(set(self._folders.values()))
 
     def make(self, name: str, limits: Limits) -> "BoxCgroup":
-        """The cgroup of one box; raises OSError when the kernel refuses a limit."""
+        """Make the cgroup of one box; raises OSError when the kernel refuses a limit."""
         return BoxCgroup({c: os.path.join(folder, name) for c, folder in self._folders.items()}, limits)
 
     def remove(self) -> None:
-        """Remove the folders; boxes' cgroups are gone by now."""
+        """Remove the folders; the cgroups of the boxes must be gone."""
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
         sweep_cgroups({os.path.dirname(folder) for folder in self.folders})
-        for fd in self._claims:
+        for fd in self._locks:
             os.close(fd)
-        self._claims = []
+        self._locks = []
 
 
 class BoxCgroup:
-    """One box's cgroup; `descriptors` are for the box to walk in."""
+    """The cgroup of one box; the box enters it through `descriptors`."""
 
     def __init__(self, folders: dict[str, str], limits: Limits) -> None:
         self._memory, self._all = folders["memory"], sorted(set(folders.values()))
@@ -123,23 +123,23 @@ class BoxCgroup:
         memory = str(limits.memory_mib * _MIB)
         if os.path.exists(os.path.join(self._memory, "memory.max")):
             _write(os.path.join(self._memory, "memory.max"), memory)
-            _write_if_there(os.path.join(self._memory, "memory.swap.max"), "0")
-            _write_if_there(os.path.join(self._memory, "memory.oom.group"), "1")
+            _write_if_present(os.path.join(self._memory, "memory.swap.max"), "0")
+            _write_if_present(os.path.join(self._memory, "memory.oom.group"), "1")
         else:
             _write(os.path.join(self._memory, "memory.limit_in_bytes"), memory)
-            _write_if_there(os.path.join(self._memory, "memory.memsw.limit_in_bytes"), memory)
+            _write_if_present(os.path.join(self._memory, "memory.memsw.limit_in_bytes"), memory)
         if "pids" in folders:
             _write(os.path.join(folders["pids"], "pids.max"), str(limits.processes))
 
     def close_descriptors(self) -> None:
-        """After the box has them."""
+        """Close the descriptors, after the box has received them."""
         for fd in self.descriptors:
             os.close(fd)
         self.descriptors = []
 
     @property
     def peak_mib(self) -> float:
-        """Most memory in use at once so far; 0.0 where the kernel does not say."""
+        """Return the peak memory so far in MiB; 0.0 if the kernel does not report it."""
         for name in ("memory.peak", "memory.max_usage_in_bytes"):
             text = _read(os.path.join(self._memory, name))
             if text:
@@ -148,7 +148,7 @@ class BoxCgroup:
 
     @property
     def out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process of the box for its memory."""
+        """Return whether the kernel has killed a process of the box for its memory."""
         for name in ("memory.events", "memory.oom_control"):
             for line in _read(os.path.join(self._memory, name)).splitlines():
                 words = line.split()
@@ -157,8 +157,8 @@ class BoxCgroup:
         return False
 
     def remove(self) -> None:
-        """Once its processes are reaped; ends any that are left (the fork server was killed before it could)."""
-        deadline = time.monotonic() + _PATIENCE_S
+        """Remove the cgroup; first kill processes that are left, if the fork server was killed before it could."""
+        deadline = time.monotonic() + _REMOVE_S
         for folder in self._all:
             while True:
                 try:
@@ -177,8 +177,8 @@ class BoxCgroup:
                 os.kill(int(line), signal.SIGKILL)
 
 
-def _places() -> list[_Hierarchy]:
-    """Our own cgroup in every mounted hierarchy; no controllers means version 2."""
+def _hierarchies() -> list[_Hierarchy]:
+    """Return this process's own cgroup in every mounted hierarchy; no controllers means version 2."""
     try:
         own = [line.split(":", 2)[1:] for line in _read("/proc/self/cgroup").splitlines()]
         mounts = [line.split() for line in _read("/proc/self/mountinfo").splitlines()]
@@ -216,7 +216,7 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def _write_if_there(path: str, text: str) -> None:
+def _write_if_present(path: str, text: str) -> None:
     if os.path.exists(path):
         with contextlib.suppress(OSError):
             _write(path, text)

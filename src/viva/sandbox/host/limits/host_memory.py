@@ -1,4 +1,4 @@
-"""How much memory there is for all that we start: the machine's, or what its containers are allowed."""
+"""How much memory everything that viva starts may use: that of the machine, or the limit of its containers."""
 
 import re
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ from typing import Final
 
 _MIB: Final = 1 << 20
 _UNLIMITED: Final = 1 << 60
-"""Version 1 writes the largest page-aligned number where there is no limit."""
+"""Cgroup version 1 writes the largest page-aligned number if there is no limit."""
 
 
 def container_mib(root: Path = Path("/")) -> int | None:
-    """The least of all limits that bind this process; None where nothing says one.
+    """Return the lowest of all limits of this process, in MiB; None if there is none.
 
     Args:
-        root: below which `proc` and `sys` are looked for.
+        root: the folder that holds `proc` and `sys`.
     """
     found = [value for value in (*_cgroup_limits(root), _machine(root)) if value is not None]
     return min(found, default=None)
@@ -26,7 +26,7 @@ def _machine(root: Path) -> int | None:
 
 
 def _cgroup_limits(root: Path) -> Iterator[int | None]:
-    """Every limit from our own cgroup up, in both versions; a container may see its own as the top of all."""
+    """Yield every limit from the own cgroup up, in both versions; a container may see its own cgroup as the root."""
     base = root / "sys/fs/cgroup"
     own = {"": "/", "memory": "/"}
     for line in _read(root / "proc/self/cgroup").splitlines():
@@ -45,7 +45,7 @@ def _cgroup_limits(root: Path) -> Iterator[int | None]:
 
 
 def _mib(text: str) -> int | None:
-    """`max`, nothing, or bytes."""
+    """Convert the text of a limit, which is bytes, `max` or nothing, to MiB; None if there is no limit."""
     text = text.strip()
     value = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else _UNLIMITED
     return value // _MIB if value < _UNLIMITED else None

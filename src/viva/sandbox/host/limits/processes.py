@@ -1,4 +1,4 @@
-"""Looking at a box's processes and files from outside, through /proc; everything may vanish while it is looked at."""
+"""Read about a box's processes and files from outside, through /proc; everything may vanish while it is read."""
 
 import contextlib
 import ctypes
@@ -12,7 +12,7 @@ _BEFORE_LINUX_5_4: Final = ("Pss:", "SwapPss:")
 
 
 def pid_of(pidfd: int) -> int:
-    """The process behind a pidfd, as this process numbers it; 0 when it has ended."""
+    """Return the pid behind a pidfd, as this process sees it; 0 when the process has ended."""
     for line in _lines(f"/proc/self/fdinfo/{pidfd}"):
         if line.startswith("Pid:"):
             return max(0, int(line.split()[1]))
@@ -20,7 +20,7 @@ def pid_of(pidfd: int) -> int:
 
 
 def family(first: int) -> list[int]:
-    """`first` and all its descendants."""
+    """Return `first` and all its descendants."""
     found, pending = [], [first]
     while pending:
         pid = pending.pop()
@@ -36,16 +36,19 @@ def family(first: int) -> list[int]:
 
 
 def held_bytes(pids: list[int]) -> int:
-    """Memory of no file, resident or swapped; shared pages count once for each process, so this is an upper bound."""
+    """Sum up memory that is not file-backed, resident or swapped.
+
+    A shared page counts once for each process, so this is an upper bound.
+    """
     return sum(_sum_kib(_lines(f"/proc/{pid}/status"), _HELD) for pid in pids) * 1024
 
 
 def proportional_bytes(pids: list[int], user: int | None) -> int:
-    """The same with every page that n processes share counted as 1/n for each: what the family really holds.
+    """Sum up the same memory, but count a page that n processes share as 1/n for each: the true total.
 
     Args:
-        pids: what does not let itself be read counts with `held_bytes`, which is more.
-        user: whose files to read as, for a root that may not read those of others (a container's).
+        pids: the processes; one whose file cannot be read counts with `held_bytes`, which is more.
+        user: the user as whom to read, for a root (of a container) that may not read files of others; None for none.
     """
     total = 0
     with _as_user(user):
@@ -62,7 +65,7 @@ def _sum_kib(lines: list[str], names: tuple[str, ...]) -> int:
 
 @contextlib.contextmanager
 def _as_user(user: int | None) -> Iterator[None]:
-    """Let this thread, and no other, open files as `user`; nobody can signal or trace it for that."""
+    """Let this thread alone open files as `user`; `user` cannot signal or trace it for that."""
     if user is None:
         yield
         return
@@ -77,7 +80,7 @@ def _as_user(user: int | None) -> Iterator[None]:
 
 
 def tasks(pids: list[int]) -> int:
-    """Processes and threads together."""
+    """Count the threads of all these processes, main threads included."""
     count = 0
     for pid in pids:
         for line in _lines(f"/proc/{pid}/status"):
@@ -87,7 +90,7 @@ def tasks(pids: list[int]) -> int:
 
 
 def files_below(folder: str, most: int) -> tuple[int, int]:
-    """(bytes on disk, number of entries) below a directory; stops counting at `most` entries."""
+    """Return (bytes on disk, number of entries) below a directory; stop counting at `most` entries."""
     used, count, pending = 0, 0, [folder]
     while pending and count < most:
         try:
