@@ -191,7 +191,7 @@ class Handle(Caller):
 
     __slots__ = ("_generation", "_ref")
 
-    def __init__(self, connection: BoxConnection, ref: Any, label: str) -> None:
+    def __init__(self, connection: BoxConnection, ref: object, label: str) -> None:
         super().__init__(connection, label)
         if type(ref) is not Ref:
             raise TypeError(f"the box was asked to keep `{label}` and sent {type(ref).__name__}")
@@ -234,7 +234,7 @@ class Handle(Caller):
             raise StopIteration
         return from_box(self._connection, reply, f"the next item of {self._label}")
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> "Handle":
         entered = self._connection.ask("enter", subject=self._label, **self._target(), keep=True)
         return Handle(self._connection, entered, self._label)
 

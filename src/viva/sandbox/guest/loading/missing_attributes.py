@@ -63,7 +63,7 @@ def _asking_frame(error: BaseException) -> Optional[Tuple[types.FrameType, int]]
     return found if found is not None and sources.shown_name(found[0].f_code.co_filename) is not None else None
 
 
-def _missing(error: Any, frame: types.FrameType, line: int) -> Optional[_Missing]:
+def _missing(error: BaseException, frame: types.FrameType, line: int) -> Optional[_Missing]:
     message = error.args[0] if error.args and type(error.args[0]) is str else ""
     if isinstance(error, TypeError):
         match = _NO_ARGUMENT.search(message)

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import os
 import platform
+import types
 from typing import Any, Dict, Union
 
 from . import numbers_aarch64, numbers_x86_64
@@ -33,7 +34,7 @@ _ZEROS = (0, 0, 0, 0)
 Argument = Union[int, bytes, None, Any]
 
 
-def table() -> Any:
+def table() -> types.ModuleType:
     """Return the module of call numbers for this machine; raise OSError(ENOSYS) if there is none."""
     found = _TABLES.get(platform.machine())
     if found is None:

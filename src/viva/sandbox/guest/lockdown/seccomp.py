@@ -10,6 +10,7 @@ import ctypes
 import errno
 import functools
 import struct
+import types
 from typing import Dict, List
 
 from . import kernel_calls
@@ -74,7 +75,7 @@ def apply(code: bytes) -> str:
 class _Assembler:
     """Classic BPF, written top to bottom; every jump is a few instructions forward."""
 
-    def __init__(self, table: object, numbers: Dict[str, int]) -> None:
+    def __init__(self, table: types.ModuleType, numbers: Dict[str, int]) -> None:
         self._table, self._numbers = table, numbers
         self._code: List[bytes] = []
 
@@ -95,7 +96,7 @@ class _Assembler:
         return b"".join(self._code)
 
     def _check_abi(self) -> None:
-        arch, foreign = getattr(self._table, "AUDIT_ARCH"), getattr(self._table, "FOREIGN_ABI_BIT")  # noqa: B009
+        arch, foreign = self._table.AUDIT_ARCH, self._table.FOREIGN_ABI_BIT
         self._emit(_LOAD, 4)
         self._emit(_IF_EQUAL, arch, 1, 0)
         self._emit(_RETURN, _KILL)

@@ -54,7 +54,7 @@ def serve(channel: socket.socket, connect: Callable[[], "Kernel"]) -> NoReturn:
 class Kernel:
     """A running kernel, reached through a client of jupyter_client."""
 
-    def __init__(self, client: Any, interrupt: Callable[[], Any], end: Callable[[], Any]) -> None:
+    def __init__(self, client: Any, interrupt: Callable[[], object], end: Callable[[], object]) -> None:
         """Wait until the kernel answers.
 
         Raises:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import types
 import warnings
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from ..loading import import_denylist, sources
 from ..loading.modules import Loading
@@ -50,7 +50,7 @@ class KernelNotebooks:
         if not hasattr(os, "fork"):
             raise RuntimeError("a kernel needs fork and sockets that are files, which this system does not have")
         self._namespaces, self._loading = namespaces, loading
-        self._running: Dict[str, Any] = {}
+        self._running: Dict[str, Union[_PythonKernel, _OtherKernel]] = {}
 
     def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
         """Run the cells in order; returns what `Notebooks.load` returns.

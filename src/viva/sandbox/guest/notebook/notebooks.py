@@ -10,7 +10,7 @@ import re
 import sys
 import time
 import types
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
 
 from ..loading import import_denylist, sources
 from ..loading.modules import Loading
@@ -22,6 +22,9 @@ from ..values.printed import Printed
 from ..values.raised import Raised, describe
 from .cell_outputs import Outputs, Streams
 from .plain_cells import PlainCells, without_magics
+
+if TYPE_CHECKING:
+    from .ipython_shell import Shell
 
 Cell = Dict[str, Any]
 
@@ -78,7 +81,8 @@ class Notebooks:
         sys.modules["__main__"] = module
         self._namespaces.add(path, vars(module))
         only_definitions = request.get("mode") == "definitions"
-        run: Any = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
+        run: Union[_Definitions, WholeCells]
+        run = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
         self._cell = run.cell
 
     def next_cell(self, request: Dict[str, Any]) -> Cell:
@@ -175,7 +179,7 @@ def needs_shell(text: str) -> bool:
     return _FOR_IPYTHON.search(text) is not None
 
 
-def _runner(module: types.ModuleType, outputs: Outputs, cells: List[Cell]) -> Union[PlainCells, Any]:
+def _runner(module: types.ModuleType, outputs: Outputs, cells: List[Cell]) -> Union[PlainCells, Shell]:
     if any(needs_shell(str(cell["source"])) for cell in cells):
         try:
             from .ipython_shell import Shell

@@ -10,13 +10,16 @@ import ast
 import re
 import sys
 import types
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from ..loading import sources
 from ..loading.statements import future_flags
 from ..values.raised import Raised
 from . import figures
 from .cell_outputs import Outputs, Streams
+
+if TYPE_CHECKING:
+    from .ipython_shell import Shell
 
 _SHELL_LINE = re.compile(r"^([ \t]*)(?:[%!].*|\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*$", re.M)
 _CELL_MAGIC = re.compile(r"\A\s*%%(\w+)")
@@ -54,7 +57,7 @@ class PlainCells:
     def __init__(self, module: types.ModuleType, outputs: Outputs) -> None:
         self._module, self._namespace, self._outputs = module, vars(module), outputs
         self._flags = 0
-        self._shell: Any = None
+        self._shell: Optional[Shell] = None
         self._last_results: List[Any] = []
         figures.use_for_notebooks(outputs)
 
@@ -86,6 +89,7 @@ class PlainCells:
             self._outputs.stream("stderr", f"IPython is not installed here, so these lines were left out: {lines}\n")
         tree = self._parsed(python, filename)
         if tree is None:
+            assert self._shell is not None  # _parsed has made it
             self._shell.run(number, text)
             return
         self._flags |= future_flags(tree)
@@ -137,7 +141,7 @@ class PlainCells:
             self._last_results = [value, *self._last_results[:2]]
             self._namespace.update(zip(_UNDERSCORES, self._last_results))
 
-    def _shell_if_loaded(self) -> Optional[Any]:
+    def _shell_if_loaded(self) -> Optional[Shell]:
         """Return a shell, or None if the fork server has not loaded IPython, which is too slow to load here."""
         if self._shell is None and "IPython.core.ultratb" in sys.modules:
             from .ipython_shell import Shell

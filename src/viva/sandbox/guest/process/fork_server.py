@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import sys
+import types
 from typing import Any, Dict, List, Optional
 
 from .. import load_from
@@ -129,7 +130,7 @@ class ForkServer:
         self._engine = copy
         load_from(copy)
 
-    def _import(self) -> Any:
+    def _import(self) -> types.ModuleType:
         """Import the libraries; return the module `warmup`, which is loaded after them."""
         if self._root is not None:
             os.environ.update(HOME=SCRATCH, TMPDIR=SCRATCH, MPLCONFIGDIR=SCRATCH + "/mpl", IPYTHONDIR=SCRATCH + "/ipy")

@@ -12,7 +12,7 @@ import socket
 import sys
 import time
 import types
-from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional
 
 from ..loading import archives, sources, workdir_files
 from ..loading.modules import Loading
@@ -24,6 +24,11 @@ from ..values.printed import Printed
 from ..values.raised import describe
 from ..values.references import References
 from . import alarm, seeding
+
+if TYPE_CHECKING:
+    from ..loading.unittest_runner import UnittestRunner
+    from ..notebook.cell_by_cell import CellByCell
+    from ..notebook.kernels import KernelNotebooks
 
 if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a live kernel, whose shell is the student's
     from ..notebook import ipython_shell  # the fork server does it once, not each box
@@ -97,13 +102,13 @@ class Worker:
             replacements: operations that a live kernel implements differently.
         """
         self.refs = References()
-        self._suites: Any = None
-        self._cells: Any = None
+        self._suite: Optional[UnittestRunner] = None
+        self._cells: Optional[CellByCell] = None
         self._namespaces = Namespaces() if namespaces is None else namespaces
         self._plain = PlainData(self.refs.keep)
         loading = Loading(self._namespaces)
         notebooks = Notebooks(self._namespaces, loading)
-        self._by_kernel: Any = None
+        self._by_kernel: Optional[KernelNotebooks] = None
         self._operations: Dict[str, Callable[[Request], Any]] = {
             "put": workdir_files.put,
             "unpack": archives.unpack,
@@ -131,7 +136,7 @@ class Worker:
             **(replacements or {}),
         }
 
-    def _kernels(self, loading: Loading) -> Any:
+    def _kernels(self, loading: Loading) -> KernelNotebooks:
         """Return what runs notebooks with a kernel; made at the first request, because ipykernel is large."""
         if self._by_kernel is None:
             from ..notebook.kernels import KernelNotebooks
@@ -233,11 +238,11 @@ class Worker:
 
     def _of_suite(self, operation: str, request: Request) -> Any:
         """Run an operation on the author's unittest suite; unittest is imported only if there is one."""
-        if self._suites is None:
+        if self._suite is None:
             from ..loading.unittest_runner import UnittestRunner
 
-            self._suites = UnittestRunner()
-        return getattr(self._suites, operation)(request)
+            self._suite = UnittestRunner()
+        return getattr(self._suite, operation)(request)
 
     def _of_cells(self, operation: str, request: Request) -> Any:
         """Run an operation on a notebook that is run cell by cell with tests of the author's."""

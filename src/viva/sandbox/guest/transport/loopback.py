@@ -12,7 +12,7 @@ import secrets
 import socket
 import subprocess
 import time
-from typing import Any, Dict
+from typing import Dict
 
 TCP = "tcp"
 """On a command line, the number after it is a port, not a descriptor."""
@@ -80,7 +80,7 @@ class Listener:
     def __enter__(self) -> "Listener":
         return self
 
-    def __exit__(self, *_error: Any) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._server.close()
 
 

@@ -86,11 +86,11 @@ def receive(
     return _read(_Incoming(sock, deadline), caps, ref, tensor)
 
 
-def load(data: Any, caps: Caps = CAPS) -> Any:
+def load(data: Union[bytes, bytearray, memoryview], caps: Caps = CAPS) -> Any:
     """Decode a stored message; as strict as `receive`.
 
     Args:
-        data: bytes, or a memoryview of them.
+        data: the bytes of the message.
         caps: the limits of the message.
 
     Raises:
@@ -168,7 +168,7 @@ class _Incoming:
 class _Stored:
     """The bytes of one stored message; arrays are copied out of them."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Union[bytes, bytearray, memoryview]) -> None:
         self._left = memoryview(data)
 
     def take(self, count: int) -> memoryview:

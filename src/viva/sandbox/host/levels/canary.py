@@ -24,6 +24,7 @@ class Canary:
         os.chmod(self._file, 0o600)
         self._tcp = _listen(socket.AF_INET, ("127.0.0.1", 0))
         self._name = f"viva-canary-{os.getpid()}-{secrets.token_hex(8)}"
+        address: bytes | str
         address = b"\0" + self._name.encode() if sys.platform == "linux" else os.path.join(self._folder, "socket")
         self._unix = _listen(socket.AF_UNIX, address) if hasattr(socket, "AF_UNIX") else None
 
@@ -42,7 +43,7 @@ class Canary:
         unlock_folder(self._lock_fd)
 
 
-def _listen(family: int, address: Any) -> socket.socket | None:
+def _listen(family: int, address: tuple[str, int] | bytes | str) -> socket.socket | None:
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.bind(address)
