@@ -1,4 +1,4 @@
-"""A worker without walls, spoken to over the wire."""
+"""A worker without isolation layers, which tests ask over the connection."""
 
 import os
 import socket

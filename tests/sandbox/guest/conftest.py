@@ -1,4 +1,4 @@
-"""Workers without walls: what the inside of the box does, apart from how it is locked.
+"""Workers without isolation layers: what the guest does, apart from how it is locked.
 
 VIVA_TEST_PYTHON names another interpreter for the workers (3.9 or later, with numpy and msgpack): a course pinned to
 older libraries is graded with them.

@@ -183,8 +183,8 @@ def test_odd_texts(runner: Worker) -> None:
 
 def test_prints_of_later_calls_do_not_go_to_cells(runner: Worker) -> None:
     runner.notebook("def f():\n    print('called')")
-    told = runner.ask("call", full=True, **runner.call_fields("f", [], {}))
-    assert told["printed"] == "called\n"
+    reply = runner.ask("call", full=True, **runner.call_fields("f", [], {}))
+    assert reply["printed"] == "called\n"
 
 
 def test_files_beside_the_notebook_are_found(runner: Worker) -> None:
@@ -360,7 +360,7 @@ def processor_s(worker: Worker) -> float:
 
 
 def test_a_shell_costs_little_when_ipython_is_loaded_ahead(preloaded: Worker) -> None:
-    """Target: 60 ms for a whole submission; asserted with room for a busy machine."""
+    """Target: 60 ms for a whole submission; asserted with tolerance for a busy machine."""
     before = processor_s(preloaded)
     cells = preloaded.notebook(*["%time None", "def f():\n    return 1", "f()"] * 10)
     assert all(c["status"] == "ok" for c in cells)

@@ -103,7 +103,7 @@ def test_values_that_were_kept_are_read_as_they_were() -> None:
     value = {"ok": KNOWN, "large": [np.arange(300_000), np.ones((7, 70_000), np.float32)]}
     found = wire.load(stored(value))
     assert same(found, value)
-    found["large"][0] += 1  # writable, and nobody else's
+    found["large"][0] += 1  # writable, and not shared
 
 
 def test_byte_order_and_width_become_this_machines() -> None:

@@ -523,7 +523,7 @@ def median_s(run: Callable[[], Any], times: int) -> float:
 
 
 def test_the_door_is_quick(worker: Worker) -> None:
-    """Targets 0.1 ms and 25 ms; asserted with room for a busy machine."""
+    """Targets 0.1 ms and 25 ms; asserted with tolerance for a busy machine."""
     worker.define("def echo(x): return x")
     array = np.random.default_rng(0).random(1_250_000)
     null_s = median_s(lambda: worker.call("echo", None), 300)

@@ -52,12 +52,12 @@ def test_one_holder_at_a_time(gpu: Gpu) -> None:
 
 
 def test_whoever_waits_is_told_and_gets_it_next(gpu: Gpu) -> None:
-    first, told = GpuLease.take([gpu]), list[str]()
+    first, lines = GpuLease.take([gpu]), list[str]()
     timer = threading.Timer(1.6, first.give_back)
     timer.start()
-    second = GpuLease.take([gpu], told.append)
+    second = GpuLease.take([gpu], lines.append)
     timer.join()
-    assert told and told[0].startswith("waiting for NVIDIA L4, 1 s so far")
+    assert lines and lines[0].startswith("waiting for NVIDIA L4, 1 s so far")
     second.give_back()
 
 

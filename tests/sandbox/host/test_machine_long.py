@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 
-def told(machine: Machine, kind: str, arguments: Sequence[str], **environment: str) -> str:
+def run_in_machine(machine: Machine, kind: str, arguments: Sequence[str], **environment: str) -> str:
     """What Python printed in a machine, on a host of some kind there ("root" is none of hosts.py's); must succeed."""
     host = [] if kind == "root" else [sys.executable, str(HERE / "hosts.py"), kind]
     kept = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
@@ -43,9 +43,9 @@ def files(names: str) -> list[str]:
     return [str(PROMISES / f"test_{name}.py") for name in names.split()]
 
 
-EVERYTHING = "escapes bombs endings lifecycle surroundings neighbours room places"
-USING_TOO_MUCH = "bombs room"
-REACHING_OUT = "escapes surroundings neighbours"
+EVERYTHING = "escapes bombs endings lifecycle environment neighbours resources places"
+USING_TOO_MUCH = "bombs resources"
+REACHING_OUT = "escapes environment neighbours"
 CASES = {
     # what is run, in which tier, how many tests must pass at least
     "cgroup v2": (Machine(), "root", "T3", EVERYTHING, 145),
@@ -63,7 +63,7 @@ CASES = {
 def test_every_promise_holds(case: str) -> None:
     machine, kind, tier, names, least = CASES[case]
     pytest_quietly = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *files(names)]
-    printed = told(machine, kind, pytest_quietly, VIVA_TEST_TIER=tier)
+    printed = run_in_machine(machine, kind, pytest_quietly, VIVA_TEST_TIER=tier)
     summary = re.search(r"(\d+) passed", printed)
     assert summary and int(summary[1]) >= least, printed
     print(f"{case}: {summary[0]}")
@@ -83,8 +83,8 @@ print(json.dumps([os.uname().release, found]))
 
 
 def look(machine: Machine, kind: str) -> dict[str, list[object]]:
-    """What is offered there, and what the best box says of itself."""
-    release, found = json.loads(told(machine, kind, ["-c", LOOK]).splitlines()[-1])
+    """Return which tiers are available in the machine, and what the best box reports about itself."""
+    release, found = json.loads(run_in_machine(machine, kind, ["-c", LOOK]).splitlines()[-1])
     print(release, json.dumps(found))
     return dict(found)
 

@@ -60,14 +60,14 @@ def test_rules_go_around_what_is_hidden(tree: Path) -> None:
 
 
 def test_trees_are_removed_however_deep_and_closed(tmp_path: Path) -> None:
-    room = tmp_path / "room"
-    room.mkdir()
-    (room / "target").mkdir()
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "target").mkdir()
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("kept")
-    (room / "link").symlink_to(outside)
-    here = os.open(room, os.O_RDONLY)
+    (tree / "link").symlink_to(outside)
+    here = os.open(tree, os.O_RDONLY)
     for _ in range(1500):
         os.mkdir("d" * 100, dir_fd=here)
         below = os.open("d" * 100, os.O_RDONLY, dir_fd=here)
@@ -75,7 +75,7 @@ def test_trees_are_removed_however_deep_and_closed(tmp_path: Path) -> None:
         here = below
     os.fchmod(here, 0)
     os.close(here)
-    workdirs.remove(str(room))
+    workdirs.remove(str(tree))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside"]
     assert (outside / "kept").read_text() == "kept"
 

@@ -1,4 +1,4 @@
-"""Notebooks run by a stock kernel in a box: the same questions, the same walls."""
+"""Notebooks run by a stock kernel in a box: the same requests, the same isolation layers."""
 
 import json
 import os
@@ -102,7 +102,7 @@ def test_it_is_a_kernel_with_comm_messages_as_widgets_need_them(box: Box) -> Non
         type(get_ipython()).__name__, type(channel).__module__, channel.comm_id in known
         """,
         """
-        # What a page would send when somebody moves the slider.
+        # What a page would send when a user moves the slider.
         message = {"content": {"comm_id": channel.comm_id, "data": {"value": 3}}}
         get_ipython().kernel.comm_manager.comm_msg(None, None, message)
         [m["content"]["data"] for m in heard]
@@ -198,7 +198,7 @@ def test_the_client_may_be_killed_and_nothing_is_forged(box: Box) -> None:
     assert "process that speaks to the kernel has ended" in reply["raised"]["message"]
 
 
-@pytest.mark.skipif(best_tier() < Tier.T1, reason="T0 has no walls")
+@pytest.mark.skipif(best_tier() < Tier.T1, reason="T0 has no isolation layers")
 def test_there_is_no_network(box: Box) -> None:
     [cell] = run(box, "import socket\nsocket.create_connection(('127.0.0.1', 9), 2)")
     assert cell["raised"]["type"] == "OSError" and "not supported" in cell["raised"]["message"]

@@ -104,7 +104,7 @@ def test_many_processes_each_below_the_limit_count_together(program: Program, li
 
 
 def test_memory_that_children_share_with_their_parent_counts_once(program: Program, limits: Limits) -> None:
-    """Data loaders fork: four workers beside a large data set are honest work."""
+    """Data loaders fork: four workers next to a large data set are honest work."""
     program.load(
         """
         import os, time

@@ -128,7 +128,7 @@ def family_of(program: Program) -> list[int]:
 
 
 def assert_gone(pids: list[int]) -> None:
-    """A pid may be given anew, but not to a child of ours within this moment."""
+    """A pid may be reused, but not by a child of this process within this moment."""
     assert [pid for pid in pids if processes.tasks([pid])] == []
 
 

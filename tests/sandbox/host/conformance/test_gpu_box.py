@@ -1,6 +1,6 @@
 """A box that has a GPU may do what CUDA needs and no more; a box without one is what it was before there were any.
 
-The device files lead to the null device: what the walls let through is tested, not a driver.
+The device files lead to the null device: what the isolation layers allow is tested, not a driver.
 """
 
 import dataclasses
@@ -41,7 +41,7 @@ def write(path):
         return file.write(b"x")
 
 def ask(path):
-    # TCGETS: the null device knows none, so that only a wall says something else than ENOTTY.
+    # TCGETS: the null device knows none, so that only an isolation layer returns something other than ENOTTY.
     with open(path, "rb") as file:
         try:
             fcntl.ioctl(file, 0x5401, bytes(64))

@@ -1,4 +1,4 @@
-"""Honest coursework must work behind the walls: training, data loaders, figures, subprocesses, temporary files."""
+"""Honest coursework must work in a locked box: training, data loaders, figures, subprocesses, temporary files."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def torch_fork_server() -> Iterator[ForkServer]:
 
 @pytest.fixture
 def program(torch_fork_server: ForkServer) -> Iterator[Program]:
-    """A box with room for torch."""
+    """A box with enough memory for torch."""
     with torch_fork_server.spawn(Limits(memory_mib=1024)) as box:
         yield Program(box, torch_fork_server.tier)
 

@@ -152,7 +152,7 @@ def test_fresh_interpreters_can_be_asked_for(fork_server: ForkServer, limits: Li
 
 
 def open_to_all(path: Path) -> None:
-    """What was made privately; the box's user must be kept out by walls, not by luck."""
+    """What was made privately; isolation layers, not luck, must keep the box's user out."""
     for each in (path, *path.rglob("*")):
         if not each.is_symlink():
             each.chmod(each.stat().st_mode | 0o055 if each.is_dir() else each.stat().st_mode | 0o044)

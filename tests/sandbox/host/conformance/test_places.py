@@ -67,4 +67,4 @@ def test_what_lies_where_the_box_has_its_own_folders_is_refused(fork_server: For
     with pytest.raises(BoxUnavailable, match=r"/proc/\d+ must be visible in the box, but /proc is the box's own; move"):
         ForkServer.start(fork_server.tier, preload=[], readable=[Path("/proc/self")])
     for place in (root_directory.WORK, root_directory.ENGINE):
-        assert not Path(place).exists(), "a name that nobody uses"
+        assert not Path(place).exists(), "a name that no host uses"

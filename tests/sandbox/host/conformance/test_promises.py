@@ -30,22 +30,22 @@ LIMITS = {
     "memory_mib": "test_bombs.py::test_a_memory_bomb_is_stopped test_bombs.py::test_shared_memory_counts "
     "test_bombs.py::test_many_processes_each_below_the_limit_count_together "
     "test_bombs.py::test_memory_that_children_share_with_their_parent_counts_once "
-    "test_room.py::test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works",
-    "disk_mib": "test_room.py::test_each_folder_has_its_own_share_of_disk "
-    "test_room.py::test_shared_memory_files_are_bounded test_bombs.py::test_one_large_file_is_refused",
+    "test_resources.py::test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works",
+    "disk_mib": "test_resources.py::test_each_folder_has_its_own_share_of_disk "
+    "test_resources.py::test_shared_memory_files_are_bounded test_bombs.py::test_one_large_file_is_refused",
     "(files)": "test_bombs.py::test_many_files_are_stopped test_bombs.py::test_too_many_empty_files_are_stopped",
     "output_kib": "test_bombs.py::test_output_is_kept_up_to_the_limit_and_never_blocks "
     "test_bombs.py::test_a_flood_of_output_ends_the_box",
     "processes": "test_bombs.py::test_a_fork_bomb_is_stopped test_bombs.py::test_threads_count_as_processes",
     "fork": "test_escapes.py::test_without_fork_nothing_can_be_started_but_threads",
     "(processor time)": "test_bombs.py::test_processor_time_is_limited_even_for_what_ignores_the_clock",
-    "(answers)": "test_room.py::test_an_answer_that_is_too_large_says_so_and_the_box_goes_on "
-    "test_room.py::test_what_lies_deeper_than_forty_levels_stays_in_the_box",
-    "(always)": "test_surroundings.py::test_every_resource_limit_is_set "
-    "test_surroundings.py::test_no_resource_limit_can_be_lifted "
-    "test_surroundings.py::test_descriptors_run_out_at_512 "
-    "test_surroundings.py::test_the_environment_is_what_the_manual_says_and_nothing_else "
-    "test_surroundings.py::test_random_numbers_start_alike_in_every_box",
+    "(answers)": "test_resources.py::test_an_answer_that_is_too_large_says_so_and_the_box_goes_on "
+    "test_resources.py::test_what_lies_deeper_than_forty_levels_stays_in_the_box",
+    "(always)": "test_environment.py::test_every_resource_limit_is_set "
+    "test_environment.py::test_no_resource_limit_can_be_lifted "
+    "test_environment.py::test_descriptors_run_out_at_512 "
+    "test_environment.py::test_the_environment_is_what_the_manual_says_and_nothing_else "
+    "test_environment.py::test_random_numbers_start_alike_in_every_box",
 }
 """First column of the manual's table of limits -> tests."""
 
@@ -57,24 +57,24 @@ THREATS = {
     "test_escapes.py::test_nothing_of_the_examiners_environment_comes_along "
     "test_escapes.py::test_no_descriptor_but_the_wire_is_open "
     "test_escapes.py::test_other_processes_do_not_show_in_proc "
-    "test_surroundings.py::test_proc_tells_and_takes_nothing_of_the_host",
+    "test_environment.py::test_proc_tells_and_takes_nothing_of_the_host",
     "Reaching another box": "test_neighbours.py::test_memory_and_environment_of_another_box_cannot_be_read "
     "test_neighbours.py::test_files_of_another_box_cannot_be_opened "
     "test_neighbours.py::test_sockets_of_another_box_cannot_be_reached "
     "test_neighbours.py::test_processes_of_another_box_cannot_be_signalled "
     "test_neighbours.py::test_shared_memory_of_another_box_is_not_even_listed",
-    "Gaining rights": "test_surroundings.py::test_it_has_no_capability_and_no_way_to_one "
-    "test_surroundings.py::test_a_program_with_a_set_uid_bit_gains_nothing "
+    "Gaining rights": "test_environment.py::test_it_has_no_capability_and_no_way_to_one "
+    "test_environment.py::test_a_program_with_a_set_uid_bit_gains_nothing "
     "test_escapes.py::test_privileged_calls_are_refused "
     "test_escapes.py::test_new_and_unreviewed_calls_do_not_exist "
-    "test_escapes.py::test_the_other_abi_is_killed test_surroundings.py::test_the_32_bit_abi_is_killed",
+    "test_escapes.py::test_the_other_abi_is_killed test_environment.py::test_the_32_bit_abi_is_killed",
     "Learning hidden inputs": "examiner/test_leaks.py::test_what_a_hidden_test_asked_reaches_no_student "
     "examiner/test_session.py::test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs",
     "Outliving the box": "test_endings.py::test_daemons_end_with_their_box "
     "test_escapes.py::test_files_do_not_survive_into_the_next_box "
     "test_lifecycle.py::test_nothing_outlives_an_examiner_that_is_killed "
     "test_lifecycle.py::test_boxes_end_when_the_fork_server_is_killed "
-    "test_room.py::test_nothing_of_a_box_is_left_on_the_host "
+    "test_resources.py::test_nothing_of_a_box_is_left_on_the_host "
     "examiner/test_checkpoints.py::test_what_a_box_says_of_itself_changes_no_verdict",
     "Network": "test_escapes.py::test_the_network_is_off "
     "test_escapes.py::test_abstract_sockets_of_others_cannot_be_reached",
@@ -160,7 +160,7 @@ ABOUT_THE_PLAN = {
 
 
 @pytest.mark.parametrize("path", ROOM, ids=lambda path: path.stem)
-def test_every_test_of_this_room_meets_a_box(path: Path) -> None:
+def test_every_test_of_this_folder_uses_a_box(path: Path) -> None:
     """Otherwise it would not be run in every tier."""
     for test in functions(path):
         assert BOXES & {argument.arg for argument in test.args.args} or test.name in ABOUT_THE_PLAN, test.name

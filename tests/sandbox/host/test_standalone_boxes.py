@@ -171,6 +171,6 @@ def test_what_is_wrong_is_said_at_the_start(options: dict[str, object], words: s
 
 
 def _lives(pid: int) -> bool:
-    """Alive, and not merely waiting for somebody to ask how it ended."""
+    """Return whether it is alive, and not a zombie."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")

@@ -56,17 +56,17 @@ def snapshot(disks: Path) -> dict[str, set[str]]:
     """What of ours a host shows: mounts, cgroups, folders; not what other tests mount meanwhile below `disks`."""
     ours = f"{OURS}{os.getpid()}-*/*"
     cgroups = {str(path) for path in Path("/sys/fs/cgroup").rglob(ours) if path.is_dir()}
-    rooms = {str(path) for place in ("/dev/shm", tempfile.gettempdir()) for path in Path(place).glob(ours)}
+    folders = {str(path) for place in ("/dev/shm", tempfile.gettempdir()) for path in Path(place).glob(ours)}
     shown = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
     mounts = {mount for mount in shown if not Path(mount).is_relative_to(disks)}
-    return {"mounts": mounts, "cgroups": cgroups, "folders": {room for room in rooms if room[-1].isdigit()}}
+    return {"mounts": mounts, "cgroups": cgroups, "folders": {folder for folder in folders if folder[-1].isdigit()}}
 
 
 def test_nothing_of_a_box_is_left_on_the_host(
     fork_server: ForkServer, limits: Limits, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Not even while it lives does it show a mount; afterwards no cgroup, folder, process or queue is left."""
-    disks = tmp_path_factory.getbasetemp().parent  # of this process of pytest, and of those beside it
+    disks = tmp_path_factory.getbasetemp().parent  # of this pytest process and of parallel ones
     before = snapshot(disks)
     with fork_server.spawn(limits) as box:
         program = Program(box, fork_server.tier)

@@ -1,4 +1,4 @@
-"""What a program finds around it: who it is, what it holds, what it sees, which limits it was born with."""
+"""The environment of a program in a box: its user, its descriptors, the files it sees, and its limits."""
 
 import os
 import sys
@@ -35,7 +35,7 @@ def test_it_has_no_capability_and_no_way_to_one(program: Program) -> None:
     program.load(WHO)
     assert program.call("capabilities") == [0] * 24
     assert program.call("bounding") == []
-    assert program.call("secure_bits") & 0x3 == 0x3  # user 0 is nobody special, for good
+    assert program.call("secure_bits") & 0x3 == 0x3  # user 0 never has privileges
     assert program.call("prctl", 39) == 1, "no_new_privs: a set-uid program changes nothing"
     assert program.call("prctl", 21) == 2, "a system call filter stands"
 

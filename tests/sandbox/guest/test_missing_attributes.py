@@ -1,4 +1,4 @@
-"""What an installed library lacks that the student's code asks of it; what else raises such errors is told apart."""
+"""Names that the student's code uses and an installed library lacks; other causes of such errors are not reported."""
 
 import sys
 
@@ -44,7 +44,7 @@ TOKENS, NUMPY = ("tokens", "5.23.0"), ("numpy", np.__version__)
 
 @pytest.fixture
 def student(worker: Worker) -> Worker:
-    """A student beside an installed library: one whose folder has the name of such folders, outside of the work."""
+    """A student next to an installed library, in a folder called site-packages outside the work directory."""
     folder = worker.work.parent / f"{worker.work.name}_library" / "site-packages"
     folder.mkdir(parents=True)
     (folder / "tokens.py").write_text(OLD_LIBRARY)

@@ -1,4 +1,4 @@
-"""What an assignment forbids is kept from the student's code, and from nobody else."""
+"""What an assignment forbids is refused to the student's code, and to no other code."""
 
 import pytest
 from boxes import Worker
