@@ -1,1 +1,1 @@
-"""The sandbox: `outside` is the examiner's side, `inside` is shipped into the box and imports nothing of viva."""
+"""The sandbox: `host` is the examiner's side, `guest` runs in the box and imports nothing of viva."""

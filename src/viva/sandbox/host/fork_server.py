@@ -46,7 +46,7 @@ class Server(Protocol):
         """Return the last line that the server itself printed, in brackets; empty if there is none."""
 
     def close(self) -> None:
-        """End all of it."""
+        """End the server and its boxes."""
 
 
 class ForkServer:
@@ -112,7 +112,7 @@ class ForkServer:
             "tier": str(tier),
             "preload": list(preload),
             "readable": [str(path.resolve()) for path in readable],
-            # An installed viva lies among the libraries that boxes need.
+            # An installed viva is in the same folder as the libraries that boxes need.
             "hidden": [str(Path(viva.__file__).parent.resolve()), *(str(path.resolve()) for path in hidden)],
             "secret": [str(path.resolve()) for path in hidden],
             "fresh": fresh,

@@ -55,7 +55,7 @@ def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_fork_server:
 
 
 def test_nothing_outlives_an_examiner_that_is_killed(fork_server: ForkServer, tmp_path: Path) -> None:
-    """SIGKILL leaves it no time to tidy up: the lifeline breaks and the keeper does."""
+    """SIGKILL leaves it no time to tidy up: the lifeline closes and the supervisor cleans up."""
     script = tmp_path / "examiner.py"
     script.write_text(
         textwrap.dedent(
@@ -77,7 +77,7 @@ def test_nothing_outlives_an_examiner_that_is_killed(fork_server: ForkServer, tm
         assert examiner.stdout is not None
         assert examiner.stdout.readline() == b"ready\n"
         mine = _descendants_by_engine(examiner.pid)
-        assert len(mine) >= 6  # the keeper, the fork server, two boxes with two processes each
+        assert len(mine) >= 6  # the supervisor, the fork server, two boxes with two processes each
         examiner.kill()
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and _living(mine):

@@ -6,7 +6,7 @@ viva has its own tables because a distribution's libseccomp does not know calls 
 
 AUDIT_ARCH = 0xC000003E
 FOREIGN_ABI_BIT = 0x40000000
-"""Numbers with this bit are the x32 ABI: the same calls under other numbers, so the filter kills on sight."""
+"""Numbers with this bit are the x32 ABI: the same calls under other numbers, so the filter kills the process."""
 
 NUMBERS = {
     "_sysctl": 156, "acct": 163, "add_key": 248, "adjtimex": 159, "bpf": 321, "capget": 125, "capset": 126, "chmod": 90,

@@ -77,7 +77,7 @@ class PlainData:
 
 
 class _Longer:
-    """An iterator with more items than are taken, those that were taken put back."""
+    """An iterator with too many items, complete again: the items already taken come first."""
 
     def __init__(self, iterator: Any) -> None:
         self.iterator = iterator
