@@ -17,7 +17,7 @@ from hostile_programs import Content, Program
 
 from viva.model import Score, Tier
 from viva.model.plain import score_from_plain
-from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.sandbox.host.limits.uids import FIRST_UID
 
@@ -196,7 +196,7 @@ class GradingHost:
         files, rooms = set[Path](), 0
         for place in dict.fromkeys([*_TEMPORARY, str(Path(self.base).parent), self.base, f"{self.base}/course"]):
             for path in (self._root / place.lstrip("/")).glob("*"):
-                if path.name.startswith(OURS):
+                if path.name.startswith(FOLDER_PREFIX):
                     with contextlib.suppress(OSError):
                         rooms += len(list(path.iterdir()))
                 elif path.name != "submissions" and (self._is_apart or _is_of_a_box(path) or place == self.base):

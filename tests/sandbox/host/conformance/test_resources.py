@@ -9,7 +9,7 @@ from programs import Program, Raised, from_tier
 
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
-from viva.sandbox.guest.transport.control import OURS
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.guest.transport.wire import Ref
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
@@ -54,7 +54,7 @@ def cgroups_of(program: Program) -> list[str]:
 
 def snapshot(disks: Path) -> dict[str, set[str]]:
     """What of ours a host shows: mounts, cgroups, folders; not what other tests mount meanwhile below `disks`."""
-    ours = f"{OURS}{os.getpid()}-*/*"
+    ours = f"{FOLDER_PREFIX}{os.getpid()}-*/*"
     cgroups = {str(path) for path in Path("/sys/fs/cgroup").rglob(ours) if path.is_dir()}
     folders = {str(path) for place in ("/dev/shm", tempfile.gettempdir()) for path in Path(place).glob(ours)}
     shown = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
