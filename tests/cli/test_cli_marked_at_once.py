@@ -10,7 +10,7 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva
 
-from viva.formats.hand_graded_results import joined
+from viva.formats.hand_graded_results import with_decisions
 from viva.formats.results_json import load_results, to_bytes
 from viva.model.hand_grading import Judgement, Place
 from viva.pipeline.open_records import folder_records

@@ -14,7 +14,7 @@ from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import known_submissions
+from viva.verify.expected_verdicts import example_submissions
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = load_course(ROOT).assignments

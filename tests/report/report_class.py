@@ -39,7 +39,9 @@ def entry(
     )  # fmt: skip
 
 
-def marked(name: str, *entries: Entry, students: tuple[str, ...] = (), attempt: int = 1, **of_score: Any) -> Marked:
+def marked(
+    name: str, *entries: Entry, students: tuple[str, ...] = (), attempt: int = 1, **of_score: Any
+) -> ScoredAttempt:
     """Return a submission with its score."""
     score = Score(
         submission=name, content_hash="0" * 64, assignment="translation_and_masks", version=1, entries=entries,
@@ -48,7 +50,7 @@ def marked(name: str, *entries: Entry, students: tuple[str, ...] = (), attempt: 
     return ScoredAttempt(Attempt(name, Path(name), tuple(map(Student, students)), number=attempt), score)
 
 
-def shares(rows: list[list[float]]) -> list[Marked]:
+def shares(rows: list[list[float]]) -> list[ScoredAttempt]:
     """Return a class from a table: a row for each response, a column for each question, worth two points each."""
     return [
         marked(
@@ -62,7 +64,7 @@ def shares(rows: list[list[float]]) -> list[Marked]:
     ]
 
 
-def large_class(size: int, tests: int = 40, seed: int = 0) -> list[Marked]:
+def large_class(size: int, tests: int = 40, seed: int = 0) -> list[ScoredAttempt]:
     """Return a class with every kind of result."""
     draw = random.Random(seed)
     return [_somebody(i, tests, draw) for i in range(size)]

@@ -15,7 +15,7 @@ from served import Browser, Review, behind_the_guard
 
 from viva.config.rubric import Item, Question, Rubric
 from viva.model import Attempt, Score, Student
-from viva.model.hand_grading import FIRST, Standing
+from viva.model.hand_grading import FIRST, CurrentDecision
 from viva.records import Records
 from viva.review.decision_log import DecisionLog
 from viva.review.leases import Marker
@@ -51,7 +51,7 @@ class MemorySource:
     stores_grades: ClassVar[bool] = True
 
     class_: Class
-    stored: list[tuple[str, Mapping[str, Standing]]] = field(default_factory=list)
+    stored: list[tuple[str, Mapping[str, CurrentDecision]]] = field(default_factory=list)
     """Names of submissions, with the grades that count."""
 
     def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
@@ -67,7 +67,7 @@ class MemorySource:
         """Return no notebook."""
         return None, "There is none."
 
-    def write_grades(self, submission: GradedSubmission, marks: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, marks: Mapping[str, CurrentDecision]) -> None:
         """Remember the grades."""
         self.stored.append((submission.attempt.name, dict(marks)))
 

@@ -154,7 +154,7 @@ def test_a_class_that_cannot_be_read_is_a_sentence(folder: Path, records: Record
 class Broken(MemorySource):
     """A class with a fault of ours."""
 
-    def write_grades(self, submission: GradedSubmission, marks: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, marks: Mapping[str, CurrentDecision]) -> None:
         raise RuntimeError("a fault of ours")
 
 

@@ -24,7 +24,7 @@ def test_either_way_the_kernel_is_asked(live_course: Path, folder: Path, by_loop
     examiner = LiveExaminer(course, course.assignment("words"), SECRET.encode(), by_loopback=by_loopback)
     try:
         examiner.open()
-        examiner.kernel = Kernel(Live(namespace, None, folder, None))
+        examiner.kernel = Kernel(LiveNotebook(namespace, None, folder, None))
         graded = examiner.grade(
             GradeRequest(Submission("live", (), ""), GradeOptions(only=("1.1", "1.2"), visible_only=True))
         )

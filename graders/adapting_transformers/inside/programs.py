@@ -39,7 +39,7 @@ def started(path: str, source: str, arguments: Sequence[str]) -> None:
     sys.modules["__main__"] = program
     try:
         with no_pictures():
-            exec(compile(source, path, "exec", dont_inherit=True), vars(program))  # noqa: S102  # what the box is for
+            exec(compile(source, path, "exec", dont_inherit=True), vars(program))  # what the box is for
     finally:
         sys.argv, sys.modules["__main__"] = before
 

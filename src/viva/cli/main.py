@@ -87,7 +87,7 @@ _NO_OUTPUT: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="viva", prog_name="viva")
 def cli() -> None:
-    """viva grades NLP and deep-learning coursework in sandboxes that student code cannot cheat."""
+    """Viva grades NLP and deep-learning coursework in sandboxes that student code cannot cheat."""
 
 
 def main(argv: list[str] | None = None) -> None:

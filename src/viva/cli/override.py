@@ -51,7 +51,7 @@ def command(
             raise UsageError(
                 f"The records hold {what} of {student!r} in {assignment}; give the name of one submission."
             )
-        before, name = ByHand.of(records, assignment).score(found[0]), found[0].marked.attempt.name
+        before, name = ByHand.of(records, assignment).score(found[0]), found[0].scored.attempt.name
         override(records, before, name, test, earned, who.reason())
         now = ByHand.of(records, assignment).score(found[0])
         click.echo(f"{name}: {show(before.earned)} → {show(now.earned)} of {show(now.points)} points")

@@ -123,7 +123,7 @@ class Run:
         """What `viva grade` will look for, so that it does not grade this once more."""
         from viva.records.grading_identity import identity_of
 
-        hashed, gpu = kept.marked.score.content_hash, bool(self.gpus.devices)
+        hashed, gpu = kept.scored.score.content_hash, bool(self.gpus.devices)
         return identity_of(kept.attempt_id, hashed, self.made_with, self.secret, self.assignment, self.options, gpu=gpu)
 
 
@@ -161,8 +161,8 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
     pool = LocalPool(run.course, run.secret, BoxOptions(tier, gpus=run.gpus), run.options, workers)
     regraded = Regrade(run.course, run.assignment, records, pool).run(kept)
-    changed = [each for each in regraded.found if differs(each[0].marked.score, each[1])]
-    same = [each for each in regraded.found if not differs(each[0].marked.score, each[1])]
+    changed = [each for each in regraded.found if differs(each[0].scored.score, each[1])]
+    same = [each for each in regraded.found if not differs(each[0].scored.score, each[1])]
     propose(records, name, run.made_with, changed, reason, same=same, identity=run.identity)
     click.echo(
         f"{len(kept)} marked again, {len(changed)} otherwise than before; "

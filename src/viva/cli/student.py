@@ -57,7 +57,7 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
             found = remove(records, student, who.reason(), course.secret(os.environ))
         else:
             found = would_remove(records, student)
-    rows = found.extent
+    rows = found.counts
     whose = ", ".join(escaping.line(id_) for id_ in found.person.ids) or escaping.line(student)
     counted = ", ".join(
         f"{number} {what if number == 1 else several}"

@@ -58,7 +58,7 @@ def optional(check: Check) -> Check:
 
 
 def truth(value: Any) -> bool:
-    """true or false."""
+    """True or false."""
     if not isinstance(value, bool):
         raise Expected("true or false")
     return value

@@ -23,7 +23,7 @@ from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.sinks import Sinks
-from viva.grading.events import Listener, listening
+from viva.grading.events import Events, collecting
 from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.box_source import BoxSource
@@ -96,17 +96,17 @@ class Grader:
         assignment = self.assignment if options.call_s is None else _in_a_hurry(self.assignment, options.call_s)
         loader = self.loader(submission, assignment, self.inside)
         on_gpu = OnGpu(self.gpu_source, sinks.on_progress) if self.gpu_source is not None else None
-        source = self.source if call_log is None else call_log.over(self.source)
+        source = self.source if call_log is None else call_log.wrap(self.source)
         session = BoxSession(source, loader, assignment.limits, on_gpu, record=options.questions)
         if call_log is not None:
             call_log.place = lambda: session.place
         key, seeds, hint_recording = self._asked(sinks.key_recording)
         context = Context(submission, session, key, seeds)
         self.config.stash[CONTEXT] = context
-        listener = Listener(sinks.on_progress, sinks.checkpoints)
+        events = Events(sinks.on_progress, sinks.checkpoints)
         if sinks.checkpoints is not None:
             sinks.checkpoints.made_with = lambda: self._made_with(submission, session)
-        run = _Run(self, context, options, started + assignment.limits.submission_s, listener, on_gpu)
+        run = _Run(self, context, options, started + assignment.limits.submission_s, events, on_gpu)
         chosen = self._selected(options)
         try:
             items = [item for function in chosen for item in function.items]
@@ -235,14 +235,14 @@ class _Run:
         context: Context,
         options: GradeOptions,
         deadline: float,
-        listener: Listener,
+        events: Events,
         on_gpu: OnGpu | None,
     ) -> None:
         self._grader, self._context, self._options, self._deadline = grader, context, options, deadline
         self.entries: dict[str, Entry] = {}
         self.questions: list[Questions] = []
         self.leaders: list[Leader] = []
-        self.listener = listener
+        self.events = events
         self.on_gpu = on_gpu
         """Boxes for tests that need a GPU, where there is one."""
         self._epoch = context.session.epoch

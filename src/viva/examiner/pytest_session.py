@@ -26,7 +26,7 @@ _SWITCHED_OFF: Final = (
 
 
 def arguments(course_root: Path, graders: Path) -> list[str]:
-    """pytest's command line: nothing is looked for outside the course, no configuration is taken from anywhere."""
+    """Pytest's command line: nothing is looked for outside the course, no configuration is taken from anywhere."""
     switched_off = [part for name in _SWITCHED_OFF for part in ("-p", f"no:{name}")]
     return [
         "-c", os.devnull, f"--rootdir={course_root}", f"--confcutdir={graders}", "--import-mode=importlib",

@@ -1,5 +1,6 @@
 """What is sent to a worker of a cluster and what comes back: msgpack of plain data, so that nothing but bytes is
-ever given to the cluster's own way of sending objects."""
+ever given to the cluster's own way of sending objects.
+"""
 
 import dataclasses
 from collections.abc import Mapping

@@ -14,13 +14,13 @@ from viva.pipeline.results_writer import ResultsWriter
 
 if TYPE_CHECKING:  # SQLAlchemy comes with them, which may not be installed
     from viva.pipeline.score_cache import ScoreCache
-    from viva.records.overrides import Decided
+    from viva.records.overrides import DecidedScore
 
 
 class Keeper(Protocol):
     """Keeps scores, or knows what people decided about them."""
 
-    def keep(self, job: Job, graded: Graded) -> "Decided | None":
+    def keep(self, job: Job, graded: Graded) -> "DecidedScore | None":
         """Keep a score; return it with what people decided."""
         ...
 
@@ -121,7 +121,7 @@ class GradingRun:
             self.summary.errors["the curves of the class"] = error
         return self.summary
 
-    def _finish(self, job: Job, graded: Graded, decided: "Decided | None") -> None:
+    def _finish(self, job: Job, graded: Graded, decided: "DecidedScore | None") -> None:
         self.summary.scores[job.name] = graded.score if decided is None else decided.score
         self.summary.remarks += [(job.name, remark) for remark in graded.remarks]
         try:

@@ -12,7 +12,7 @@ from viva.pipeline.jobs import Job
 
 if TYPE_CHECKING:
     from viva.records import Records
-    from viva.records.overrides import Decided
+    from viva.records.overrides import DecidedScore
 
 IN_FOLDER: Final = "review.db"
 """The file in a folder of results in which `viva review` keeps its decisions."""
@@ -109,13 +109,13 @@ class FolderDecisions:
     def __init__(self, records: "Records") -> None:
         self._records = records
 
-    def keep(self, job: Job, graded: Graded) -> "Decided":
+    def keep(self, job: Job, graded: Graded) -> "DecidedScore":
         """Return the score with the decisions about its bytes; nothing is kept."""
-        from viva.records.overrides import ByHand, Decided
+        from viva.records.overrides import ByHand, DecidedScore
 
         score = graded.score
         people = ByHand.about(self._records, job.assignment.name, "", score.content_hash)
-        return Decided(score, people.marks.get(score.content_hash, {}))
+        return DecidedScore(score, people.marks.get(score.content_hash, {}))
 
 
 @contextlib.contextmanager

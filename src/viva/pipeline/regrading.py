@@ -1,5 +1,6 @@
 """A class marked again after tests, points or the key have changed: from call logs, and where these do not answer,
-by asking the students' programs just the tests that changed."""
+by asking the students' programs just the tests that changed.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
-from viva.records import Kept, Records
+from viva.records import Records, StoredScore
 from viva.replay.call_log import CallLog
 from viva.submissions import open_submission
 

@@ -16,7 +16,7 @@ from viva.pipeline import checkpoint_folder, curve_files
 from viva.pipeline.jobs import Job
 
 if TYPE_CHECKING:
-    from viva.records.overrides import Decided
+    from viva.records.overrides import DecidedScore
 
 WRITE_EVERY_S: Final = 1.0
 """How often a result is rewritten while its tests run; the first and the last state are always written."""
@@ -97,7 +97,7 @@ class ResultsWriter:
             return None
         return checkpoint_folder.folder_of(self._targets[job.name])
 
-    def finish(self, job: Job, graded: Graded, decided: "Decided | None") -> None:
+    def finish(self, job: Job, graded: Graded, decided: "DecidedScore | None") -> None:
         """Write a finished score with its notebook and curves, and remove checkpoints that no later run needs.
 
         Args:
@@ -116,7 +116,7 @@ class ResultsWriter:
         if (folder := self.checkpoints(job)) is not None:
             checkpoint_folder.tidy(folder, graded, all_asked=self._all_selected)
 
-    def restore(self, job: Job, decided: "Decided", *, changed: bool) -> None:
+    def restore(self, job: Job, decided: "DecidedScore", *, changed: bool) -> None:
         """Write a score of an earlier run where its result is missing, or says another score.
 
         Args:
@@ -203,15 +203,15 @@ def _result(score: Score, *, complete: bool = True) -> bytes:
     return to_json(score, complete=complete)
 
 
-def _with_decisions(decided: "Decided") -> bytes:
+def _with_decisions(decided: "DecidedScore") -> bytes:
     """Return a result with what people decided, as `viva review` of a folder writes it, so that it can change it."""
-    from viva.formats.hand_graded_results import joined
+    from viva.formats.hand_graded_results import with_decisions
     from viva.formats.results_json import results_of, to_bytes
 
-    return to_bytes(joined(results_of(decided.set_by_hand), decided.marks))
+    return to_bytes(with_decisions(results_of(decided.set_by_hand), decided.marks))
 
 
-def _says(path: Path, decided: "Decided", *, changed: bool) -> bool:
+def _says(path: Path, decided: "DecidedScore", *, changed: bool) -> bool:
     """Return whether a file holds the result of the score: all of it if this may have changed, else its points."""
     try:
         data = path.read_bytes()

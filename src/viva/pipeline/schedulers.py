@@ -1,5 +1,6 @@
 """Where a cluster is: its scheduler's address, SLURM, or a Dask Gateway; what is neither encrypted nor of this machine
-is refused."""
+is refused.
+"""
 
 import contextlib
 import ipaddress

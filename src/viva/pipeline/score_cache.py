@@ -9,7 +9,7 @@ from viva.model import Attempt, Score, Status, Student
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
-from viva.records import Kept, Records
+from viva.records import Records, StoredScore
 from viva.records.grading_identity import identity_of, made_with
 from viva.records.overrides import ByHand, DecidedScore, Override, held_now, overridden
 from viva.records.store import GRADED, Reason
@@ -93,7 +93,7 @@ class ScoreCache:
             scores.append((job, score, kept.kind != GRADED or people.touches(kept)))
         return scores
 
-    def keep(self, job: Job, graded: Graded) -> Decided:
+    def keep(self, job: Job, graded: Graded) -> DecidedScore:
         """Keep a score; one that is open through a fault of ours is graded once more next time.
 
         Returns:

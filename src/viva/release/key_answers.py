@@ -46,14 +46,16 @@ def record_key_answers(
         CourseError: there are no two right submissions to compare, or one of them is not right.
         GraderError: the examiner ended.
     """
-    first, second = right_submissions(assignment, known)[:2]
+    first, second = right_submissions(assignment, examples)[:2]
     options = GradeOptions(only=tuple(tests), visible_only=True, key_recording=True, training=False)
-    books = [asked(course, assignment, tier, secret, submission, options)[0] for submission in (first, second)]
-    unfit = _problems(books[0]) | _differences(*books)
-    starter = next((k for k in known if k.name == "starter"), None)
+    recordings = [
+        record_submission(course, assignment, tier, secret, submission, options)[0] for submission in (first, second)
+    ]
+    unfit = _problems(recordings[0]) | _differences(*recordings)
+    starter = next((k for k in examples if k.name == "starter"), None)
     if starter is not None:
-        key_recording, _ = asked(course, assignment, tier, secret, starter, options)
-        books.append(key_recording)
+        key_recording, _ = record_submission(course, assignment, tier, secret, starter, options)
+        recordings.append(key_recording)
         for case_id, questions in key_recording.asked.items():
             if not questions <= recordings[0].asked.get(case_id, set()):
                 unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
@@ -86,8 +88,8 @@ def right_submissions(assignment: Assignment, examples: Sequence[ExampleSubmissi
     return right
 
 
-def asked(
-    course: Course, assignment: Assignment, tier: Tier, secret: bytes, known: Known, options: GradeOptions
+def record_submission(
+    course: Course, assignment: Assignment, tier: Tier, secret: bytes, example: ExampleSubmission, options: GradeOptions
 ) -> tuple[KeyRecording, tuple[Entry, ...]]:
     """Return what the tests ask the key when they grade one submission, and their entries.
 
@@ -98,7 +100,7 @@ def asked(
         GraderError: the examiner ended.
     """
     with ExaminerProcess(course, assignment, secret, BoxOptions(tier, ready=1)) as examiner:
-        graded = examiner.grade(GradeRequest(known.submission, options))
+        graded = examiner.grade(GradeRequest(example.submission, options))
     if not graded.key_recording:
         raise GraderError(f"{assignment.name}: grading {example.name} was interrupted, so that nothing was recorded.")
     for entry in graded.score.entries:

@@ -41,9 +41,16 @@ def complaints(
         VivaError: example of the two courses cannot grade at all.
     """
     options = GradeOptions(only=tuple(tests), visible_only=True, training=False)
-    theirs = load_course(released)
-    live = _graded(course, assignment, tier, secret, options, known)
-    there = _graded(theirs, theirs.assignment(assignment.name), tier, b"a student has no secret", options, known)
+    released_course = load_course(released)
+    in_course = _graded(course, assignment, tier, secret, options, examples)
+    in_release = _graded(
+        released_course,
+        released_course.assignment(assignment.name),
+        tier,
+        b"a student has no secret",
+        options,
+        examples,
+    )
     found = []
     for example in examples:
         pairs = zip(in_course[example.name].score.entries, in_release[example.name].score.entries, strict=True)
@@ -60,7 +67,12 @@ def _loading(graded: Graded) -> list[str]:
 
 
 def _graded(
-    course: Course, assignment: Assignment, tier: Tier, secret: bytes, options: GradeOptions, known: Sequence[Known]
+    course: Course,
+    assignment: Assignment,
+    tier: Tier,
+    secret: bytes,
+    options: GradeOptions,
+    examples: Sequence[ExampleSubmission],
 ) -> dict[str, Graded]:
     jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in examples]
     graded = {}

@@ -81,12 +81,12 @@ class Release:
         self.say("Verifying the assignment …")
         self._verify()
         self.say("Recording what the tests ask the key …")
-        first = right_submissions(self.assignment, self.known)[0]
+        first = right_submissions(self.assignment, self.examples)[0]
         options = GradeOptions(key_recording=True, training=False)
-        everything, entries = asked(self.course, self.assignment, self.tier, self.secret, first, options)
-        told = self._chosen(everything, entries)
-        tests = [entry.test_id for entry in told.tests]
-        recorded = record(self.course, self.assignment, tests, self.tier, self.secret, self.known)
+        everything, entries = record_submission(self.course, self.assignment, self.tier, self.secret, first, options)
+        summary = self._chosen(everything, entries)
+        tests = [entry.test_id for entry in summary.tests]
+        recorded = record_key_answers(self.course, self.assignment, tests, self.tier, self.secret, self.examples)
         if recorded.unfit:
             raise CourseError(self._unfit(recorded.unfit))
         recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}

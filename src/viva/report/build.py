@@ -32,8 +32,8 @@ class WrittenReport:
     """Submissions whose code could not be compared."""
 
 
-def write_report(  # noqa: PLR0913  # the options are keyword-only
-    marked: Sequence[Marked],
+def write_report(  # the options are keyword-only
+    marked: Sequence[ScoredAttempt],
     assignment: Assignment,
     folder: Path,
     *,
@@ -115,7 +115,7 @@ def _starter(assignment: Assignment) -> list[Source]:
 
 
 def _write_feedback(
-    graded: Marked, assignment: Assignment, folder: Path, withheld: Withheld, executed: Mapping[str, bytes]
+    graded: ScoredAttempt, assignment: Assignment, folder: Path, withheld: Withheld, executed: Mapping[str, bytes]
 ) -> None:
     path = folder / pages.path_of(graded.attempt)
     if ran := executed.get(graded.attempt.name):

@@ -18,7 +18,7 @@ CHANGED: Final = "The submission has changed since it was graded."
 
 
 def graded_files(
-    graded: Marked, withheld: Callable[[], Container[tuple[int, int]]] = frozenset
+    graded: ScoredAttempt, withheld: Callable[[], Container[tuple[int, int]]] = frozenset
 ) -> tuple[Submission | None, str]:
     """Return the submission that a score belongs to, or None and a sentence that says why it cannot be shown.
 

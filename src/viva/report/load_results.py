@@ -19,7 +19,7 @@ _MOST: Final = 10**9
 """The maximum of points and seconds that is read; far beyond anything that is graded."""
 
 
-def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[Marked, Path]]:
+def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[ScoredAttempt, Path]]:
     """Load every result below a folder, with the folder of its file, in the order of the paths.
 
     A folder of results does not name students, so each submission counts as one student.
@@ -117,7 +117,7 @@ def _entry(test: TestResult, of_all: str) -> Entry:
     )
 
 
-def _without_common_folder(found: list[Marked]) -> list[Marked]:
+def _without_common_folder(found: list[ScoredAttempt]) -> list[ScoredAttempt]:
     """Remove the leading folders that all names share, as long as each name keeps at least one part."""
     parts = [PurePosixPath(graded.attempt.name).parts for graded in found]
     if len(found) < 2:

@@ -35,7 +35,7 @@ class AnswerSource(Protocol):
     def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
         """Return the notebook of a submission, or None and a sentence that says why there is none to show."""
 
-    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, CurrentDecision]) -> None:
         """Update the stored result of a submission with the grades that now count, by question."""
 
 
@@ -70,9 +70,11 @@ class RecordsSource:
 
     def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
         """Return the submitted notebook, as `AnswerSource.notebook` does, if the file still exists and is unchanged."""
-        return _submitted_notebook(Marked(submission.attempt, self.score(submission)), self._assignment, self._withheld)
+        return _submitted_notebook(
+            ScoredAttempt(submission.attempt, self.score(submission)), self._assignment, self._withheld
+        )
 
-    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, CurrentDecision]) -> None:
         """Do nothing: the records hold the grades."""
 
 
@@ -140,22 +142,24 @@ class FolderSource:
         executed = self._executed.get(submission.attempt.name)
         if executed is not None:
             return Notebook("", executed, executed=True), ""
-        return _submitted_notebook(Marked(submission.attempt, self.score(submission)), self._assignment, self._withheld)
+        return _submitted_notebook(
+            ScoredAttempt(submission.attempt, self.score(submission)), self._assignment, self._withheld
+        )
 
-    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, Standing]) -> None:
+    def write_grades(self, submission: GradedSubmission, grades: Mapping[str, CurrentDecision]) -> None:
         """Write the grades into the results.json of a submission."""
-        from viva.formats.hand_graded_results import join
+        from viva.formats.hand_graded_results import write_decisions
 
-        join(_file(submission), grades, submission.content_hash)
+        write_decisions(_file(submission), grades, submission.content_hash)
 
 
 def _score(file: Path, *, without_grades: bool = False) -> Score:
-    from viva.formats.hand_graded_results import joined
+    from viva.formats.hand_graded_results import with_decisions
     from viva.formats.results_json import load_results
     from viva.report.load_results import score_of
 
     results = load_results(file)
-    return score_of(joined(results, {}) if without_grades else results)
+    return score_of(with_decisions(results, {}) if without_grades else results)
 
 
 def _file(submission: GradedSubmission) -> Path:
@@ -178,7 +182,7 @@ def _part(entry: Entry) -> Written:
 
 
 def _submitted_notebook(
-    marked: Marked, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
+    marked: ScoredAttempt, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
 ) -> "tuple[Notebook | None, str]":
     from viva.report.feedback.feedback_page import Notebook
     from viva.report.graded_files import graded_files, notebook_of

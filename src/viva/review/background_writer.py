@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from viva.model.hand_grading import Standing
+from viva.model.hand_grading import CurrentDecision
 from viva.review.answer_sources import AnswerSource
 from viva.review.written_answers import GradedSubmission
 
-Grades = Callable[[], Mapping[str, Standing]]
+Grades = Callable[[], Mapping[str, CurrentDecision]]
 """Returns the grades of a submission that count at the time of the call, by question."""
 
 

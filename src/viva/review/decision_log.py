@@ -56,11 +56,11 @@ class DecisionLog:
         """Return the content hashes of the submissions whose answer is graded in a round."""
         return self._done.get((question, round_), _NONE)
 
-    def standing(self, key: Key) -> Standing:
+    def standing(self, key: Key) -> CurrentDecision:
         """Return the decision that counts for an answer."""
         places = (Place(*key, kind, round_) for kind, round_ in _COUNTED)
         rows = [self._latest[place] for place in places if place in self._latest]
-        return hand_grading.current_decisions(rows).get(key, Standing(None))
+        return hand_grading.current_decisions(rows).get(key, CurrentDecision(None))
 
     def settled(self, key: Key) -> Review | None:
         """Return the decision that overrides both rounds."""

@@ -265,5 +265,5 @@ class ReviewQueue:
             found = [answer for number in self.answers if (answer := self.answer((content_hash, number)))]
             self.writer.schedule(found[0].submissions, partial(self._standing, found))
 
-    def _standing(self, answers: Sequence[Answer]) -> dict[str, Standing]:
+    def _standing(self, answers: Sequence[Answer]) -> dict[str, CurrentDecision]:
         return {answer.question: self.decisions.standing(answer.key) for answer in answers}

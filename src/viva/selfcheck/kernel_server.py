@@ -43,11 +43,11 @@ class Kernel:
 
     def __init__(self, live: LiveNotebook) -> None:
         """Make the names of the notebook callable; files that tests put go into a temporary folder."""
-        alarm.without_signals(threading.current_thread() is not threading.main_thread())
+        alarm.without_signals(by_thread=threading.current_thread() is not threading.main_thread())
         for filename, name in live.cells().items():
             sources.remember_code(filename, name)
         self.file_overlay = FileOverlay(live.folder)
-        names = namespaces.Spaces()
+        names = namespaces.Namespaces()
         names.add(SPACE, live.namespace)
         self._worker = worker.Worker(names, {"put": self.file_overlay.put, "files": self.file_overlay.listed})
         self._builtins: dict[str, Any] = {}
@@ -56,7 +56,7 @@ class Kernel:
 
     def begin(self) -> None:
         """Take the process's settings as those with which every test begins, and remember the builtins."""
-        seeding.take_as_usual()
+        seeding.remember_defaults()
         self._builtins = dict(vars(builtins))
 
     def answer(self, sock: socket.socket) -> None:

@@ -83,7 +83,7 @@ def check(
 
 
 def _check(
-    live: "Live", options: "GradeOptions", assignment: str | None, course_dir: Path | None, began: float
+    live: "LiveNotebook", options: "GradeOptions", assignment: str | None, course_dir: Path | None, began: float
 ) -> "Report":
     from viva.config import find_course, load_course, recognise
 
@@ -100,8 +100,8 @@ def _check(
         raise
     if too_large:
         notes.append(NOT_KEPT.format(names=", ".join(f"`{name}`" for name in too_large)))
-    notes += [FORBIDDEN] if chosen.forbid else []
-    notes += [NO_PLACES.format(assignment=chosen.title)] if chosen.device == "cpu" else []
+    notes += [IMPORTS_NOT_CHECKED] if chosen.forbid else []
+    notes += [DEVICE_NOT_CHANGED.format(assignment=chosen.title)] if chosen.device == "cpu" else []
     return _report(examiner, score, notes, options, time.monotonic() - began)
 
 
@@ -134,8 +134,10 @@ def forget() -> None:
         examiner.close(kill=True)
 
 
-def _ask(examiner: "LiveExaminer", live: "Live", submission: Any, options: "GradeOptions") -> tuple[Score, list[str]]:
-    """The score, and the names of variables that could not be protected; everything else is as it was before."""
+def _ask(
+    examiner: "LiveExaminer", live: "LiveNotebook", submission: Submission, options: "GradeOptions"
+) -> tuple[Score, list[str]]:
+    """Return the score and the names of variables that could not be protected; everything else is restored."""
     from viva.model.grade_request import GradeRequest
     from viva.selfcheck.definition_places import with_places
     from viva.selfcheck.kernel_server import Interruption, Kernel
@@ -176,5 +178,5 @@ def _report(
     from viva.selfcheck.not_included import left_out
 
     shown = {entry.test_id for entry in score.entries if options.selects_entry(entry)}
-    told = replace(score, notes=(*score.notes, *notes))
-    return Report(told, left_out(examiner.tests, score.entries, examiner.left_out), took_s=took_s, shown=shown)
+    noted = replace(score, notes=(*score.notes, *notes))
+    return Report(noted, left_out(examiner.tests, score.entries, examiner.left_out), took_s=took_s, shown=shown)

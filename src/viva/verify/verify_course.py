@@ -12,7 +12,7 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import Known, known_submissions
+from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.mutant_report import survivor
 from viva.verify.mutants.mutant_trial import judge
@@ -39,7 +39,7 @@ class Finding:
         return not self.complaints
 
 
-def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywords
+def verify(  # the options of `viva verify`, most of them keywords
     course: Course,
     assignments: Sequence[Assignment],
     tier: Tier,
@@ -78,7 +78,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         for a in assignments
         for k in sorted(examples[a.name], key=lambda k: k.verdict != "timeout")
     ]
-    mutants = {a.name: ten(a, known[a.name]) if with_mutants else [] for a in assignments}
+    mutants = {a.name: ten(a, examples[a.name]) if with_mutants else [] for a in assignments}
     options = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False)
     jobs += [
         Job(Path(m.name), m.name, a, m.submission(base.submission), options)

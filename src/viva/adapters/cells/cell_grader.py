@@ -56,7 +56,7 @@ class CellGrader(SharedGrader):
 
     def begin(
         self, submission: Submission, test_s: float, deadline: float, *, record: bool
-    ) -> tuple[BoxSession, "_Run"]:
+    ) -> tuple[BoxSession, "_CellRun"]:
         """Return a session for one submission, and what runs the tests in it."""
         limits = self.assignment.limits
         loader = CellLoader(submission, self.assignment)

@@ -92,7 +92,7 @@ class _Grading:
             graded.key_recording = sinks.key_recording.to_plain()
         if sinks.checkpoints is not None:
             graded.trained, graded.remarks = sinks.checkpoints.trained, sinks.checkpoints.notes
-        if isinstance(sinks.call_log, Recording):
+        if isinstance(sinks.call_log, BoxRecorder):
             graded.call_log = sinks.call_log.call_log.to_bytes()
         elif sinks.call_log is not None:
             graded.changed = changed_tests(self._grader.functions, sinks.call_log)
@@ -111,9 +111,9 @@ class _Grading:
         if request.options.key_recording:
             sinks.key_recording = KeyRecording()
         if request.replayed:
-            sinks.call_log = Replaying(CallLog.from_bytes(request.replayed))
+            sinks.call_log = BoxReplay(CallLog.from_bytes(request.replayed))
         elif request.options.call_log:
-            sinks.call_log = Recording()
+            sinks.call_log = BoxRecorder()
         return sinks
 
     def _send_entry(self, entry: Entry) -> None:

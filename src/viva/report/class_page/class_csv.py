@@ -13,7 +13,7 @@ from viva.report.class_page.questions import Question, questions
 _HEAD = ("submission", "students", "submitted", "attempt", "late", "total", "points", "still open", "tier", "seconds")
 
 
-def table(marked: Sequence[Marked]) -> bytes:
+def table(marked: Sequence[ScoredAttempt]) -> bytes:
     """Return the table; points that are not graded yet are left out, and a cell without graded points is empty."""
     asked = questions(marked)
     text = io.StringIO()
@@ -23,7 +23,7 @@ def table(marked: Sequence[Marked]) -> bytes:
     return text.getvalue().encode("utf-8", "replace")
 
 
-def _row(graded: Marked, asked: Sequence[Question]) -> list[str]:
+def _row(graded: ScoredAttempt, asked: Sequence[Question]) -> list[str]:
     attempt, score = graded.attempt, graded.score
     decided = {e.test_id: e.earned for e in score.entries if not e.status.is_open}
     students = ", ".join(student.name or student.id for student in attempt.students)

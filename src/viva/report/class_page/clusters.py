@@ -62,7 +62,7 @@ class _Test:
     examples: dict[tuple[str, bool], str] = field(default_factory=dict)
 
 
-def wrong_answers(marked: Sequence[Marked]) -> list[WrongAnswers]:
+def wrong_answers(marked: Sequence[ScoredAttempt]) -> list[WrongAnswers]:
     """Return the wrong answers to each test that some students failed, in question order; prose is left out.
 
     Args:

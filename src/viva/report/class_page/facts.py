@@ -63,7 +63,7 @@ class CurveBand:
     thresholds: tuple[tuple[int, float], ...]
 
 
-def grader_faults(marked: Sequence[Marked]) -> list[GraderFault]:
+def grader_faults(marked: Sequence[ScoredAttempt]) -> list[GraderFault]:
     """Return every test that ended with a grader error."""
     return [
         GraderFault(graded.attempt.name, entry.number, entry.name, entry.staff_message or entry.message)
@@ -73,7 +73,7 @@ def grader_faults(marked: Sequence[Marked]) -> list[GraderFault]:
     ]
 
 
-def test_counts(marked: Sequence[Marked]) -> list[TestCounts]:
+def test_counts(marked: Sequence[ScoredAttempt]) -> list[TestCounts]:
     """Count the statuses of each test, in the order of the question numbers."""
     firsts: dict[str, Entry] = {}
     counts: dict[str, Counter[Status]] = {}
@@ -88,18 +88,18 @@ def test_counts(marked: Sequence[Marked]) -> list[TestCounts]:
     return sorted(rows, key=lambda row: in_order(row.number))
 
 
-def environments(marked: Sequence[Marked]) -> list[tuple[str, int]]:
+def environments(marked: Sequence[ScoredAttempt]) -> list[tuple[str, int]]:
     """Count the submissions for each missing package or incompatible version, most frequent first."""
     counts = Counter(text for graded in marked for text in dict.fromkeys(graded.score.environment))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def totals(marked: Sequence[Marked]) -> list[float]:
+def totals(marked: Sequence[ScoredAttempt]) -> list[float]:
     """Return the points of each submission, as far as they are graded."""
     return [float(graded.score.earned) for graded in marked]
 
 
-def most_points(marked: Sequence[Marked]) -> Fraction:
+def most_points(marked: Sequence[ScoredAttempt]) -> Fraction:
     """Return the maximum points of a submission; the largest if the submissions differ."""
     return max((graded.score.points for graded in marked), default=Fraction(0))
 
@@ -113,17 +113,17 @@ def histogram(values: Sequence[float], most: float, bins: int = 20) -> list[tupl
     return [(float(low), float(high), int(n)) for low, high, n in zip(edges, edges[1:], counts, strict=False)]
 
 
-def seconds(marked: Sequence[Marked]) -> Summary | None:
+def seconds(marked: Sequence[ScoredAttempt]) -> Summary | None:
     """Summarize the seconds that submissions took."""
     return summary([graded.score.wall_s for graded in marked])
 
 
-def memory_mib(marked: Sequence[Marked]) -> Summary | None:
+def memory_mib(marked: Sequence[ScoredAttempt]) -> Summary | None:
     """Summarize the peak GPU memory of the submissions for which it is known."""
     return summary([float(g.peak_mib) for graded in marked if (g := graded.score.gpu) and g.peak_mib is not None])
 
 
-def slowest_tests(marked: Sequence[Marked]) -> list[SlowTest]:
+def slowest_tests(marked: Sequence[ScoredAttempt]) -> list[SlowTest]:
     """Return the tests that take longest, by their median."""
     times: dict[str, list[float]] = {}
     firsts: dict[str, Entry] = {}
@@ -135,13 +135,13 @@ def slowest_tests(marked: Sequence[Marked]) -> list[SlowTest]:
     return sorted((row for row in rows if row.most > 0), key=lambda row: (-row.median, -row.most))[:SLOWEST]
 
 
-def isolation(marked: Sequence[Marked]) -> list[tuple[str, str, int]]:
+def isolation(marked: Sequence[ScoredAttempt]) -> list[tuple[str, str, int]]:
     """Return each isolation tier, its missing layers, and the number of submissions that were graded with it."""
     counts = Counter((graded.score.isolation.tier, ", ".join(graded.score.isolation.missing)) for graded in marked)
     return sorted((tier, missing, n) for (tier, missing), n in counts.items())
 
 
-def curve_bands(marked: Sequence[Marked]) -> list[CurveBand]:
+def curve_bands(marked: Sequence[ScoredAttempt]) -> list[CurveBand]:
     """Return the training curves of the class, in the order of their first occurrence."""
     found: dict[tuple[str, str], list[Curve]] = {}
     for graded in marked:

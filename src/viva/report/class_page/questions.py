@@ -61,9 +61,9 @@ class Analysis:
     """The points of tests that are not graded yet for too many responses."""
 
 
-def responses(marked: Iterable[Marked]) -> list[Marked]:
+def responses(marked: Iterable[ScoredAttempt]) -> list[ScoredAttempt]:
     """Return the last submission of each student or team, in the given order; one without students counts by itself."""
-    last: dict[object, Marked] = {}
+    last: dict[object, ScoredAttempt] = {}
     for graded in marked:
         who: object = frozenset(s.id for s in graded.attempt.students) or graded.attempt.name
         before = last.get(who)
@@ -72,7 +72,7 @@ def responses(marked: Iterable[Marked]) -> list[Marked]:
     return list(last.values())
 
 
-def questions(marked: Sequence[Marked]) -> list[Question]:
+def questions(marked: Sequence[ScoredAttempt]) -> list[Question]:
     """Return every question of the submissions, in the order of the numbers."""
     tests: dict[str, dict[str, Entry]] = {}
     for graded in marked:
@@ -95,7 +95,7 @@ def key_of(entry: Entry) -> str:
     return entry.number or entry.test_id
 
 
-def analyse(marked: Sequence[Marked]) -> Analysis:
+def analyse(marked: Sequence[ScoredAttempt]) -> Analysis:
     """Compute the item analysis of the responses.
 
     Args:

@@ -15,7 +15,7 @@ _MOST: Final = 4 * MOST_BYTES
 class ExecutedNotebooks(Mapping[str, bytes]):
     """Executed notebooks by the name of the submission; one of a different version of the submission is left out."""
 
-    def __init__(self, results: Sequence[tuple[Marked, Path]]) -> None:
+    def __init__(self, results: Sequence[tuple[ScoredAttempt, Path]]) -> None:
         """Find the files; none is read yet.
 
         Args:

@@ -64,7 +64,9 @@ class ShownResult:
         return self.status.value.replace("_", " ")
 
 
-def page(graded: Marked, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = "") -> bytes:
+def page(
+    graded: ScoredAttempt, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = ""
+) -> bytes:
     """Render the page of one submission.
 
     Args:

@@ -75,7 +75,7 @@ class ForkServer:
             raise
 
     @classmethod
-    def start(  # noqa: PLR0913  # keyword-only settings with defaults; most callers name two
+    def start(  # keyword-only settings with defaults; most callers name two
         cls,
         tier: Tier,
         *,

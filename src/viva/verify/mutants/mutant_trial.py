@@ -12,7 +12,7 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import Known, known_submissions
+from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.mutants import general_mistakes
 from viva.verify.mutants.asked_names import asked, main_files, roots_of
 from viva.verify.mutants.equivalent import read_equivalents
@@ -105,11 +105,11 @@ def try_all(
     Returns:
         A verdict for each mutant, and sentences about what is wrong with the assignment's list of equivalent ones.
     """
-    known = accepted(known_submissions(course, assignment), assignment)
-    pieces = [piece for k in known for piece in pieces_of(k.submission)]
+    examples = accepted(example_submissions(course, assignment), assignment)
+    pieces = [piece for k in examples for piece in pieces_of(k.submission)]
     options = GradeOptions(questions=True, training=False)
-    pool = LocalPool(course, secret, BoxOptions(tier, preload=heavy(pieces)), options, workers)
-    right = {base.known.name: base for base in _right_answers(pool, assignment, known)}
+    pool = LocalPool(course, secret, BoxOptions(tier, preload=slow_imports(pieces)), options, workers)
+    right = {base.example.name: base for base in _right_answers(pool, assignment, examples)}
     equivalents = read_equivalents(assignment)
     verdicts: list[Verdict] = []
     left = mutants_of(assignment, list(right.values()))
@@ -148,8 +148,10 @@ def judge(mutant: Mutant, score: Score) -> Verdict:
     return Verdict(mutant, "survived")
 
 
-def _right_answers(pool: LocalPool, assignment: Assignment, known: Sequence[Known]) -> Iterator[Right]:
-    jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in known]
+def _right_answers(
+    pool: LocalPool, assignment: Assignment, examples: Sequence[ExampleSubmission]
+) -> Iterator[RightAnswer]:
+    jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in examples]
     graded: dict[str, Graded] = {}
     for job, result in pool.run(jobs):
         if isinstance(result, Exception):
@@ -163,7 +165,7 @@ def _job(assignment: Assignment, base: RightAnswer, mutant: Mutant, tests: list[
     slowest = max((case.wall_s for entry in base.score.entries for case in entry.cases), default=0.0)
     call_s = max(LEAST_S, SLOW * slowest)
     options = GradeOptions(only=tuple(tests or base.won), until_loss=True, call_s=call_s, training=False)
-    return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.known.submission), options)
+    return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.example.submission), options)
 
 
 def slow_imports(pieces: Sequence[Piece]) -> tuple[str, ...]:
