@@ -73,7 +73,7 @@ def test_a_table_goes_out_and_comes_back(url: str, tmp_path: Path, capsys: pytes
     assert run(["history", "id0000", *COURSE, "--records", url]) == 0
     said = capsys.readouterr().out
     assert "Ada" in said and QUESTION in said
-    assert run(["marks", NAME, *COURSE, "--records", url, "--to", "csv", "--with-open", "-o", "grades.csv"]) == 0
+    assert run(["grades", NAME, *COURSE, "--records", url, "--to", "csv", "--with-open", "-o", "grades.csv"]) == 0
     grades = {row["student"]: row for row in csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))}
     code = score_of(0, rubric()).earned
     assert Fraction(grades["id0000"]["points"]) == code + 2
