@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from viva.config.rubric_file import load_rubric
 from viva.examiner import plugin
 from viva.model import Status
 from viva.model.score import VISIBILITIES
-from viva.verify.expected_verdicts import EXPECTED, VERDICTS
+from viva.verify.expected_verdicts import VERDICTS, ExpectedVerdict
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
 SUBMISSIONS = "fixtures/first_steps/submissions"
@@ -148,7 +149,7 @@ def test_what_is_written_about_known_verdicts_is_what_is_read() -> None:
     written = yaml.safe_load(blocks("yaml")[0])
     assert len(written) == 2
     for name, stated in written.items():
-        assert name.split("/")[0] in VERDICTS and set(stated) <= set(EXPECTED)
+        assert name.split("/")[0] in VERDICTS and set(stated) <= {field.name for field in fields(ExpectedVerdict)}
 
 
 def test_the_rubric_of_the_guide_is_read_and_marks(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from rows import Rows
 
-from viva.config import load_course
-from viva.config.course import Handed
+from viva.config import Handed, load_course
 from viva.model import Limits, Tier
 from viva.model.errors import CourseError, UsageError
 

@@ -43,9 +43,9 @@ def test_every_key_of_a_policy_is_read(write: Write, tmp_path: Path) -> None:
         maximum=Fraction(50),
         grace=Span(0, 900, "15m"),
         late=(
-            Step(Span(0, 86_400, "24h"), Amount(share=Fraction(1, 10))),
-            Step(Span(2, 0, "2d"), Amount(share=Fraction(1, 8))),
-            Step(None, Amount(share=Fraction(1, 2))),
+            Step(Span(0, 86_400, "24h"), minus=Amount(share=Fraction(1, 10))),
+            Step(Span(2, 0, "2d"), minus=Amount(share=Fraction(1, 8))),
+            Step(None, minus=Amount(share=Fraction(1, 2))),
         ),
         closes=Span(7, 0, "7d"),
         attempts=Attempts(3, "best"),

@@ -96,7 +96,11 @@ WRONG = [
     ("item: faster", "item: fast", "misconceptions.0.item: there is no item `fast`; did you mean `faster`?"),
     ('"Its projections have."', '""', "misconceptions.1.comment: found nothing, expected a text."),
     ('"2.1"]', '"2.1", "2.1"]', "questions.2.1.evidence.2: found `2.1`, expected each element once."),
-    ("2.1:", "2/1:", ":2: questions.2/1: a question's number is made of letters"),
+    (
+        "2.1:",
+        "2/1:",
+        ":2: questions.2/1: found `2/1`, expected a question's number of letters, digits, `_`, `-` and `.`",
+    ),
     ("questions:", "question:", "question: there is no such key; did you mean `questions`?"),
 ]
 

@@ -26,7 +26,7 @@ def days(number: int) -> Span:
     return Span(number, 0, f"{number}d")
 
 
-STEPS = (Step(hours(24), share(10)), Step(hours(72), share(30)))
+STEPS = (Step(hours(24), minus=share(10)), Step(hours(72), minus=share(30)))
 RATE = Rate(days(1), share(10), share(50))
 POLICY = Policy(due=DUE, maximum=Fraction(100), late=STEPS)
 

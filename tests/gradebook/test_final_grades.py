@@ -48,7 +48,7 @@ def test_in_time_there_is_nothing_to_say() -> None:
         (POLICY, 4 * DAY, "4 d late: more than 72h late does not count"),
         (Policy(due=DUE, late=RATE), 2 * DAY, "2 d late, 1d begun 2 times: −20 % = −14 points"),
         (
-            Policy(due=DUE, late=(Step(None, share(5, of_maximum=True)),)),
+            Policy(due=DUE, late=(Step(None, minus=share(5, of_maximum=True)),)),
             HOUR,
             "1 h late: −5 % of the maximum = −5 points",
         ),
@@ -217,7 +217,7 @@ POLICIES = st.builds(
     due=st.just(DUE),
     maximum=st.just(Fraction(100)),
     grace=st.sampled_from([hours(1), days(1)]),
-    late=st.sampled_from([(), POLICY.late, (Step(days(1), share(20)), Step(None, share(45)))]) | RATES,
+    late=st.sampled_from([(), POLICY.late, (Step(days(1), minus=share(20)), Step(None, minus=share(45)))]) | RATES,
     closes=st.sampled_from([None, days(2), DUE + 4 * DAY]),
     attempts=st.builds(Attempts, st.sampled_from([None, 1, 2]), st.sampled_from(["best", "last"])),
 )

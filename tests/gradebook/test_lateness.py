@@ -92,7 +92,7 @@ def test_what_is_taken_and_what_must_remain(
     ],
 )
 def test_days_follow_the_clock_and_hours_do_not(due: datetime, span: Span, in_time: timedelta) -> None:
-    policy = Policy(due=due, late=(Step(span, share(10)), Step(None, share(50))))
+    policy = Policy(due=due, late=(Step(span, minus=share(10)), Step(None, minus=share(50))))
     end = due.astimezone(UTC) + in_time
     assert [lost(policy, end, due=due), lost(policy, end + SECOND, due=due)] == [7, 35]
 

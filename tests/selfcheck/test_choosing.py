@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from viva.config.course import Handed
+from viva.config import Handed
 from viva.selfcheck.packing.choosing import ChosenFiles, ExpectedFiles, choose, defined, holds_secret, imports
 from viva.selfcheck.packing.pack_listing import listing
 

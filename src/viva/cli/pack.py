@@ -68,7 +68,7 @@ def _gather(path: Path, assignment: "Assignment | None") -> "tuple[ChosenFiles, 
     Raises:
         UsageError: there is nothing to hand in, or a file cannot be read.
     """
-    from viva.config.course import Handed
+    from viva.config import Handed
     from viva.selfcheck.packing.choosing import ExpectedFiles, choose, expected_files
     from viva.selfcheck.packing.pack_archive import Folder
     from viva.selfcheck.packing.pack_listing import listing

@@ -1,14 +1,40 @@
-"""`viva schema`: the JSON Schema of results.json."""
+"""`viva schema`: the JSON Schemas of results.json and of the course files."""
 
 import json
+from importlib import import_module
+from typing import Any, Final
 
 import click
 
+RESULTS: Final = "results"
+COURSE_FILES: Final = {
+    "grader": ("viva.config.load_course", "CourseFile"),
+    "assignment": ("viva.config.load_assignment", "AssignmentFile"),
+    "rubric": ("viva.config.rubric_file", "RubricFile"),
+    "exceptions": ("viva.config.policy_file", "ExceptionsFile"),
+    "expected": ("viva.verify.expected_verdicts", "EXPECTED_FILE"),
+}
+"""Where the class is that each file is read into."""
+
 
 @click.command("schema")
-def command() -> int:
-    """Print the JSON Schema that every results.json satisfies."""
-    from viva.formats.results_json import json_schema
+@click.argument("file", type=click.Choice([RESULTS, *COURSE_FILES]), default=RESULTS)
+def command(file: str) -> int:
+    """Print the JSON Schema of results.json, or of a course file for your editor.
 
-    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    FILE is `grader` for grader.yaml, and so on; without it, results.json.
+    """
+    click.echo(json.dumps(schema_of(file), indent=2, ensure_ascii=False))
     return 0
+
+
+def schema_of(file: str) -> dict[str, Any]:
+    """Return the JSON Schema of `results`, or of a course file by its name without `.yaml`."""
+    if file == RESULTS:
+        from viva.formats import results_json
+
+        return results_json.json_schema()
+    from viva.config.json_schema import json_schema
+
+    module, name = COURSE_FILES[file]
+    return json_schema(getattr(import_module(module), name), f"{file}.yaml")

@@ -1,6 +1,7 @@
 """grader.yaml and assignment.yaml as typed values; errors name file, line, key, and what is allowed."""
 
-from viva.config.course import Assignment, Course, Handed
+from viva.config.assignment import Assignment, Handed
+from viva.config.course import Course
 from viva.config.find_course import find_course, keep_apart
 from viva.config.load_course import load_course
 from viva.config.recognise import recognise

@@ -12,7 +12,7 @@ RELEASED: Final = ".viva"
 
 
 def find_course(explicit: Path | None, environ: Mapping[str, str], start: Path, *, released: bool = False) -> Path:
-    """The folder of grader.yaml.
+    """Return the folder of grader.yaml.
 
     Args:
         explicit: what `--course` says: the folder, or grader.yaml itself.

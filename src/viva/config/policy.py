@@ -1,9 +1,20 @@
-"""How points become marks: what an assignment says about lateness and attempts, and whom a person has excepted."""
+"""How points become grades: what an assignment says about lateness and attempts, and whom a person has excepted."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
+from typing import Annotated, Any, Final, Literal
+
+from viva.config.yaml_types import Expected, Kind, whole
+
+_SPAN: Final = re.compile(r"([0-9]{1,6})(s|m|h|d)")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
+_LONGEST_S: Final = 10 * 365 * 86_400
+_AMOUNT: Final = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?) ?%( of (?:the )?maximum)?")
+_MOST_POINTS: Final = 1_000_000
+_FINEST: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +26,11 @@ class Span:
     written: str = ""
     """As in the file: `24h`."""
 
+    @property
+    def nominal_s(self) -> int:
+        """Return the length in seconds, with days of 24 hours."""
+        return self.days * 86_400 + self.seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -25,45 +41,90 @@ class Amount:
     points: Fraction = Fraction(0)
 
 
+def _duration(value: Any) -> Span:
+    """Return a time span with its unit, at most ten years."""
+    found = _SPAN.fullmatch(value) if isinstance(value, str) else None
+    if found:
+        number, unit = int(found[1]), found[2]
+        span = Span(number, 0, value) if unit == "d" else Span(0, number * _SECONDS[unit], value)
+        if 0 < span.nominal_s <= _LONGEST_S:
+            return span
+    raise Expected("a time with its unit, such as 90m, 24h or 2d (days end at the same time of the clock)")
+
+
+def _amount(value: Any) -> Amount:
+    """Return a share of what was earned (`10%`), of the maximum (`10% of maximum`), or points (`5`)."""
+    if isinstance(value, str) and (found := _AMOUNT.fullmatch(value)) and Fraction(found[1]) <= 100:
+        return Amount(share=Fraction(found[1]) / 100, of_maximum=found[2] is not None)
+    if type(value) in (int, float) and 0 <= value <= _MOST_POINTS:
+        return Amount(points=Fraction(str(value)))
+    raise Expected("10% (of what was earned), 10% of maximum, or a number of points, such as 5")
+
+
+def _finest(value: Any) -> Fraction:
+    """Return what grades are rounded to: a decimal with at most four places."""
+    if type(value) in (int, float) and 0 < value <= 1000:
+        exact = Fraction(str(value))
+        if (exact * _FINEST).denominator == 1:
+            return exact
+    raise Expected("a number such as 0.01, 0.5 or 1, with at most four decimals")
+
+
+DURATION: Final = Kind(_duration, {"type": "string", "pattern": f"^{_SPAN.pattern}$"})
+_PERCENT: Final = {"type": "string", "pattern": f"^{_AMOUNT.pattern}$"}
+_PENALTY: Final = Kind(_amount, {"anyOf": [{"type": "number", "minimum": 0, "maximum": _MOST_POINTS}, _PERCENT]})
+
+Duration = Annotated[Span, DURATION]
+Penalty = Annotated[Amount, _PENALTY]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A penalty for what comes no later than this after the deadline; None has no end."""
+    """A penalty for what comes no later than this after the deadline."""
 
-    until: Span | None
-    minus: Amount
+    until: Duration | None = None
+    """The time after the deadline, such as 24h or 2d; null in the last step, which has no end."""
+    minus: Penalty = field(kw_only=True)
+    """What is taken off: 10% (of what was earned), 10% of maximum, or points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A penalty for each span that has begun after the deadline; it leaves at least `floor`."""
+    """A penalty for each span that has begun after the deadline."""
 
-    per: Span
-    minus: Amount
-    floor: Amount = field(default_factory=Amount)
+    per: Duration
+    """The span, such as 1d."""
+    minus: Penalty
+    """What is taken off for each span: 10% (of what was earned), 10% of maximum, or points."""
+    floor: Penalty = field(default_factory=Amount)
+    """What the penalty leaves at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Which of a student's submissions makes the mark."""
+    """Which of a student's submissions counts."""
 
-    count: int | None = None
-    """Only so many count, from the first; None for all."""
-    which: str = "last"
-    """"last" or "best"; best after penalties."""
+    count: Annotated[int, whole(1, 10_000)] | None = None
+    """Only so many count, from the first; null for all."""
+    which: Literal["last", "best"] = "last"
+    """Which of them makes the grade; the best is chosen after penalties."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """How a mark is rounded when it is handed back, and nowhere before."""
+    """How a grade is rounded when it is returned, and nowhere before."""
 
-    to: Fraction = Fraction(1, 100)
-    half: str = "even"
-    """Where a half goes: "even", or "up"."""
+    to: Annotated[Fraction, Kind(_finest, {"type": "number", "exclusiveMinimum": 0, "maximum": 1000})] = Fraction(
+        1, 100
+    )
+    """The step to which grades are rounded, such as 0.01, 0.5 or 1. Default: 0.01."""
+    half: Literal["even", "up"] = "even"
+    """Where a half is rounded to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Everything between points and marks that an assignment declares."""
+    """Everything between points and grades that an assignment declares."""
 
     due: datetime | None = None
     maximum: Fraction | None = None
@@ -75,10 +136,10 @@ class Policy:
     closes: datetime | Span | None = None
     """After this, or so long after the student's deadline, nothing counts."""
     attempts: Attempts = field(default_factory=Attempts)
-    nothing: str = "blank"
-    """The mark of who has handed in nothing: "blank" or "zero"."""
-    extra_credit: str = "keep"
-    """"keep" what lies above the maximum, or "cap" it."""
+    nothing: Literal["blank", "zero"] = "blank"
+    """The grade of a student without a submission."""
+    extra_credit: Literal["keep", "cap"] = "keep"
+    """What becomes of points above the maximum."""
     rounding: Rounding = field(default_factory=Rounding)
 
 
@@ -100,7 +161,7 @@ class Extension:
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """Points that a person gives (or takes, where negative) beside those of the tests."""
+    """Points that a person gives (or takes, where negative) in addition to those of the tests."""
 
     points: Fraction
     decision: Decision
@@ -116,5 +177,5 @@ class Exceptions:
 
     @property
     def students(self) -> frozenset[str]:
-        """Everybody who is named."""
+        """Return the ids of all students with an exception."""
         return frozenset({*self.extensions, *self.excused, *self.adjustments})

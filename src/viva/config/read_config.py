@@ -1,64 +1,129 @@
-"""A course file becomes checked values, or one sentence: file, line, key, what was found, what is allowed."""
+"""A course file becomes checked values, or one sentence: file, line, key, what was found, what is allowed.
+
+What a file may hold is said by a dataclass: its fields are the keys, their types say what is allowed (`yaml_types.py`),
+their docstrings are what an editor shows. pydantic reads the same classes (`json_schema.py`). Classes that are read and
+converted at once have no `eq` and no `repr`: making these takes longer than reading the file.
+"""
 
 import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
-from viva.config.checks import Expected, Key, Required, Table, mapping
 from viva.config.strict_yaml import Document, YamlProblem, read_yaml
 from viva.config.strict_yaml import Path as Place
+from viva.config.yaml_types import Expected, Imported, Kind, one_of
 from viva.model.errors import CourseError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Model = TypeVar("Model", bound="DataclassInstance")
+
+_KEYS: Final = "keys with values, such as {key: value}"
 
 
 @dataclass(frozen=True, slots=True)
 class CourseDocument:
-    """A YAML file of the course that could be read; its keys are checked by `table`."""
+    """A YAML file of the course that could be read; its keys are checked by `read`."""
 
     path: Path
     document: Document
 
-    def table(self, table: Table, at: Place = ()) -> dict[str, Any]:
-        """The checked values of the mapping at `at`, defaults filled in; nested tables become nested dicts.
+    def read(self, model: type[Model], at: Place = ()) -> Model:
+        """Return the mapping at `at` as an instance of a dataclass, defaults filled in.
 
         Raises:
             CourseError: an unknown key, a missing one, or a value that is not allowed.
         """
         given = self._value(at)
-        try:
-            given = mapping(given)
-        except Expected as error:
-            needed = [name for name, key in table.items() if isinstance(key, Key) and key.default is Required]
-            raise self.error(
-                at, f"found {_found(given)}, expected {error} (needed: {', '.join(needed) or 'none'})."
-            ) from None
+        keys = {field.name: field.type for field in fields(model)}
+        needed = [f.name for f in fields(model) if f.default is MISSING and f.default_factory is MISSING]
+        if not isinstance(given, dict):
+            raise self._unlike(at, f"{_KEYS} (needed: {', '.join(needed)})" if needed else _KEYS)
         for name in given:
-            if name not in table:
-                raise self.error((*at, name), f"there is no such key{suggest(name, list(table))}")
-        return {name: self._checked(key, given, (*at, name)) for name, key in table.items()}
+            if name not in keys:
+                raise self.error((*at, name), f"there is no such key{suggest(name, list(keys))}")
+        values = {}
+        for name, kind in keys.items():
+            if name in given:
+                values[name] = self._read(kind, (*at, name))
+            elif name in needed:
+                raise self.error((*at, name), "this key is needed and is missing.")
+        return model(**values)
 
     def error(self, at: Place, text: str) -> CourseError:
-        """An error about the value at `at`: file, line, dotted key, and what `text` says."""
+        """Return an error about the value at `at`: file, line, dotted key, and what `text` says."""
         line = self.document.line(at)
         place = f"{self.path}:{line}" if line else str(self.path)
         return CourseError(": ".join([place, *([".".join(str(step) for step in at)] if at else []), text]))
 
-    def _checked(self, key: Key | Table, given: Mapping[str, Any], at: Place) -> Any:
-        name = at[-1]
-        if isinstance(key, Mapping):
-            return self.table(key, at) if name in given else {n: _default(k) for n, k in key.items()}
-        if name not in given:
-            if key.default is Required:
-                raise self.error(at, "this key is needed and is missing.")
-            return key.default
+    def _read(self, kind: Any, at: Place) -> Any:
+        """Return the value at `at` as its type says."""
+        origin, of = get_origin(kind), get_args(kind)
+        if origin is Annotated:
+            return self._annotated(of[0], of[1], at)
+        if origin in (Union, UnionType):  # the other member is None
+            return None if self._value(at) is None else self._read(of[0], at)
+        if origin is tuple:
+            return self._elements(of[0], at)
+        if origin is dict:
+            return self._entries(of[0], of[1], at)
+        if kind is bool or of:
+            return self._scalar(_TRUTH if kind is bool else one_of(*of), at)
+        return self.read(kind, at)
+
+    def _annotated(self, kind: Any, how: Any, at: Place) -> Any:
+        if isinstance(how, Kind):
+            return self._scalar(how, at)
+        return self.read(how.load(), at) if isinstance(how, Imported) else self._either(kind, how, at)
+
+    def _scalar(self, kind: Kind, at: Place) -> Any:
         try:
-            return key.check(given[str(name)])
+            return kind.read(self._value(at))
         except Expected as error:
-            where = at if error.index is None else (*at, error.index)
-            written = self.document.texts.get(where, "")
-            found = f"`{written[:80]}`" if written else _found(self._value(where))
-            raise self.error(where, f"found {found}, expected {error}.") from None
+            raise self._unlike(at, str(error)) from None
+
+    def _either(self, kinds: Any, expected: str, at: Place) -> Any:
+        """Return a list or a mapping, whichever is written; `expected` is said of anything else."""
+        listed, keyed = get_args(kinds)
+        value = self._value(at)
+        if isinstance(value, dict):
+            return self._read(keyed, at)
+        if isinstance(value, list) and value:
+            return self._read(listed, at)
+        raise self._unlike(at, expected)
+
+    def _elements(self, kind: Any, at: Place) -> tuple[Any, ...]:
+        """Return a list: of mappings at least one, of anything else each once."""
+        values, of_mappings = self._value(at), get_origin(kind) is None
+        if not isinstance(values, list) or (of_mappings and not values):
+            raise self._unlike(at, "a list with at least one element" if of_mappings else "a list, such as [a, b]")
+        read: list[Any] = []
+        for index in range(len(values)):
+            value = self._read(kind, (*at, index))
+            if not of_mappings and value in read:
+                raise self._unlike((*at, index), "each element once")
+            read.append(value)
+        return tuple(read)
+
+    def _entries(self, key: Any, kind: Any, at: Place) -> dict[str, Any]:
+        values = self._value(at)
+        if not isinstance(values, dict):
+            raise self._unlike(at, _KEYS)
+        for name in values if get_args(key) else ():
+            try:
+                get_args(key)[1].read(name)
+            except Expected as error:
+                raise self.error((*at, name), f"found `{name}`, expected {error}.") from None
+        return {name: self._read(kind, (*at, name)) for name in values}
+
+    def _unlike(self, at: Place, expected: str) -> CourseError:
+        written = self.document.texts.get(at, "")
+        found = f"`{written[:80]}`" if written else _found(self._value(at))
+        return self.error(at, f"found {found}, expected {expected}.")
 
     def _value(self, at: Place) -> Any:
         value = self.document.value
@@ -89,13 +154,20 @@ def read_document(path: Path) -> CourseDocument:
 
 
 def suggest(word: str, there: Sequence[str]) -> str:
-    """The end of a sentence about a name that does not exist: what was meant, or else what there is."""
+    """Return the end of a sentence about a name that does not exist: what was meant, or else what there is."""
     close = difflib.get_close_matches(word, there, 1, 0.6)
     return f"; did you mean `{close[0]}`?" if close else f"; there are: {', '.join(there) or 'none'}."
 
 
-def _default(key: Key | Table) -> Any:
-    return {n: _default(k) for n, k in key.items()} if isinstance(key, Mapping) else key.default
+def values_of(instance: "DataclassInstance") -> dict[str, Any]:
+    """Return the fields of a dataclass by name; unlike `asdict`, not those of its values."""
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Expected("true or false")
+    return value
 
 
 def _found(value: Any) -> str:
@@ -106,3 +178,6 @@ def _found(value: Any) -> str:
     if isinstance(value, list):
         return "a list"
     return f"`{str(value)[:80]}`"
+
+
+_TRUTH: Final = Kind(_truth, {"type": "boolean"})

@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Final
 
-from viva.config.course import Assignment, Course
+from viva.config.assignment import Assignment
+from viva.config.course import Course
 from viva.model import File, Submission
 from viva.model.errors import CourseError, UsageError
 
@@ -24,7 +25,7 @@ _HINT: Final = re.compile(r'"viva"\s{0,20}:\s{0,20}\{[^{}]{0,200}?"assignment"\s
 
 
 def recognise(course: Course, submission: Submission) -> Assignment:
-    """The assignment that fits the submission best.
+    """Return the assignment that fits the submission best.
 
     Looked at in this order, each only among those that are still as good: the names that only one starter defines,
     file names, what the notebook's metadata says, the path.
@@ -60,7 +61,7 @@ def recognise(course: Course, submission: Submission) -> Assignment:
 
 
 def _fitting_files(assignment: Assignment, files: Iterable[File]) -> int:
-    """How well file names fit: an exact name counts more than a pattern."""
+    """Return how well file names fit: an exact name counts more than a pattern."""
     wanted = assignment.submission
     names = [PurePosixPath(f.path).name for f in files]
     exact = sum(2 for name in names if name in (wanted.module, wanted.notebook))
@@ -68,7 +69,7 @@ def _fitting_files(assignment: Assignment, files: Iterable[File]) -> int:
 
 
 def _distinctive(assignments: list[Assignment]) -> dict[str, set[str]]:
-    """The names that the starter of one assignment defines and no other starter does."""
+    """Return the names that the starter of one assignment defines and no other starter does."""
     names = {a.name: set().union(*(_names(p.name, p.read_bytes()) for p in _starter_files(a))) for a in assignments}
     common = {name for name, count in Counter(n for found in names.values() for n in found).items() if count > 1}
     return {assignment: found - common for assignment, found in names.items()}
@@ -81,7 +82,7 @@ def _starter_files(assignment: Assignment) -> list[Path]:
 
 
 def _names(path: str, data: bytes) -> set[str]:
-    """Names defined at the top level of a module or of a notebook's cells."""
+    """Return the names defined at the top level of a module or of a notebook's cells."""
     pattern = {".py": _IN_MODULE, ".ipynb": _IN_NOTEBOOK}.get(PurePosixPath(path).suffix)
     found = pattern.finditer(_text(data)) if pattern else ()
     return {name for match in found for name in match.groups() if name}

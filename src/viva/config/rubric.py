@@ -1,9 +1,10 @@
-"""How prose is marked: a question has a model answer, and items with points that a marker chooses."""
+"""How written answers are graded: a question has a model answer, and items with points that a marker chooses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from viva.config.yaml_types import ItemId, SignedPoints, Text, TextOrNothing
 from viva.model import Entry
 from viva.model.errors import UsageError
 
@@ -14,12 +15,14 @@ NOTHING = Fraction(0)
 class Item:
     """One thing that a marker finds in an answer or misses there, and what it is worth."""
 
-    id: str
-    points: Fraction
-    """Negative for a deduction."""
-    text: str
-    group: str = ""
-    """The group whose bounds it shares; empty for none."""
+    id: ItemId
+    """The item's name in what markers record; of letters, digits, `_`, `-` and `.`."""
+    points: SignedPoints
+    """What the item is worth; negative for a deduction."""
+    text: Text
+    """What a marker looks for."""
+    group: TextOrNothing = ""
+    """The group whose bounds it shares; null for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,14 @@ class Group:
     """Whether at most one of its items is chosen."""
 
     def worth(self, points: Iterable[Fraction]) -> Fraction:
-        """What chosen items of these points are worth together."""
+        """Return what chosen items of these points are worth together."""
         total = sum(points, NOTHING)
         if self.cap is not None:
             total = min(total, self.cap)
         return total if self.floor is None else max(total, self.floor)
 
     def most(self, points: Sequence[Fraction]) -> Fraction:
-        """The most that a marker can give with items of these points."""
+        """Return the most that a marker can give with items of these points."""
         won = [p for p in points if p > 0]
         return self.worth([max(won)] if self.exclusive and won else won)
 
@@ -51,15 +54,17 @@ class Group:
 class Misconception:
     """Something wrong that students often write, and the comment that is ready for it."""
 
-    text: str
-    comment: str
-    item: str = ""
-    """The item that it goes with: a deduction that it brings, or points that it misses; empty for none."""
+    text: Text
+    """What students write."""
+    comment: Text
+    """What the marker answers."""
+    item: TextOrNothing = ""
+    """The item that it goes with: a deduction that it brings, or points that it misses; null for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How one written question is marked."""
+    """How one written question is graded."""
 
     number: str
     title: str
@@ -79,15 +84,15 @@ class Question:
     """Where it can be read up."""
 
     def item(self, identifier: str) -> Item | None:
-        """The item of that id, None if the question has none."""
+        """Return the item of that id, None if the question has none."""
         return next((item for item in self.items if item.id == identifier), None)
 
     def most(self) -> Fraction:
-        """The most that the items can reach, before it is bounded by the question's points."""
+        """Return the most that the items can reach, before it is bounded by the question's points."""
         return sum((group.most([item.points for item in items]) for group, items in self.grouped(self.items)), NOTHING)
 
     def grouped(self, items: Iterable[Item]) -> Iterator[tuple[Group, list[Item]]]:
-        """Items by their group; one without a group is alone in one that has no bounds."""
+        """Yield items by their group; one without a group is alone in one that has no bounds."""
         groups = {group.name: group for group in self.groups}
         members: dict[str, list[Item]] = {}
         for item in items:
@@ -106,12 +111,12 @@ class Rubric:
     questions: tuple[Question, ...] = ()
 
     def question(self, number: str) -> Question | None:
-        """The question of that number, None if the rubric has none."""
+        """Return the question of that number, None if the rubric has none."""
         return next((q for q in self.questions if q.number == number), None)
 
 
 def earned(question: Question, chosen: Iterable[str]) -> Fraction:
-    """What an answer earns for which a marker has chosen these items: from 0 to the question's points.
+    """Return what an answer earns for which a marker has chosen these items: from 0 to the question's points.
 
     An item counts once, however often it is named, and the order does not matter.
 
@@ -141,7 +146,7 @@ def earned(question: Question, chosen: Iterable[str]) -> Fraction:
 
 
 def evidence(question: Question, entries: Sequence[Entry]) -> list[Entry]:
-    """The results of one submission that stand beside its prose, in the order of the entries.
+    """Return the results of one submission that markers see next to its prose, in the order of the entries.
 
     A number names all tests of a question; what a person marks is no evidence, also when it is marked, and no test
     stands there twice.
@@ -150,5 +155,5 @@ def evidence(question: Question, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def names_of(entry: Entry) -> set[str]:
-    """What a test may be called in `evidence`: its id, its function, or its question's number."""
+    """Return what a test may be called in `evidence`: its id, its function, or its question's number."""
     return {entry.test_id, entry.test_id.rpartition("::")[2], entry.number}

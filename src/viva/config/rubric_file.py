@@ -1,12 +1,60 @@
 """rubric.yaml: read strictly into the values of rubric.py, or one sentence about what is wrong."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from viva.config.checks import Expected, name
-from viva.config.read_config import CourseDocument, read_document, suggest
+from viva.config.read_config import CourseDocument, read_document, suggest, values_of
 from viva.config.rubric import Group, Item, Misconception, Question, Rubric
-from viva.config.schema import GROUP, ITEM, MISCONCEPTION, QUESTION, RUBRIC
 from viva.config.strict_yaml import Path as Place
+from viva.config.yaml_types import STRICT, Deduction, Points, QuestionNumber, Text, TextOrNothing
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFile:
+    """Items that count together: within bounds, or one of them alone."""
+
+    cap: Points | None = None
+    """The most that its items are worth together."""
+    floor: Deduction | None = None
+    """The least that its items are worth together; no deduction of the group goes below it."""
+    exclusive: bool = False
+    """Whether at most one of its items is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFile:
+    """How one written question is graded."""
+
+    title: Text
+    """What the question asks."""
+    points: Points
+    """What the question is worth; the items reach exactly this."""
+    items: tuple[Item, ...]
+    """What a marker finds in an answer or misses there."""
+    model: TextOrNothing = ""
+    """The model answer."""
+    groups: dict[str, GroupFile] = field(default_factory=dict)
+    """Items that count together, by the name that the items give as `group`."""
+    accept: tuple[Text, ...] = ()
+    """Other answers that are right as well."""
+    note: TextOrNothing = ""
+    """What else a marker should know."""
+    misconceptions: tuple[Misconception, ...] = ()
+    """Wrong answers that students often give, with comments that are ready for them."""
+    evidence: tuple[Text, ...] = ()
+    """Tests, by id, function or question number, whose results markers see next to the answer."""
+    references: tuple[Text, ...] = ()
+    """Where the answer can be read up."""
+
+
+@dataclass(frozen=True, slots=True)
+class RubricFile:
+    """rubric.yaml: how written answers are graded."""
+
+    __pydantic_config__ = STRICT
+
+    questions: dict[QuestionNumber, QuestionFile]
+    """The questions by their numbers, such as 2.1a."""
 
 
 def load_rubric(path: Path) -> Rubric:
@@ -18,70 +66,40 @@ def load_rubric(path: Path) -> Rubric:
     if not path.exists():
         return Rubric()
     document = read_document(path)
-    numbers = document.table(RUBRIC)["questions"]
-    return Rubric(tuple(_question(document, number) for number in numbers))
+    questions = document.read(RubricFile).questions
+    return Rubric(tuple(_question(document, number, written) for number, written in questions.items()))
 
 
-def _question(document: CourseDocument, number: str) -> Question:
+def _question(document: CourseDocument, number: str, written: QuestionFile) -> Question:
     at: Place = ("questions", number)
-    try:
-        name(number)
-    except Expected:
-        raise document.error(
-            at, "a question's number is made of letters, digits, `_`, `-` and `.`, such as 2.1a."
-        ) from None
-    written = document.table(QUESTION, at)
-    groups = _groups(document, at, list(written["groups"]))
-    items = _items(document, at, len(written["items"]), list(groups))
-    question = Question(
-        number=number,
-        title=written["title"],
-        points=written["points"],
-        items=items,
-        groups=tuple(groups.values()),
-        model=written["model"] or "",
-        accept=written["accept"],
-        note=written["note"] or "",
-        misconceptions=_misconceptions(document, at, len(written["misconceptions"]), [item.id for item in items]),
-        evidence=written["evidence"],
-        references=written["references"],
-    )
+    groups = tuple(Group(name, **values_of(group)) for name, group in written.groups.items())
+    _check_names(document, at, written)
+    question = Question(number=number, **{**values_of(written), "groups": groups})
     _check_reach(document, at, question)
     return question
 
 
-def _groups(document: CourseDocument, at: Place, names: list[str]) -> dict[str, Group]:
-    return {name: Group(name, **document.table(GROUP, (*at, "groups", name))) for name in names}
-
-
-def _items(document: CourseDocument, at: Place, count: int, groups: list[str]) -> tuple[Item, ...]:
-    items: list[Item] = []
-    for index in range(count):
-        here = (*at, "items", index)
-        row = document.table(ITEM, here)
-        if any(item.id == row["id"] for item in items):
-            raise document.error((*here, "id"), f"there are two items `{row['id']}`; give each an id of its own.")
-        if row["group"] is not None and row["group"] not in groups:
+def _check_names(document: CourseDocument, at: Place, written: QuestionFile) -> None:
+    """Refuse two items with one id, and names of groups and items that do not exist."""
+    items = [item.id for item in written.items]
+    groups = list(written.groups)
+    for index, item in enumerate(written.items):
+        if item.id in items[:index]:
             raise document.error(
-                (*here, "group"), f"no group `{row['group']}` is declared{suggest(row['group'], groups)}"
+                (*at, "items", index, "id"), f"there are two items `{item.id}`; give each an id of its own."
             )
-        items.append(Item(row["id"], row["points"], row["text"], row["group"] or ""))
-    used = {item.group for item in items}
+        if item.group and item.group not in groups:
+            raise document.error(
+                (*at, "items", index, "group"), f"no group `{item.group}` is declared{suggest(item.group, groups)}"
+            )
     for group in groups:
-        if group not in used:
+        if group not in {item.group for item in written.items}:
             raise document.error((*at, "groups", group), "no item is in this group; name it in one, or take it out.")
-    return tuple(items)
-
-
-def _misconceptions(document: CourseDocument, at: Place, count: int, items: list[str]) -> tuple[Misconception, ...]:
-    found = []
-    for index in range(count):
-        here = (*at, "misconceptions", index)
-        row = document.table(MISCONCEPTION, here)
-        if row["item"] is not None and row["item"] not in items:
-            raise document.error((*here, "item"), f"there is no item `{row['item']}`{suggest(row['item'], items)}")
-        found.append(Misconception(row["text"], row["comment"], row["item"] or ""))
-    return tuple(found)
+    for index, wrong in enumerate(written.misconceptions):
+        if wrong.item and wrong.item not in items:
+            raise document.error(
+                (*at, "misconceptions", index, "item"), f"there is no item `{wrong.item}`{suggest(wrong.item, items)}"
+            )
 
 
 def _check_reach(document: CourseDocument, at: Place, question: Question) -> None:

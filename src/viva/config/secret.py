@@ -16,7 +16,7 @@ _KEEP: Final = "keep it for the whole term, because other secrets draw other que
 
 
 def resolve(source: str, environ: Mapping[str, str], root: Path) -> bytes:
-    """The bytes that `env:NAME` or `file:PATH` (relative to `root`) stands for, without white space around them.
+    """Return the bytes that `env:NAME` or `file:PATH` (relative to `root`) stands for, stripped of white space.
 
     Raises:
         CourseError: it is missing, too short, or a file that others can read.
@@ -28,12 +28,12 @@ def resolve(source: str, environ: Mapping[str, str], root: Path) -> bytes:
 
 
 def file_of(source: str, root: Path) -> Path:
-    """The file that `file:PATH` stands for."""
+    """Return the file that `file:PATH` stands for."""
     return root / Path(source.partition(":")[2]).expanduser()
 
 
 def resolve_or_public(source: str, environ: Mapping[str, str], root: Path, title: str) -> bytes:
-    """The secret, or a well-known value where there is none; one that is there but wrong stays an error."""
+    """Return the secret, or a well-known value where there is none; one that is there but wrong stays an error."""
     kind, _, where = source.partition(":")
     absent = not environ.get(where) if kind == "env" else not (root / Path(where).expanduser()).exists()
     return f"viva: no secret: {title}".encode() if absent else resolve(source, environ, root)

@@ -57,7 +57,7 @@ class Document:
     """The text of each scalar as it was written, before it became a number."""
 
     def line(self, path: Path) -> int | None:
-        """The line of a value, or of the nearest value around it."""
+        """Return the line of a value, or of the nearest value around it."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path)
@@ -78,7 +78,7 @@ def read_yaml(text: str) -> Document:
 
 
 def scalar(text: str) -> Any:
-    """What an unquoted scalar means: None, a bool, a number, or the text itself."""
+    """Return what an unquoted scalar means: None, a bool, a number, or the text itself."""
     word = text.lower()
     if word in _WORDS and text in (word, word.capitalize(), word.upper()):
         return _WORDS[word]

@@ -3,24 +3,39 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final
 
 from viva.config import Assignment, Course
-from viva.config.checks import Key, Table, each, optional, points, text
 from viva.config.read_config import CourseDocument, read_document, suggest
+from viva.config.yaml_types import STRICT, Points, Text, TextOrNothing, matching
 from viva.model import File, Submission
 from viva.model.errors import CourseError
 from viva.submissions import open_submission
 
 VERDICTS: Final = ("accepted", "partial", "wrong", "error", "timeout", "hostile")
-EXPECTED: Final[Table] = {
-    "score": Key(optional(points), None),
-    "training": Key(optional(points), None),
-    "failing": Key(optional(each(text)), None),
-    "message": Key(optional(text), None),
-    "note": Key(optional(text), None),
-}
-"""What expected.yaml may say about a submission; `note` is for its readers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedVerdict:
+    """What a submission must get."""
+
+    __pydantic_config__ = STRICT
+
+    score: Points | None = None
+    """The exact points it must get in the tests that run everywhere; null if its folder's name says all."""
+    training: Points | None = None
+    """The exact points it must get in the tests that train; compared where they are run."""
+    failing: tuple[Text, ...] | None = None
+    """The test functions that must not pass, and no other."""
+    message: TextOrNothing = ""
+    """Words that the student must read in some visible test."""
+    note: TextOrNothing = ""
+    """For readers of this file."""
+
+
+_NAME: Final = f"starter|({'|'.join(VERDICTS)})/.+"
+EXPECTED_FILE: Final = dict[Annotated[str, matching(_NAME, "a verdict and a name")], ExpectedVerdict]
+"""expected.yaml: what is expected, by the submission's verdict and name: `wrong/unclipped_counts`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,7 @@ def example_submissions(course: Course, assignment: Assignment) -> list[ExampleS
     expected = _expectations(folder / "expected.yaml", list(paths))
     has_key = assignment.suite is None or (assignment.graders / "key.py").is_file()
     examples = [ExampleSubmission("key", "accepted", key_submission(course, assignment))] if has_key else []
-    examples += [_example(name, path, expected.get(name, {})) for name, path in paths.items()]
+    examples += [_example(name, path, expected.get(name, ExpectedVerdict())) for name, path in paths.items()]
     if not examples:
         raise CourseError(f"{folder}: nothing here has a known verdict; put a right submission into accepted/<name>/.")
     return examples
@@ -85,19 +100,19 @@ def key_submission(course: Course, assignment: Assignment) -> Submission:
     return Submission("key", tuple(files), digest)
 
 
-def _example(name: str, path: Path, expected: dict[str, Any]) -> ExampleSubmission:
+def _example(name: str, path: Path, expected: ExpectedVerdict) -> ExampleSubmission:
     return ExampleSubmission(
         name=name,
         verdict=name.split("/")[0],
         submission=open_submission(path, name),
-        score=expected.get("score"),
-        training=expected.get("training"),
-        failing=expected.get("failing"),
-        message=expected.get("message") or "",
+        score=expected.score,
+        training=expected.training,
+        failing=expected.failing,
+        message=expected.message,
     )
 
 
-def _expectations(path: Path, names: list[str]) -> dict[str, dict[str, Any]]:
+def _expectations(path: Path, names: list[str]) -> dict[str, ExpectedVerdict]:
     """Return what expected.yaml says, by the name of the submission; empty if there is no such file."""
     if not path.is_file():
         return {}
@@ -110,4 +125,4 @@ def _expectations(path: Path, names: list[str]) -> dict[str, dict[str, Any]]:
     for name in written:
         if name not in names:
             raise document.error((name,), f"there is no such submission in {path.parent}{suggest(name, names)}")
-    return {name: document.table(EXPECTED, (name,)) for name in written}
+    return {name: document.read(ExpectedVerdict, (name,)) for name in written}

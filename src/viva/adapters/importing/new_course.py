@@ -16,8 +16,7 @@ from viva.adapters.nbgrader.nbgrader_source import FOLDER as SOURCE
 from viva.adapters.nbgrader.nbgrader_source import read_source
 from viva.adapters.otter.otter_grading import read_otter
 from viva.config import load_course
-from viva.config.checks import Expected
-from viva.config.checks import name as checked_name
+from viva.config.yaml_types import FOLDER_NAME, Expected
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import CourseError, UsageError
 
@@ -87,7 +86,7 @@ def write_course(to: Path, title: str, assignments: Sequence[ImportedAssignment]
 def folder_name(text: str) -> str:
     """Return a name that an assignment's folders can have, as close to the text as possible."""
     try:
-        return checked_name(text)
+        return str(FOLDER_NAME.read(text))
     except Expected:
         return sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("-._") or "assignment"
 

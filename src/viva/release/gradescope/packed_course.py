@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from viva.config import Assignment, Course
-from viva.config.course import EXCEPTIONS_YAML
+from viva.config.assignment import EXCEPTIONS_YAML
 from viva.config.read_config import read_document
 from viva.model.errors import CourseError
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import PurePosixPath
 from typing import Final
 
-from viva.config.course import Assignment, Handed
+from viva.config import Assignment, Handed
 from viva.selfcheck.packing.pack_listing import ListedFile
 from viva.submissions.decode_text import decode
 from viva.submissions.file_names import ANSWERS, is_archive

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from viva.config import Assignment
-from viva.config.checks import Expected, Key, Table, text
 from viva.config.read_config import read_document
+from viva.config.yaml_types import Expected, Kind, Text
 from viva.verify.mutants.mutant import Mutant
 
 FILE: Final = "equivalent_mutants.yaml"
@@ -23,27 +23,19 @@ def _lines(value: Any) -> tuple[str, ...]:
     return tuple(texts)
 
 
-ROW: Final[Table] = {
-    "file": Key(text),
-    "function": Key(text),
-    "was": Key(text),
-    "becomes": Key(_lines),
-    "reason": Key(text),
-}
-"""One row: file, function, the line before, the lines it may become, and why not; `*` stands for anything."""
+_TEXT: Final = {"type": "string"}
+_LINES: Final = Kind(_lines, {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]})
 
 
 @dataclass(frozen=True, slots=True)
 class EquivalentRow:
-    """One line of a right answer, and the lines that may replace it."""
+    """One line of a right answer, and the lines that may replace it; `*` stands for anything."""
 
-    file: str
-    function: str
-    was: str
-    becomes: tuple[str, ...]
-    reason: str
-    place: str
-    """File and number of the row, for messages."""
+    file: Text
+    function: Text
+    was: Text
+    becomes: Annotated[tuple[str, ...], _LINES]
+    reason: Text
 
     def matches(self, mutant: Mutant) -> tuple[str, ...]:
         """Return which of the lines in `becomes` the mutant has."""
@@ -62,7 +54,7 @@ class EquivalentMutants:
 
     def __contains__(self, mutant: Mutant) -> bool:
         found = False
-        for number, row in enumerate(self._rows):
+        for number, row in enumerate(self._rows, 1):
             for line in row.matches(mutant):
                 self._used.add((number, line))
                 found = True
@@ -71,8 +63,8 @@ class EquivalentMutants:
     def stale(self) -> list[str]:
         """Return a sentence for each row, or line of a row, that no survivor has matched."""
         return [
-            f"{row.place}: nothing that survives in {row.function} of {row.file} makes `{line}` of `{row.was}`"
-            for number, row in enumerate(self._rows)
+            f"{FILE}, row {number}: nothing that survives in {row.function} of {row.file} makes `{line}` of `{row.was}`"
+            for number, row in enumerate(self._rows, 1)
             for line in row.becomes
             if (number, line) not in self._used
         ]
@@ -93,10 +85,7 @@ def read_equivalents(assignment: Assignment) -> EquivalentMutants:
         return EquivalentMutants()
     if not isinstance(written, list):
         raise document.error((), "expected a list of rows {file, function, was, becomes, reason}.")
-    rows = [document.table(ROW, (number,)) for number in range(len(written))]
-    return EquivalentMutants(
-        EquivalentRow(**row, place=f"{path.name}, row {number}") for number, row in enumerate(rows, 1)
-    )
+    return EquivalentMutants(document.read(EquivalentRow, (number,)) for number in range(len(written)))
 
 
 def _same(source: str, row: str) -> bool:

@@ -1,0 +1,132 @@
+"""An assignment as the rest of the engine sees it: checked, with paths that exist."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from viva.config.yaml_types import Text, span, whole
+from viva.model import Limits, Tier
+
+if TYPE_CHECKING:
+    from viva.config.policy import Exceptions, Policy
+    from viva.config.rubric import Rubric
+
+EXCEPTIONS_YAML: Final = "exceptions.yaml"
+"""Beside assignment.yaml: who is ill, and who has copied. It leaves this machine with nothing that is released."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a student submits: patterns of file names."""
+
+    notebook: Text | None = "*.ipynb"
+    """The notebook's name, or a pattern such as `hw1*.ipynb`; null if the assignment has none."""
+    module: Text | None = "solution.py"
+    """The name of the Python module; null if the assignment has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gradescope:
+    """How the assignment is graded on Gradescope."""
+
+    timeout: Annotated[float, span(120, 2400, "10m")] = 600.0
+    """Time after which Gradescope ends the autograder, as set on its page; viva ends earlier. Default: 10m."""
+    attempts: Annotated[int, whole(1, 1000)] | None = None
+    """How many submissions of a student are graded within `per`; null for all."""
+    per: Annotated[float, span(60, 365 * 86_400, "24h")] = 86_400.0
+    """The time in which `attempts` are counted. Default: 24h."""
+    hidden: Literal["after_published", "after_due_date", "hidden"] = "after_published"
+    """The visibility that hidden tests get on Gradescope."""
+    training: bool = True
+    """Whether tests that train are run there; otherwise they are not graded yet."""
+    files: tuple[Text, ...] = ()
+    """Further files of the course that the graders read, by their paths in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What a released folder holds of the visible tests, and what an autograder does."""
+
+    withhold: tuple[Text, ...] = ()
+    """Tests, by number, function or id, that are not released though students see their messages."""
+    answers: bool = False
+    """Whether tests are released that look answers up in the key (`key.answers[…]`), and these answers with them."""
+    gradescope: Gradescope = field(default_factory=Gradescope)
+    """How the assignment is graded on Gradescope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One assignment of a course."""
+
+    name: str
+    """The name of its folders: letters, digits, `_`, `-`, `.`."""
+    folder: Path
+    """assignments/<name>: assignment.yaml, handout, starter, rubric."""
+    title: str
+    version: int
+    """In every score's signature; a new version draws other random inputs."""
+    submission: Handed
+    load: str
+    """"run", or "definitions" for notebooks that would download and train for hours."""
+    kernel: str | None
+    """The kernel that runs notebooks: "python", or the name of another kernel spec; None for viva's own runner."""
+    device: str
+    """"as_written", or "cpu" where code that names cuda or mps is to run on the CPU of the box."""
+    points: Fraction | None
+    """What the tests must add up to; None where assignment.yaml does not say."""
+    preload: tuple[str, ...]
+    """Modules imported once, before any submission."""
+    limits: Limits
+    data: tuple[Path, ...]
+    """Files that the submission may read: existing regular files."""
+    data_names: tuple[str, ...]
+    """The same files by the relative path that the student's code opens: `data/corpus.txt`."""
+    forbid: tuple[str, ...]
+    """Modules and names that a submission may not import."""
+    due: datetime | None
+    """With a time zone."""
+    min_tier: Tier | None
+    python: Path | None
+    """The interpreter of the box; None for viva's own."""
+    graders: Path
+    """graders/<name>: test_*.py, key.py, inside.py or inside/; may not exist yet."""
+    starter: Path
+    """assignments/<name>/starter; may not exist."""
+    release: Release
+    """What students get of the tests."""
+    suite: str | None = None
+    """"unittest", "nbgrader" or "otter" where graders/<name> holds an existing suite of that tool.
+
+    Such a suite runs beside the submission, in its box.
+    """
+    declared: "Policy | None" = None
+    """What `policy:` says; `policy()` for what holds."""
+
+    def policy(self) -> "Policy":
+        """Return how points become grades: as declared, or with nothing taken off."""
+        from viva.config.policy import Policy
+
+        return self.declared or Policy(due=self.due, maximum=self.points)
+
+    def exceptions(self) -> "Exceptions":
+        """Return the extensions, excuses and points that people have decided on.
+
+        Raises:
+            CourseError: exceptions.yaml is wrong.
+        """
+        from viva.config.policy_file import read_exceptions
+
+        return read_exceptions(self.folder / EXCEPTIONS_YAML)
+
+    def rubric(self) -> "Rubric":
+        """Return how written answers are graded.
+
+        Raises:
+            CourseError: rubric.yaml is wrong.
+        """
+        from viva.config.rubric_file import load_rubric
+
+        return load_rubric(self.folder / "rubric.yaml")

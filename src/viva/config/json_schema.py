@@ -1,0 +1,54 @@
+"""The JSON Schema of a course file, for editors: from the class that the file is read into."""
+
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class _Generator(GenerateJsonSchema):
+    """Says of lists, mappings and defaults what the reader does (`read_config.py`); leaves out titles made of names."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Return False: a key is its own title."""
+        return False
+
+    def dict_schema(self, schema: Any) -> dict[str, Any]:
+        """Return the schema of a mapping; a name that does not match is an error."""
+        written = super().dict_schema(schema)
+        return {**written, **({"additionalProperties": False} if "patternProperties" in written else {})}
+
+    def tuple_schema(self, schema: Any) -> dict[str, Any]:
+        """Return the schema of a list: of mappings at least one, of anything else each once."""
+        written = super().tuple_schema(schema)
+        return {**written, **({"minItems": 1} if "$ref" in written["items"] else {"uniqueItems": True})}
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        """Return the schema of a value that may be left out, with its default if it is written as it is read."""
+        written, default = self.generate_inner(schema["schema"]), schema.get("default")
+        shown = (
+            type(default) in _WRITTEN_AS and "default" not in written and _allows(written, _WRITTEN_AS[type(default)])
+        )
+        return {**written, "default": default} if shown else written
+
+
+_WRITTEN_AS = {str: ("string",), bool: ("boolean",), int: ("integer", "number"), float: ("number",)}
+
+
+def _allows(written: dict[str, Any], types: tuple[str, ...]) -> bool:
+    return written.get("type") in types or any(_allows(each, types) for each in written.get("anyOf", ()))
+
+
+def json_schema(model: Any, file: str) -> dict[str, Any]:
+    """Return the JSON Schema of a course file.
+
+    Args:
+        model: the class that the file is read into, or a mapping of names to such a class.
+        file: the name of the file, as the title.
+    """
+    written = TypeAdapter(model).json_schema(schema_generator=_Generator)
+    for part in (written, *written.get("$defs", {}).values()):
+        part.pop("title", None)
+    return {"$schema": DIALECT, "title": file, **written}
