@@ -41,7 +41,7 @@ COMMANDS: Final = {
     "init": ("viva.cli.init", "Make an empty course."),
     "import": ("viva.cli.import_", "Make a course of assignments of nbgrader, otter or Gradescope."),
     "new-test": ("viva.cli.new_test", "Write a test's skeleton from the key's signature."),
-    "schema": ("viva.cli.schema", "Print the JSON Schema of results.json."),
+    "schema": ("viva.cli.schema", "Print the JSON Schema of results.json or of a course file."),
 }
 
 

@@ -18,11 +18,13 @@ COURSE_FILES: Final = {
 
 
 @click.command("schema")
-@click.argument("file", type=click.Choice([RESULTS, *COURSE_FILES]), default=RESULTS)
+@click.argument("file", type=click.Choice([RESULTS, *COURSE_FILES]), default=RESULTS, metavar="[FILE]")
 def command(file: str) -> int:
-    """Print the JSON Schema of results.json, or of a course file for your editor.
+    """Print the JSON Schema of results.json, or of a course file.
 
-    FILE is `grader` for grader.yaml, and so on; without it, results.json.
+    FILE is results (the default), grader, assignment, rubric, exceptions or
+    expected. With the schema of a course file, your editor explains its keys
+    and marks mistakes.
     """
     click.echo(json.dumps(schema_of(file), indent=2, ensure_ascii=False))
     return 0

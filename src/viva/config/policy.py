@@ -12,7 +12,7 @@ from viva.config.yaml_types import Expected, Kind, whole
 _SPAN: Final = re.compile(r"([0-9]{1,6})(s|m|h|d)")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 _LONGEST_S: Final = 10 * 365 * 86_400
-_AMOUNT: Final = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?) ?%( of (?:the )?maximum)?")
+_AMOUNT: Final = re.compile(r"(0?[0-9]{1,2}(?:\.[0-9]{1,4})?|100(?:\.0{1,4})?) ?%( of (?:the )?maximum)?")
 _MOST_POINTS: Final = 1_000_000
 _FINEST: Final = 10_000
 
@@ -54,7 +54,7 @@ def _duration(value: Any) -> Span:
 
 def _amount(value: Any) -> Amount:
     """Return a share of what was earned (`10%`), of the maximum (`10% of maximum`), or points (`5`)."""
-    if isinstance(value, str) and (found := _AMOUNT.fullmatch(value)) and Fraction(found[1]) <= 100:
+    if isinstance(value, str) and (found := _AMOUNT.fullmatch(value)):
         return Amount(share=Fraction(found[1]) / 100, of_maximum=found[2] is not None)
     if type(value) in (int, float) and 0 <= value <= _MOST_POINTS:
         return Amount(points=Fraction(str(value)))

@@ -54,6 +54,7 @@ def _only_true(value: Any) -> bool:
 
 _ID = {"type": ["string", "integer"], "pattern": r"\S"}
 _LATE = "steps, such as [{until: 24h, minus: 10%}], or a rate, such as {per: 1d, minus: 10%, floor: 50%}"
+_NOT_ZERO = {"not": {"const": 0}}
 _CHANGE = "points that are given, such as 2 or 0.5, or taken, such as -5"
 
 
@@ -88,12 +89,12 @@ class ExceptionRow:
     by: Text
     """Who decided."""
     reason: Text
-    """Why."""
+    """Why they decided so."""
     due: Moment | None = None
     """An extension: these students' deadline, with its time zone."""
     excused: Annotated[bool, Kind(_only_true, {"const": True})] | None = None
     """true excuses these students from the assignment."""
-    points: Annotated[Fraction, fraction(lambda exact: exact != 0, _CHANGE, "[+-]?")] | None = None
+    points: Annotated[Fraction, fraction(lambda exact: exact != 0, _CHANGE, "[+-]?", **_NOT_ZERO)] | None = None
     """Points that are given in addition to those of the tests, or taken if negative."""
 
 

@@ -81,14 +81,14 @@ def whole(least: int, most: int) -> Kind:
     return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
 
 
-def fraction(fits: Callable[[Fraction], bool], expected: str, sign: str, **bounds: int) -> Kind:
+def fraction(fits: Callable[[Fraction], bool], expected: str, sign: str, **bounds: Any) -> Kind:
     """Return the kind of exact numbers: 0.1 is one tenth, and 100/3 can be written.
 
     Args:
         fits: returns whether a number is allowed.
         expected: the phrase for what is allowed.
         sign: a regular expression for the sign of a number that is written as a text.
-        bounds: `minimum` or `maximum`, for the JSON Schema.
+        bounds: what JSON Schema says of a number, such as `minimum`.
     """
 
     def read(value: Any) -> Fraction:
