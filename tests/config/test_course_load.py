@@ -114,7 +114,7 @@ WRONG = [
     ('title: M\nlimits: {load_s: "60"}\n', ["limits.load_s: found `60`, expected a number of seconds"]),
     ("title: M\nlimits: {load_s: .nan}\n", ["limits.load_s: found `.nan`, expected a number of seconds"]),
     ("title: M\nlimits: {fork: no}\n", ["limits.fork: found `no`, expected true or false."]),
-    ("title: M\nlimits: 5\n", ["limits: found `5`, expected keys with values"]),
+    ("title: M\nlimits: 5\n", ["limits: found `5`, expected keys with values, such as {load_s: …}."]),
     ("title: M\npoints: many\n", ["points: found `many`, expected a number of points, zero or more"]),
     ("title: M\npoints: -1\n", ["points: found `-1`, expected a number of points, zero or more"]),
     ("title: M\npoints: 1/0\n", ["points: found `1/0`, expected a number of points"]),

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound="DataclassInstance")
 
-_KEYS: Final = "keys with values, such as {key: value}"
-
 
 @dataclass(frozen=True, slots=True)
 class CourseDocument:
@@ -42,7 +40,8 @@ class CourseDocument:
         keys = {field.name: field.type for field in fields(model)}
         needed = [f.name for f in fields(model) if f.default is MISSING and f.default_factory is MISSING]
         if not isinstance(given, dict):
-            raise self._unlike(at, f"{_KEYS} (needed: {', '.join(needed)})" if needed else _KEYS)
+            expected = f"keys with values, such as {{{next(iter(keys))}: …}}"
+            raise self._unlike(at, f"{expected} (needed: {', '.join(needed)})" if needed else expected)
         for name in given:
             if name not in keys:
                 raise self.error((*at, name), f"there is no such key{suggest(name, list(keys))}")
@@ -112,7 +111,7 @@ class CourseDocument:
     def _entries(self, key: Any, kind: Any, at: Place) -> dict[str, Any]:
         values = self._value(at)
         if not isinstance(values, dict):
-            raise self._unlike(at, _KEYS)
+            raise self._unlike(at, "keys with values, such as {key: value}")
         for name in values if get_args(key) else ():
             try:
                 get_args(key)[1].read(name)
