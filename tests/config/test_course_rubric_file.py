@@ -99,7 +99,7 @@ WRONG = [
     (
         "2.1:",
         "2/1:",
-        ":2: questions.2/1: found `2/1`, expected a question's number of letters, digits, `_`, `-` and `.`",
+        ":2: questions.2/1: found `2/1`, expected a number of letters, digits, `_`, `-` and `.`",
     ),
     ("questions:", "question:", "question: there is no such key; did you mean `questions`?"),
 ]

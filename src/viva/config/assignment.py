@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from viva.config.rubric import Rubric
 
 EXCEPTIONS_YAML: Final = "exceptions.yaml"
-"""Beside assignment.yaml: who is ill, and who has copied. It leaves this machine with nothing that is released."""
+"""Next to assignment.yaml: who is ill, and who has copied. No release contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Assignment:
     suite: str | None = None
     """"unittest", "nbgrader" or "otter" where graders/<name> holds an existing suite of that tool.
 
-    Such a suite runs beside the submission, in its box.
+    Such a suite runs with the submission, in its box.
     """
     declared: "Policy | None" = None
     """What `policy:` says; `policy()` for what holds."""

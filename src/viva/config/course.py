@@ -16,7 +16,7 @@ from viva.model.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A course: grader.yaml and what lies beside it."""
+    """A course: grader.yaml and the folder that it lies in."""
 
     root: Path
     """The folder of grader.yaml, absolute."""

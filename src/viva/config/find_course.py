@@ -1,4 +1,4 @@
-"""Where the course is: as told, by VIVA_COURSE, or upwards from where the command runs; never inside a submission."""
+"""Find the course: as told, by VIVA_COURSE, or upwards from where the command runs; never inside a submission."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,8 +18,8 @@ def find_course(explicit: Path | None, environ: Mapping[str, str], start: Path, 
         explicit: what `--course` says: the folder, or grader.yaml itself.
         environ: may hold VIVA_COURSE, which means the same.
         start: where to look first if neither says anything, then in each folder above.
-        released: whether a course that was released to students will do. For what students do themselves: it lies in
-            their own folder, and who grades others must not take it for the course's.
+        released: whether to accept a course that was released to students. Only for what students do themselves: it
+            lies in their own folder, and grading must not take it for the teacher's.
 
     Raises:
         CourseError: there is none.
@@ -41,7 +41,7 @@ def find_course(explicit: Path | None, environ: Mapping[str, str], start: Path, 
 
 
 def keep_apart(root: Path, submissions: Iterable[Path]) -> None:
-    """Refuse a course that lies inside a submission or beside its file: a student could have handed it in.
+    """Refuse a course that lies inside a submission or next to its file: a student could have submitted it.
 
     Raises:
         UsageError: a submission is the course's folder or holds it, or is a file that lies directly in it.

@@ -134,7 +134,7 @@ def _policy(document: CourseDocument, written: AssignmentFile) -> "Policy | None
 
 
 def _check_together(document: CourseDocument, written: AssignmentFile) -> None:
-    """Refuse values that are allowed each, but not beside one another."""
+    """Refuse values that are allowed one by one, but not together."""
     if written.submission.notebook is None and written.submission.module is None:
         raise document.error(("submission",), "found neither notebook nor module, expected at least one of them.")
     if written.kernel and written.load == "definitions":
@@ -150,12 +150,12 @@ def _check_together(document: CourseDocument, written: AssignmentFile) -> None:
 def _data_file(document: CourseDocument, root: Path, name: str, written: AssignmentFile, index: int) -> Path:
     """Return the file in fixtures/<name>/data or in the assignment's own folder; nowhere else, not by a link either.
 
-    What a suite needs may lie beside it, in graders/<name>; the answer key never goes into a box.
+    What a suite needs may lie next to it, in graders/<name>; the answer key never goes into a box.
     """
     at, entry = ("data", index), written.data[index]
     fixtures, folder, graders = root / "fixtures" / name, root / "assignments" / name, root / "graders" / name
-    beside = [(graders, graders)] if written.suite is not None else []
-    fenced = [(fixtures, fixtures / "data"), (folder, folder), *beside]
+    of_suite = [(graders, graders)] if written.suite is not None else []
+    fenced = [(fixtures, fixtures / "data"), (folder, folder), *of_suite]
     places = [str(place) for place, _ in fenced]
     for place, fence in fenced:
         found = place / entry

@@ -114,10 +114,11 @@ def policy_of(document: CourseDocument, written: PolicyFile, due: datetime | Non
     Args:
         document: the file.
         written: what it says under `policy`.
-        due, maximum: what it says beside it.
+        due: the assignment's deadline.
+        maximum: the assignment's points.
 
     Raises:
-        CourseError: steps do not go together, or lateness is spoken of where there is no deadline.
+        CourseError: steps are not in order, or something depends on a deadline that there is not.
     """
     for key in ("grace", "late", "closes"):
         if due is None and key in document.document.value["policy"]:

@@ -50,8 +50,8 @@ def recognise(course: Course, submission: Submission) -> Assignment:
         lambda a: int(a.name in steps),
     ]
     for fits in evidence:
-        marks = [fits(a) for a in left]
-        left = [a for a, mark in zip(left, marks, strict=True) if mark == max(marks)]
+        fitting = [fits(a) for a in left]
+        left = [a for a, fit in zip(left, fitting, strict=True) if fit == max(fitting)]
         if len(left) == 1:
             return left[0]
     names = ", ".join(course.assignments)

@@ -79,7 +79,7 @@ class Question:
     """What else a marker should know."""
     misconceptions: tuple[Misconception, ...] = ()
     evidence: tuple[str, ...] = ()
-    """Tests, by id, function or question number, whose result on the same submission stands beside the prose."""
+    """Tests, by id, function or question number, whose results on the same submission markers see next to the answer."""
     references: tuple[str, ...] = ()
     """Where it can be read up."""
 
@@ -121,7 +121,7 @@ def earned(question: Question, chosen: Iterable[str]) -> Fraction:
     An item counts once, however often it is named, and the order does not matter.
 
     Args:
-        question: the question that is marked.
+        question: the question that is graded.
         chosen: ids of its items.
 
     Raises:
@@ -148,7 +148,7 @@ def earned(question: Question, chosen: Iterable[str]) -> Fraction:
 def evidence(question: Question, entries: Sequence[Entry]) -> list[Entry]:
     """Return the results of one submission that markers see next to its prose, in the order of the entries.
 
-    A number names all tests of a question; what a person marks is no evidence, also when it is marked, and no test
+    A number names all tests of a question. What a person grades is never evidence, graded or not, and no test
     stands there twice.
     """
     return [e for e in entries if not e.rubric and not names_of(e).isdisjoint(question.evidence)]

@@ -132,7 +132,7 @@ def one_of(*allowed: str) -> Kind:
     return Kind(read, {"enum": list(allowed)})
 
 
-def moment(value: Any) -> datetime:
+def _moment(value: Any) -> datetime:
     """Return a time with its zone: a deadline without one would move with the machine that reads it."""
     expected = (
         "a date and time with a time zone, such as 2026-12-01T23:59:00Z, 2026-12-01T23:59:00+01:00 "
@@ -203,13 +203,12 @@ _SPAN: Final = re.compile(r"([0-9]{1,9})(s|m|h|d)")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TIERS: Final = one_of(*(str(each) for each in Tier))
 _POINTS: Final = "a number of points, zero or more, such as 100, 12.5 or 100/3"
+_DEDUCTION: Final = "a number of points, zero or less, such as -1 or -1/2"
+_PROCESSES: Final = whole(1, 1024)
 
 FOLDER_NAME: Final = matching(_NAME, "a folder's name of letters, digits, `_`, `-` and `.`")
 """The name of an assignment, which is the name of its folders."""
-MOMENT: Final = Kind(
-    moment,
-    {"type": "string", "pattern": r"^[0-9W-]+[T ][0-9:.,]+(Z|[+-][0-9:.]+| [A-Za-z]\S*)$"},
-)
+MOMENT: Final = Kind(_moment, {"type": "string", "pattern": r"^[0-9W-]+[T ][0-9:.,]+(Z|[+-][0-9:.]+| [A-Za-z]\S*)$"})
 
 Text = Annotated[str, Kind(_text, {"type": "string", "pattern": r"\S"})]
 TextOrNothing = Annotated[
@@ -218,32 +217,19 @@ TextOrNothing = Annotated[
 """An empty text where the file says `null`."""
 Points = Annotated[Fraction, fraction(lambda exact: exact >= 0, _POINTS, r"\+?", minimum=0)]
 SignedPoints = Annotated[Fraction, fraction(lambda _: True, "a number of points, such as 2, 1/2 or -1", "[+-]?")]
-Deduction = Annotated[
-    Fraction,
-    fraction(lambda exact: exact <= 0, "a number of points, zero or less, such as -1 or -1/2", "-", maximum=0),
-]
+Deduction = Annotated[Fraction, fraction(lambda exact: exact <= 0, _DEDUCTION, "-", maximum=0)]
 """The most that may be taken off, as it is added."""
 Moment = Annotated[datetime, MOMENT]
 TierName = Annotated[Tier, Kind(lambda value: Tier[_TIERS.read(value)], _TIERS.schema)]
 Seconds = Annotated[float, Kind(_seconds, {"type": "number", "exclusiveMinimum": 0, "maximum": 86_400})]
-KernelName = Annotated[
-    str | None, Kind(_kernel, {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": f"^{_NAME}$"}]})
-]
-Workers = Annotated[
-    int,
-    Kind(
-        _workers,
-        {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": 1, "maximum": 1024}], "default": "auto"},
-    ),
-]
+KernelName = Annotated[str | None, Kind(_kernel, {"anyOf": [{"type": "boolean"}, FOLDER_NAME.schema]})]
+Workers = Annotated[int, Kind(_workers, {"anyOf": [{"const": "auto"}, _PROCESSES.schema], "default": "auto"})]
 FolderName = Annotated[str, FOLDER_NAME]
 ItemId = Annotated[str, matching(_NAME, "an id of letters, digits, `_`, `-` and `.`, such as symmetric")]
-QuestionNumber = Annotated[
-    str, matching(_NAME, "a question's number of letters, digits, `_`, `-` and `.`, such as 2.1a")
-]
+QuestionNumber = Annotated[str, matching(_NAME, "a number of letters, digits, `_`, `-` and `.`, such as 2.1a")]
 ModuleName = Annotated[str, matching(_MODULE, "a module's name, such as numpy or torch.nn")]
 PreloadedModule = Annotated[
     str, matching(rf"{_MODULE}\??", "a module's name, such as numpy, or torch? if it need not be installed")
 ]
-"""A question mark behind it says that it may be missing."""
+"""A question mark after it says that it may be missing."""
 SecretSource = Annotated[str, matching(r"(env|file):.+", "env:NAME (an environment variable) or file:PATH")]
