@@ -79,7 +79,7 @@ class Question:
     """What else a marker should know."""
     misconceptions: tuple[Misconception, ...] = ()
     evidence: tuple[str, ...] = ()
-    """Tests, by id, function or question number, whose results on the same submission markers see next to the answer."""
+    """Tests, by id, function or question number, whose results markers see next to the answer."""
     references: tuple[str, ...] = ()
     """Where it can be read up."""
 
