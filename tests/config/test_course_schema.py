@@ -26,7 +26,7 @@ from viva.model.errors import CourseError
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "src" / "viva" / "cli" / "templates" / "course"
-GUIDES = {name: (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("marks", "author-guide")}
+GUIDES = {name: (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("grades", "author-guide")}
 
 FULL = {
     "grader": """\
