@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rows import Rows
 
-from viva.config import Handed, load_course
+from viva.config import SubmissionFiles, load_course
 from viva.model import Limits, Tier
 from viva.model.errors import CourseError, UsageError
 
@@ -42,7 +42,7 @@ def test_every_key_is_read(write: Write, tmp_path: Path) -> None:
         None,
     )
     assert (masks.name, masks.title, masks.version, masks.load) == ("masks", "Masks", 3, "definitions")
-    assert masks.submission == Handed("hw?.ipynb", "masks.py")
+    assert masks.submission == SubmissionFiles("hw?.ipynb", "masks.py")
     assert masks.device == "cpu"
     assert masks.points == Fraction(25, 2)
     assert masks.preload == ("numpy", "torch.optim")
@@ -60,7 +60,7 @@ def test_what_is_not_written_has_its_default(write: Write, tmp_path: Path) -> No
     masks = load_course(tmp_path).assignment("masks")
     assert (masks.version, masks.load, masks.device) == (1, "run", "as_written")
     assert (masks.points, masks.due) == (None, None)
-    assert (masks.limits, masks.submission) == (Limits(), Handed("*.ipynb", "solution.py"))
+    assert (masks.limits, masks.submission) == (Limits(), SubmissionFiles("*.ipynb", "solution.py"))
     assert (masks.preload, masks.data, masks.forbid, masks.python, masks.min_tier) == ((), (), (), None, None)
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from viva.config import Handed
+from viva.config import SubmissionFiles
 from viva.selfcheck.packing.choosing import ChosenFiles, ExpectedFiles, choose, defined, holds_secret, imports
 from viva.selfcheck.packing.pack_listing import listing
 
-TOTAL = ExpectedFiles(Handed(), names=frozenset({"total"}))
+TOTAL = ExpectedFiles(SubmissionFiles(), names=frozenset({"total"}))
 
 
 def write(folder: Path, **files: str) -> None:
@@ -133,9 +133,14 @@ def test_a_module_that_nothing_imports_is_taken_where_it_may_be_asked_for(tmp_pa
     write(
         tmp_path, **{"solution.py": "", "more.py": "def total(): ...\n", "starter.py": "", "tries.py": "def x(): ...\n"}
     )
-    asked = ExpectedFiles(Handed(), frozenset({"starter.py"}), frozenset({"total"}))
+    asked = ExpectedFiles(SubmissionFiles(), frozenset({"starter.py"}), frozenset({"total"}))
     assert chosen(tmp_path, asked=asked).paths == ["more.py", "solution.py", "starter.py"]
-    assert chosen(tmp_path, asked=ExpectedFiles(Handed())).paths == ["more.py", "solution.py", "starter.py", "tries.py"]
+    assert chosen(tmp_path, asked=ExpectedFiles(SubmissionFiles())).paths == [
+        "more.py",
+        "solution.py",
+        "starter.py",
+        "tries.py",
+    ]
 
 
 def test_names_that_a_program_defines() -> None:

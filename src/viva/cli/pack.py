@@ -68,7 +68,7 @@ def _gather(path: Path, assignment: "Assignment | None") -> "tuple[ChosenFiles, 
     Raises:
         UsageError: there is nothing to hand in, or a file cannot be read.
     """
-    from viva.config import Handed
+    from viva.config import SubmissionFiles
     from viva.selfcheck.packing.choosing import ExpectedFiles, choose, expected_files
     from viva.selfcheck.packing.pack_archive import Folder
     from viva.selfcheck.packing.pack_listing import listing
@@ -81,7 +81,10 @@ def _gather(path: Path, assignment: "Assignment | None") -> "tuple[ChosenFiles, 
     folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
     reader = Folder(folder, MOST_MIB << 20)
     chosen = choose(
-        listing(folder), expected_files(assignment) if assignment else ExpectedFiles(Handed()), reader.read, only
+        listing(folder),
+        expected_files(assignment) if assignment else ExpectedFiles(SubmissionFiles()),
+        reader.read,
+        only,
     )
     if not chosen.mains:
         raise UsageError(f"{path}: there is no notebook and no Python file to hand in.")

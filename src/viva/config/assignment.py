@@ -18,7 +18,7 @@ EXCEPTIONS_YAML: Final = "exceptions.yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class SubmissionFiles:
     """What a student submits: patterns of file names."""
 
     notebook: Text | None = "*.ipynb"
@@ -68,7 +68,7 @@ class Assignment:
     title: str
     version: int
     """In every score's signature; a new version draws other random inputs."""
-    submission: Handed
+    submission: SubmissionFiles
     load: str
     """"run", or "definitions" for notebooks that would download and train for hours."""
     kernel: str | None

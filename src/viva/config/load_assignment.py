@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from viva.config.assignment import Assignment, Handed, Release
+from viva.config.assignment import Assignment, Release, SubmissionFiles
 from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import (
     STRICT,
@@ -64,7 +64,7 @@ class AssignmentFile:
     """What students and reports call the assignment."""
     version: Annotated[int, whole(1, 1_000_000)] = 1
     """Part of every score's signature; a new version draws other random inputs."""
-    submission: Handed = field(default_factory=Handed)
+    submission: SubmissionFiles = field(default_factory=SubmissionFiles)
     """What a student submits; null for a kind of file that the assignment does not have."""
     load: Literal["run", "definitions"] = "run"
     """Whether a notebook is run, or only its definitions: for one that would download and train for hours."""

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import PurePosixPath
 from typing import Final
 
-from viva.config import Assignment, Handed
+from viva.config import Assignment, SubmissionFiles
 from viva.selfcheck.packing.pack_listing import ListedFile
 from viva.submissions.decode_text import decode
 from viva.submissions.file_names import ANSWERS, is_archive
@@ -49,7 +49,7 @@ class ChosenFiles:
 class ExpectedFiles:
     """What an assignment asks for, as far as files can show it."""
 
-    handed: Handed
+    wanted: SubmissionFiles
     files: frozenset[str] = frozenset()
     """Names of the starter's files."""
     names: frozenset[str] | None = None
@@ -86,7 +86,7 @@ def choose(
             chosen.secrets.append(path)
             chosen.left_out[path] = "looks like a secret"
     open_files = [path for path in files if path not in chosen.left_out]
-    chosen.mains = [only] if only else [path for path in open_files if is_main(path, asked.handed)]
+    chosen.mains = [only] if only else [path for path in open_files if is_main(path, asked.wanted)]
     if not only:
         siblings = [path for path in open_files if path.endswith(".py") and path not in chosen.mains]
         chosen.mains += [path for path in siblings if not chosen.mains or _may_be_asked(path, read(path), asked)]
@@ -100,10 +100,10 @@ def choose(
     return chosen
 
 
-def is_main(path: str, handed: Handed) -> bool:
+def is_main(path: str, wanted: SubmissionFiles) -> bool:
     """Return whether the assignment asks for a file of this name."""
     name = PurePosixPath(path).name
-    return name == handed.module or (handed.notebook is not None and fnmatch(name, handed.notebook))
+    return name == wanted.module or (wanted.notebook is not None and fnmatch(name, wanted.notebook))
 
 
 def holds_secret(data: bytes) -> bool:
