@@ -14,7 +14,7 @@ from viva.examiner.grader import CONTEXT, Context
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import judge
 from viva.grading.signals import NeedsReview
-from viva.model import Status, Tier
+from viva.model import Tier
 from viva.model.errors import CourseError, UsageError, VivaError
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
@@ -84,7 +84,7 @@ class PlainRun:
             pytest.skip(f"a person marks this: {signal.text[:60]!r}")
         except Exception as error:
             outcome = judge(error, answered=bool(self._session and self._session.test.answered))
-            if outcome.status is not Status.GRADER_ERROR:
+            if not outcome.status.is_fault:
                 if outcome.message != str(error):
                     error.add_note(f"the student reads: {outcome.message}")
                 _cut_at_test(error, item.path)

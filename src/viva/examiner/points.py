@@ -10,25 +10,23 @@ from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import HIDDEN, Outcome
 from viva.model import Case, Entry, Status
 
-_WORST_FIRST = (Status.GRADER_ERROR, Status.NEEDS_REVIEW, Status.DEFERRED)
 LEADER_CAP: Final = 100
 """Characters of a text on the leaderboard."""
-_UNEARNED = (Status.TIMEOUT, Status.ERROR, Status.FAILED, Status.SKIPPED)
 
 
 def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fraction | None, wall_s: float) -> Case:
     """One case with its points; what a hidden case says to the student is one fixed sentence."""
     points = function.points_per_case
     status, earned = outcome.status, _earned(outcome, points)
-    if set_points is not None and not status.is_open and status in (Status.PASSED, Status.PARTIAL, Status.FAILED):
+    if set_points is not None and status.takes_set_points:
         earned = min(max(set_points, Fraction(0)), points)
-        status = _status_of(earned, points) if status is Status.PASSED else status
+        status = Status.of_points(earned, points) if status is Status.PASSED else status
     message, staff = outcome.message, outcome.staff_message
     if function.hidden and message and not status.is_open:
         message, staff = HIDDEN, "\n".join(t for t in (outcome.message, staff) if t)
     elif function.hidden and status is Status.NEEDS_REVIEW:  # findings speak of what was asked
         message, staff = message.partition("\n")[0], message
-    elif function.hide_errors is not None and status not in (Status.PASSED, Status.PARTIAL) and not status.is_open:
+    elif function.hide_errors is not None and status.earns_nothing:
         message, staff = function.hide_errors, "\n".join(t for t in (outcome.message, staff) if t)
     return Case(label if not function.hidden else "", status, earned, points, message, staff, wall_s)
 
@@ -93,19 +91,11 @@ def _earned(outcome: Outcome, points: Fraction) -> Fraction:
     return min(max(outcome.share, Fraction(0)), Fraction(1)) * points if outcome.share is not None else Fraction(0)
 
 
-def _status_of(earned: Fraction, points: Fraction) -> Status:
-    if earned >= points:
-        return Status.PASSED
-    return Status.PARTIAL if earned > 0 else Status.FAILED
-
-
 def _together(cases: Sequence[Case], points: Fraction) -> Status:
     statuses = {c.status for c in cases}
-    for status in _WORST_FIRST:
-        if status in statuses:
-            return status
-    if statuses == {Status.PASSED}:
-        return Status.PASSED
+    gravest = Status.gravest(statuses)
+    if gravest.is_open or statuses == {Status.PASSED}:
+        return gravest
     if any(c.earned > 0 for c in cases) or (points == 0 and Status.PASSED in statuses):
         return Status.PARTIAL
-    return next(s for s in (*_UNEARNED, Status.PARTIAL) if s in statuses)
+    return gravest

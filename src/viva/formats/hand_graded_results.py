@@ -72,7 +72,7 @@ def _as_graded(test: TestResult) -> TestResult:
     before = test.extra_data.unmarked
     if before is None:
         return test
-    as_graded = {"status": "needs_review", "earned": before.earned, "cases": before.cases, "unmarked": None}
+    as_graded = {"status": Status.NEEDS_REVIEW.value, "earned": before.earned, "cases": before.cases, "unmarked": None}
     return test.model_copy(
         update={
             "score": None,
@@ -86,12 +86,12 @@ def _as_graded(test: TestResult) -> TestResult:
 def _with_judgement(test: TestResult, judgement: Judgement | None) -> TestResult:
     """Return the test with the decision, if it is graded by a person and the decision is done."""
     exact = test.extra_data
-    if judgement is None or not judgement.done or exact.status != "needs_review":
+    if judgement is None or not judgement.done or Status(exact.status) is not Status.NEEDS_REVIEW:
         return test
     points = Fraction(exact.points)
-    earned = min(judgement.earned, points)  # the test may be worth less than when the decision was made
-    status = Status.PASSED if earned == points else Status.PARTIAL if earned else Status.FAILED
-    changed: dict[str, Any] = {
+    earned = min(judgement.earned, points)  # the test may be worth less than when it was marked
+    status = Status.of_points(earned, points)
+    marked: dict[str, Any] = {
         "status": status.value,
         "earned": str(earned),
         "cases": [],
@@ -99,12 +99,10 @@ def _with_judgement(test: TestResult, judgement: Judgement | None) -> TestResult
     }
     return test.model_copy(
         update={
-            "score": 0.0,  # its share of the total; `_with_tests` computes it
-            "status": "passed" if status is Status.PASSED else "failed",
-            "output": escaping.terminal(
-                _feedback(judgement, test.output), characters=_MOST_CHARACTERS, lines=_MOST_CHARACTERS
-            ),
-            "extra_data": exact.model_copy(update=changed),
+            "score": 0.0,  # its share of the total; `_with` makes it
+            "status": status.gradescope,
+            "output": escaping.terminal(_told(judgement, test.output), characters=_MOST_TOLD, lines=_MOST_TOLD),
+            "extra_data": exact.model_copy(update=marked),
         }
     )
 

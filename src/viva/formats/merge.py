@@ -172,10 +172,8 @@ def _place(test: TestResult) -> tuple[bool, tuple[bool, list[tuple[int, str]]], 
 
 
 def _rank(test: TestResult) -> int:
-    """Rank how much is decided: graded, graded by hand later, grader error, left out."""
-    status = Status(test.extra_data.status)
-    order = (Status.NEEDS_REVIEW, Status.GRADER_ERROR, Status.DEFERRED)
-    return 1 + order.index(status) if status in order else 0
+    """How much is decided: a mark, what a person marks, what went wrong on our side, what was left out."""
+    return Status(test.extra_data.status).merge_rank
 
 
 def _chosen(one: TestResult | None, two: TestResult | None) -> TestResult:

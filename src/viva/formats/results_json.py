@@ -18,6 +18,7 @@ from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve
+from viva.model.status import StatusWord
 
 FORMAT: Final = 1
 """Version of the contents of `extra_data`."""
@@ -58,9 +59,7 @@ class TestData(_Strict):
     """What viva adds to a test, under `extra_data`."""
 
     test_id: str
-    status: Literal[
-        "passed", "partial", "failed", "error", "timeout", "skipped", "deferred", "needs_review", "grader_error"
-    ]
+    status: StatusWord
     earned: Exact
     """Exact points, such as `25/3`; the test's `score` is their decimal."""
     points: Exact
@@ -296,7 +295,7 @@ def _test(entry: Entry, won: int, most: int, hidden_as: str, *, staff: bool) -> 
         number=escaping.line(entry.number, characters=40) or None,
         score=None if is_open else decimal(won),
         max_score=decimal(most),
-        status=None if is_open else ("passed" if entry.status is Status.PASSED else "failed"),
+        status=entry.status.gradescope,
         output=escaping.terminal(entry.message) or ("Not marked yet." if is_open else ""),
         visibility=_visibility(entry.visibility, hidden_as),
         tags=[escaping.line(tag, characters=100) for tag in entry.tags],

@@ -33,18 +33,7 @@ READABLE: Final = "viva-readable"
 _MOST_DIFFERENCES: Final = 8
 """Lines about the environment below the table of a class."""
 _UNBROKEN: Final = "\ue000"
-"""Represents a space at which rich must not break a line (it also breaks at U+00A0)."""
-_STYLES: Final = {
-    Status.PASSED: "green",
-    Status.PARTIAL: "yellow",
-    Status.FAILED: "red",
-    Status.ERROR: "red",
-    Status.TIMEOUT: "red",
-    Status.SKIPPED: "dim",
-    Status.DEFERRED: "cyan",
-    Status.NEEDS_REVIEW: "cyan",
-    Status.GRADER_ERROR: "bold magenta",
-}
+"""Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
 
 
 class Bar(Protocol):
@@ -240,7 +229,7 @@ class _ScoreView:
         texts = [Text(escaping.terminal(entry.message))] if entry.message else []
         for case in entry.cases:
             if case.label and not case.message and case.status is not Status.PASSED:
-                texts.append(Text(escaping.line(f"{case.label}: {_word(case.status)}")))
+                texts.append(Text(escaping.line(f"{case.label}: {case.status.word}")))
         if entry.staff_message and not self._as_student:
             texts.append(Text(f"for staff: {self._for_staff(entry)}", style="dim"))
         return texts
@@ -289,14 +278,10 @@ codecs.register_error(READABLE, _readable)
 
 
 def _status(status: Status) -> Text:
-    return Text(f"{status.symbol} {_word(status)}", style=_STYLES[status])
+    return Text(f"{status.symbol} {status.word}", style=status.style)
 
 
-def _word(status: Status) -> str:
-    return status.value.replace("_", " ")
-
-
-_STATUS_WIDTH: Final = max(len(f"{status.symbol} {_word(status)}") for status in Status)
+_STATUS_WIDTH: Final = max(len(f"{status.symbol} {status.word}") for status in Status)
 
 
 def _name(entry: Entry) -> str:
@@ -334,6 +319,6 @@ def _tally(score: Score) -> Text:
         count = sum(entry.status is status for entry in score.entries)
         if count:
             text.append("  " if text else "")
-            item = f"{status.symbol} {count} {_word(status)}".replace(" ", _UNBROKEN)
-            text.append(item, style=_STYLES[status])
+            item = f"{status.symbol} {count} {status.word}".replace(" ", _UNBROKEN)
+            text.append(item, style=status.style)
     return text

@@ -134,5 +134,5 @@ class Score:
 
     @property
     def has_grader_error(self) -> bool:
-        """Return whether the grader failed: exit status 2, unscored until retried."""
-        return any(e.status is Status.GRADER_ERROR for e in self.entries)
+        """True when something of ours went wrong: exit status 2, unscored until retried."""
+        return any(e.status.is_fault for e in self.entries)

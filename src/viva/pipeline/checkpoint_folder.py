@@ -19,10 +19,9 @@ def tidy(folder: Path, graded: Graded, *, all_asked: bool) -> None:
     submission is to be graded again. Trainings that this run did not come to stay where it was not to ask every test,
     unless they belong to another state of the submission or of the tests, and no run could go on with them.
     """
-    statuses = {entry.status for entry in graded.score.entries}
-    if not graded.finished or Status.GRADER_ERROR in statuses or not folder.is_dir():
+    if not graded.finished or graded.score.has_grader_error or not folder.is_dir():
         return
-    unasked_go = all_asked and Status.DEFERRED not in statuses
+    unasked_go = all_asked and not any(entry.status is Status.DEFERRED for entry in graded.score.entries)
     of_this_state = tuple({name.partition("-")[0] for name in graded.trained})
     with contextlib.suppress(OSError):  # what cannot be taken away is in nobody's way
         for path in folder.iterdir():

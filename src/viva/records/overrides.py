@@ -201,8 +201,8 @@ def _decided(entry: Entry, by_hand: Override | None) -> Entry:
     if by_hand is None or by_hand.earned is None:
         return entry
     earned = min(by_hand.earned, entry.points)  # the test may be worth less by now
-    status = Status.PASSED if earned == entry.points else Status.PARTIAL if earned else Status.FAILED
-    message = f"Set by hand to {earned} of {entry.points} points."
+    status = Status.of_points(earned, entry.points)
+    said = f"Set by hand to {earned} of {entry.points} points."
     why = f"by {by_hand.by}, {by_hand.at}: {by_hand.why} (was {entry.status}, {entry.earned})"
     return replace(entry, status=status, earned=earned, cases=(Case("", status, earned, entry.points, message, why),))
 

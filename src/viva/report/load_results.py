@@ -89,11 +89,10 @@ def _entry(test: TestResult, of_all: str) -> Entry:
     cases: tuple[Case, ...] = (whole,)
     if exact.cases:
         messages = messages_of_cases(test.output, [case.label for case in exact.cases])
-        words = set(Status)
         cases = tuple(
             Case(
                 case.label,
-                Status(case.status) if case.status in words else status,
+                Status.read(case.status, status),
                 Fraction(case.earned),
                 Fraction(case.points),
                 message,

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from viva.model import Entry, Status
 
-_NAMED: Final = (Status.PARTIAL, Status.FAILED, Status.ERROR, Status.TIMEOUT)
 _MOST: Final = 4
 
 
@@ -20,7 +19,7 @@ def with_places(entry: Entry, called: Iterable[str], namespace: Mapping[str, Any
         namespace: where they are looked up.
         cells: the display name of a piece of code, by its file name.
     """
-    if entry.status not in _NAMED or not entry.cases:
+    if not entry.status.is_wrong or not entry.cases:
         return entry
     places = [(name, place) for name in sorted(called) if (place := _place(_lookup(namespace, name), cells))]
     if not places:

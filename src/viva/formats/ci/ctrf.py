@@ -8,20 +8,8 @@ from typing import Any, Final
 from viva.formats import escaping
 from viva.formats.ci.public_view import MESSAGE, Report, ReportedTest
 from viva.formats.decimal_points import UNIT, decimal, whole_scores
-from viva.model import Status
 
 SPEC_VERSION: Final = "0.0.0"
-_WORDS: Final = {
-    Status.PASSED: "passed",
-    Status.PARTIAL: "failed",
-    Status.FAILED: "failed",
-    Status.ERROR: "failed",
-    Status.TIMEOUT: "failed",
-    Status.SKIPPED: "skipped",
-    Status.DEFERRED: "pending",
-    Status.NEEDS_REVIEW: "pending",
-    Status.GRADER_ERROR: "other",
-}
 
 
 def ctrf(reports: Sequence[Report], *, stopped_ms: int) -> bytes:
@@ -62,7 +50,7 @@ def _tests(report: Report) -> list[dict[str, Any]]:
 def _test(report: Report, test: ReportedTest, won: int, most: int) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "name": test.name,
-        "status": _WORDS[test.status],
+        "status": test.status.ctrf,
         "duration": round(1000 * test.wall_s),
         "suite": [report.submission, report.assignment],
         "rawStatus": test.status.value,
@@ -72,7 +60,7 @@ def _test(report: Report, test: ReportedTest, won: int, most: int) -> dict[str, 
     if test.tags:
         entry["tags"] = list(test.tags)
     if test.cases:
-        entry["steps"] = [{"name": case.name, "status": _WORDS[case.status]} for case in test.cases]
+        entry["steps"] = [{"name": case.name, "status": case.status.ctrf} for case in test.cases]
     score = {} if test.status.is_open else {"score": decimal(won)}
     return entry | {"extra": {**score, "max_score": decimal(most), "test_id": test.test_id}}
 

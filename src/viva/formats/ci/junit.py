@@ -18,14 +18,7 @@ from viva.model.errors import UsageError
 MOST_BYTES: Final = 20 << 20
 """GitLab reads files below 30 MB."""
 _CHARACTERS: Final = (MESSAGE["characters"], 1100, 0)
-"""Of each message; fewer if the file would be too large."""
-_FAILURES: Final = {Status.PARTIAL, Status.FAILED, Status.TIMEOUT}
-_ERRORS: Final = {Status.ERROR, Status.GRADER_ERROR}
-_KINDS: Final = {
-    **dict.fromkeys(_FAILURES, "failure"),
-    **dict.fromkeys(_ERRORS, "error"),
-    **dict.fromkeys([Status.SKIPPED, Status.DEFERRED, Status.NEEDS_REVIEW], "skipped"),
-}
+"""Of each message; fewer where the file would be too large."""
 
 
 def junit(reports: Sequence[Report]) -> bytes:
@@ -85,18 +78,18 @@ def _test(root: Element, report: Report, test: ReportedTest, prefix: str, charac
             name=_attribute(prefix + case.name),
             time=f"{test.wall_s / len(cases):.3f}",
         )
-        if case.status is not Status.PASSED:
-            message = escaping.xml_characters(case.message, characters=characters) if characters else ""
-            kind = SubElement(element, _KINDS[case.status], type=case.status.value, message=_headline(test, message))
-            kind.text = message or None
+        if case.status.junit:
+            said = escaping.xml_characters(case.message, characters=characters) if characters else ""
+            kind = SubElement(element, case.status.junit, type=case.status.value, message=_headline(test, said))
+            kind.text = said or None
 
 
 def _suite(root: Element, name: str, statuses: Sequence[Status], wall_s: float) -> Element:
     counts = {
         "tests": len(statuses),
-        "failures": sum(status in _FAILURES for status in statuses),
-        "errors": sum(status in _ERRORS for status in statuses),
-        "skipped": sum(_KINDS.get(status) == "skipped" for status in statuses),
+        "failures": sum(status.junit == "failure" for status in statuses),
+        "errors": sum(status.junit == "error" for status in statuses),
+        "skipped": sum(status.junit == "skipped" for status in statuses),
     }
     attributes = {"name": _attribute(name), **{key: str(count) for key, count in counts.items()}}
     return SubElement(root, "testsuite", attributes, time=f"{wall_s:.3f}")

@@ -109,8 +109,8 @@ class Report:
 
     @property
     def has_grader_error(self) -> bool:
-        """Return whether the grader failed: those tests are unscored until they are run again."""
-        return not self.complete or any(test.status is Status.GRADER_ERROR for test in self.tests)
+        """True when something of ours went wrong: those tests are unscored until they are run again."""
+        return not self.complete or any(test.status.is_fault for test in self.tests)
 
     @property
     def total(self) -> str:
@@ -210,8 +210,8 @@ def messages_of_cases(output: str, labels: Sequence[str]) -> list[str]:
 
 
 def _status(word: str) -> Status:
-    """Return a case's status; a word in the file that is not a status counts as failed."""
-    return Status(word) if word in set(Status) else Status.FAILED
+    """A case's status; the file may hold any word there."""
+    return Status.read(word, Status.FAILED)
 
 
 def _unique() -> Callable[[str], str]:

@@ -13,8 +13,7 @@ from viva.formats.decimal_points import show
 from viva.model import Status
 
 MOST_BYTES: Final = 900_000
-"""GitHub refuses a step's page above 1 MiB, and other steps of the action may add to it."""
-_WORDS: Final = {Status.NEEDS_REVIEW: "needs review", Status.GRADER_ERROR: "grader error"}
+"""GitHub refuses a step's page above 1 MiB; other steps of the action may add to it."""
 
 
 def summary(reports: Sequence[Report]) -> bytes:
@@ -85,7 +84,7 @@ def _head(report: Report) -> str:
 
 def _rows(report: Report) -> str:
     rows = [
-        f"| {test.status.symbol} {_word(test.status)} | {_points(test)} | {escaping.markdown(test.number)} "
+        f"| {test.status.symbol} {test.status.word} | {_points(test)} | {escaping.markdown(test.number)} "
         f"| {escaping.markdown(test.title)} |"
         for test in report.tests
     ]
@@ -103,14 +102,10 @@ def _details(report: Report) -> Iterable[str]:
     for test in report.tests:
         if test.status is not Status.PASSED and test.message.strip():
             yield (
-                f"<details><summary>{test.status.symbol} {_word(test.status)}: {escaping.html(test.name)}</summary>\n\n"
+                f"<details><summary>{test.status.symbol} {test.status.word}: {escaping.html(test.name)}</summary>\n\n"
                 f"{escaping.markdown_block(test.message, **MESSAGE)}\n\n</details>"
             )
 
 
 def _points(test: ReportedTest) -> str:
     return f"open / {show(test.points)}" if test.status.is_open else f"{show(test.earned)} / {show(test.points)}"
-
-
-def _word(status: Status) -> str:
-    return _WORDS.get(status, status.value)

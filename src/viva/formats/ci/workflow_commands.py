@@ -22,9 +22,7 @@ _CHARACTERS: Final = 2000
 _MOST_LOG: Final = 1_000_000
 """Characters of the messages that are printed below."""
 _PLACE: Final = re.compile(r"^ {0,4}([^\s:,][^\n:,]{0,200}\.py), line (\d{1,7})\b", re.MULTILINE)
-"""A line of the student's traceback, as the message shows it; GitHub cannot show a line in a notebook cell."""
-_WARNINGS: Final = {Status.PARTIAL, Status.GRADER_ERROR}
-_ERRORS: Final = {Status.FAILED, Status.ERROR, Status.TIMEOUT}
+"""A line of the student's traceback, as the message shows it; GitHub can show no line in a cell of a notebook."""
 Kind = Literal["error", "warning", "notice"]
 
 
@@ -53,16 +51,16 @@ def annotations(reports: Sequence[Report], make_token: Callable[[], str] = lambd
     At most ten of each kind are annotations, and the last of them says how many more there are. All messages follow in
     a group of the log.
     """
-    lines = [*_annotated(reports, "error", _ERRORS), *_annotated(reports, "warning", _WARNINGS)]
-    messages = [part for report in reports for part in _messages(report)]
+    lines = [*_annotated(reports, "error"), *_annotated(reports, "warning")]
+    said = [part for report in reports for part in _messages(report)]
     text = "".join(f"{line}\n" for line in lines)
     if messages:
         text += f"::group::Messages\n{stopped(chr(10).join(messages), make_token)}::endgroup::\n"
     return text
 
 
-def _annotated(reports: Sequence[Report], kind: Kind, statuses: set[Status]) -> list[str]:
-    found = [(report, test) for report in reports for test in report.tests if test.status in statuses]
+def _annotated(reports: Sequence[Report], kind: Kind) -> list[str]:
+    found = [(report, test) for report in reports for test in report.tests if test.status.annotation == kind]
     kept = found if len(found) <= MOST_ANNOTATIONS else found[: MOST_ANNOTATIONS - 1]
     lines = [_annotation(kind, report, test, several=len(reports) > 1) for report, test in kept]
     if missing := len(found) - len(kept):

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from viva.config import Assignment, Course
 from viva.formats.atomic_write import write_atomically
-from viva.model import Tier
+from viva.model import Status, Tier
 from viva.model.errors import CourseError, UsageError
 from viva.release.gradescope import packed_course as packing
 from viva.release.gradescope import requirements
@@ -174,13 +174,14 @@ def _complaint(measured: Measurement) -> str:
     if FAILED in data:
         return f"nothing was graded. {data[FAILED].strip().splitlines()[-1]}"
     statuses = {test["extra_data"]["test_id"]: test["extra_data"]["status"] for test in measured.results["tests"]}
-    wrong = [f"{test} is {status}" for test, status in statuses.items() if status not in _GRADED_AS_EXPECTED]
+    wrong = [f"{test} is {status}" for test, status in statuses.items() if _is_wrong(Status(status))]
     if wrong:
         return f"{', '.join(wrong[:5])}{' …' if len(wrong) > 5 else ''}; a file that the graders read may be missing."
     return "" if data["complete"] else "it was not graded to the end."
 
 
-_GRADED_AS_EXPECTED: Final = ("passed", "deferred", "needs_review")
+def _is_wrong(status: Status) -> bool:
+    return status.is_lost or status.is_fault
 
 
 def _filled(path: Path, values: Mapping[str, str]) -> bytes:

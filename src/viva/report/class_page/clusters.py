@@ -12,10 +12,9 @@ from typing import Final
 
 from viva.formats import escaping
 from viva.formats.question_numbers import in_order
-from viva.model import Case, Entry, Status
-from viva.model.attempt import ScoredAttempt
+from viva.model import Case, Entry
+from viva.model.attempt import Marked
 
-WRONG: Final = frozenset({Status.PARTIAL, Status.FAILED, Status.ERROR, Status.TIMEOUT})
 MOST_CLUSTERS: Final = 8
 """The maximum number of clusters of a test."""
 UNKNOWN: Final = "hidden test; the records that were read do not hold what went wrong"
@@ -70,9 +69,9 @@ def wrong_answers(marked: Sequence[ScoredAttempt]) -> list[WrongAnswers]:
             cases.
     """
     tests: dict[str, _Test] = {}
-    for graded in marked:
-        for entry in graded.score.entries:
-            if entry.status not in WRONG or entry.rubric:  # a marker's comment is not the answer of a program
+    for one in marked:
+        for entry in one.score.entries:
+            if not entry.status.is_wrong or entry.rubric:  # what a marker writes is no answer of a program
                 continue
             test = tests.setdefault(entry.test_id, _Test(entry))
             test.students += 1
@@ -101,7 +100,7 @@ def staff_text(entry: Entry, case: Case) -> str:
 
 def _keys(entry: Entry) -> Iterator[tuple[str, bool]]:
     for case in entry.cases:
-        if case.status in WRONG and (text := staff_text(entry, case)):
+        if case.status.is_wrong and (text := staff_text(entry, case)):
             yield (text, False) if text == UNKNOWN else normalised(text)
 
 

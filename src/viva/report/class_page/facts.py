@@ -66,10 +66,10 @@ class CurveBand:
 def grader_faults(marked: Sequence[ScoredAttempt]) -> list[GraderFault]:
     """Return every test that ended with a grader error."""
     return [
-        GraderFault(graded.attempt.name, entry.number, entry.name, entry.staff_message or entry.message)
-        for graded in marked
-        for entry in graded.score.entries
-        if entry.status is Status.GRADER_ERROR
+        GraderFault(one.attempt.name, entry.number, entry.name, entry.staff_message or entry.message)
+        for one in marked
+        for entry in one.score.entries
+        if entry.status.is_fault
     ]
 
 

@@ -60,8 +60,8 @@ class ShownResult:
 
     @property
     def word(self) -> str:
-        """Return the status in words."""
-        return self.status.value.replace("_", " ")
+        """The status in words."""
+        return self.status.word
 
 
 def page(

@@ -141,7 +141,7 @@ def judge(mutant: Mutant, score: Score) -> Verdict:
     A grader that breaks on a mutant has not noticed it.
     """
     for entry in score.entries:
-        if entry.status is Status.GRADER_ERROR:
+        if entry.status.is_fault:
             return Verdict(mutant, "survived", f"{entry.test_id} broke: {_last_line(entry)}")
         if entry.earned < entry.points and not entry.status.is_open:
             return Verdict(mutant, "killed", entry.test_id, entry.status is not Status.TIMEOUT)
