@@ -1,7 +1,9 @@
 """ARCHITECTURE.md's arrows: a package imports only packages below it, and the box imports nothing of viva."""
 
 import ast
+import graphlib
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,78 @@ def test_helpers_in_the_box_hold_no_answers(name: str) -> None:
     assert paths
     for path in paths:
         assert not any(name in imported.split(".") for imported in imports_of(path)), f"{path} imports {name}"
+
+
+# A Course loads an assignment when it is first asked for, with the module that makes a Course.
+CIRCLES_OF_CONFIG = {("viva.config.course", "viva.config.load_course")}
+
+
+def test_no_modules_import_each_other() -> None:
+    """Imports inside functions count; imports for type checkers alone do not."""
+    files = {module_name(path): path for path in FILES if "templates" not in path.parts}
+    graph = import_graph({name: path.read_text("utf-8") for name, path in files.items()}, packages_of(files))
+    graph = {name: {to for to in found if (name, to) not in CIRCLES_OF_CONFIG} for name, found in graph.items()}
+    assert circle_in(graph) == []
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        ("import viva.one", ["viva.one", "viva.two"]),
+        ("from viva.one import name", ["viva.one", "viva.two"]),
+        ("from viva import one", ["viva.one", "viva.two"]),
+        ("from . import one", ["viva.one", "viva.two"]),
+        ("from .one import name", ["viva.one", "viva.two"]),
+        ("def ask():\n    from viva.one import name", ["viva.one", "viva.two"]),
+        ("if TYPE_CHECKING:\n    from viva.one import name", []),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    import viva.one", ["viva.one", "viva.two"]),
+        ("import viva.three", []),
+    ],
+)
+def test_a_circle_is_found_in_every_form(other: str, found: list[str]) -> None:
+    sources = {"viva": "", "viva.one": "import viva.two", "viva.two": other, "viva.three": ""}
+    assert circle_in(import_graph(sources, {"viva"})) == found
+
+
+def packages_of(files: Mapping[str, Path]) -> set[str]:
+    return {name for name, path in files.items() if path.name == "__init__.py"}
+
+
+def circle_in(graph: Mapping[str, set[str]]) -> list[str]:
+    """The modules of one circle, sorted; empty where there is none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return sorted(set(error.args[1]))
+    return []
+
+
+def import_graph(sources: Mapping[str, str], packages: set[str]) -> dict[str, set[str]]:
+    """For each module the modules among `sources` that it imports, at once or later, when it runs."""
+    graph = {}
+    for module, source in sources.items():
+        package = module if module in packages else module.rpartition(".")[0]
+        named = {name for node in run_imports(ast.parse(source)) for name in names_in(node, package)}
+        # `from package import name` is about the module of that name, or else about the package.
+        found = {name if name in sources else name.rpartition(".")[0] for name in named}
+        graph[module] = {name for name in found if name in sources and name != module}
+    return graph
+
+
+def run_imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports below a node that are carried out when the program runs."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield node
+    of_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    for child in node.orelse if of_types and isinstance(node, ast.If) else ast.iter_child_nodes(node):
+        yield from run_imports(child)
+
+
+def names_in(node: ast.Import | ast.ImportFrom, package: str) -> set[str]:
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    base = node.module or ""
+    if node.level:
+        parts = package.split(".")
+        base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
+    return {f"{base}.{alias.name}" for alias in node.names}

@@ -76,7 +76,8 @@ class Report:
     def _repr_html_(self) -> str:
         from viva.selfcheck.report_html import page
 
-        return page(self)
+        title = f"Check of {self.score.submission}: {self.total}"
+        return page(title, self.entries, notes=self.notes, not_run=self.not_run, time=self.time)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Return both forms for IPython; they say the same."""

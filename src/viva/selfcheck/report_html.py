@@ -3,38 +3,44 @@
 The colours are those of the notebook around it, dark or light. Every status has a word next to its symbol.
 """
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from viva.formats.decimal_points import show
 from viva.formats.escaping import html, line
 from viva.model import Entry
-
-if TYPE_CHECKING:
-    from viva.selfcheck.check_report import Report
 
 _CELL: Final = "text-align: left; vertical-align: top; padding: 0.3em 0.8em 0.3em 0; border-top: 1px solid currentColor"
 _BLOCK: Final = "white-space: pre-wrap; margin: 0.3em 0 0 0; font-family: monospace; background: none; color: inherit"
 _HEADINGS: Final = ("Result", "Points", "Question", "What was asked, and what came of it")
 
 
-def page(report: "Report") -> str:
-    """Return the report as one element."""
-    title = html(line(f"Check of {report.score.submission}: {report.total}"))
-    notes = "".join(f'<li><span style="white-space: pre-wrap">{html(note)}</span></li>' for note in report.notes)
+def page(title: str, entries: Iterable[Entry], *, notes: Iterable[str], not_run: str, time: str) -> str:
+    """Return the report as one element.
+
+    Args:
+        title: what was checked, and the total.
+        entries: the tests that are listed.
+        notes: what concerns the notebook as a whole.
+        not_run: what was not run, and the points at stake.
+        time: how long it took.
+    """
+    title = html(line(title))
+    items = "".join(f'<li><span style="white-space: pre-wrap">{html(note)}</span></li>' for note in notes)
     head = "".join(f'<th scope="col" style="{_CELL}; border-top: 0">{text}</th>' for text in _HEADINGS)
     return (
         f'<section role="region" aria-label="{title}" style="color: inherit; background: none">'
         f'<table style="border-collapse: collapse; color: inherit; background: none">'
         f'<caption style="caption-side: top; text-align: left; font-weight: bold; color: inherit">{title}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, report.entries))}</tbody></table>"
-        f"<p>{html(report.not_run)}</p>"
-        + (f'<p>Please note:</p><ul aria-label="Notes">{notes}</ul>' if notes else "")
-        + f"<p>{html(report.time)}</p></section>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, entries))}</tbody></table>"
+        f"<p>{html(not_run)}</p>"
+        + (f'<p>Please note:</p><ul aria-label="Notes">{items}</ul>' if items else "")
+        + f"<p>{html(time)}</p></section>"
     )
 
 
 def _row(entry: Entry) -> str:
-    symbol, word = entry.status.symbol, entry.status.value.replace("_", " ")
+    symbol, word = entry.status.symbol, entry.status.word
     earned = "open" if entry.status.is_open else show(entry.earned)
     message = f'<pre style="{_BLOCK}">{html(entry.message)}</pre>' if entry.message else ""
     cells = (

@@ -2,18 +2,18 @@
 
 import itertools
 import os
-import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 import viva
 from viva.model import Limits, Tier, system
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
 from viva.sandbox.host.box import Box
-from viva.sandbox.host.box_resources import BoxResources
+from viva.sandbox.host.box_resources import Handle
+from viva.sandbox.host.box_server import Server
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
 from viva.sandbox.host.levels.canary import Canary
@@ -24,29 +24,6 @@ from viva.sandbox.host.reactor import Reactor
 from viva.sandbox.host.standalone_boxes import StandaloneBoxes
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
-
-
-class Server(Protocol):
-    """What makes the processes of boxes: a fork server, or fresh interpreters."""
-
-    @property
-    def alive(self) -> bool:
-        """Return whether it can still make boxes."""
-
-    @property
-    def lost(self) -> bool:
-        """Return whether it ended without being closed."""
-
-    def request(
-        self, resources: BoxResources, policy: dict[str, Any], descriptors: Sequence[int]
-    ) -> socket.socket | None:
-        """Make one box; return the examiner's end of the connection if the box makes it itself, else None."""
-
-    def last_line(self) -> str:
-        """Return the last line that the server itself printed, in brackets; empty if there is none."""
-
-    def close(self) -> None:
-        """End the server and its boxes."""
 
 
 class ForkServer:

@@ -7,14 +7,12 @@ and not again before the box could have filled the rest.
 
 import threading
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from viva.model import Limits
+from viva.sandbox.host.box_resources import Handle
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.reactor import Reactor
-
-if TYPE_CHECKING:
-    from viva.sandbox.host.box import Box
 
 _MIB: Final = 1 << 20
 _MOST_FILES: Final = 4096
@@ -26,21 +24,42 @@ _OWN_PROCESSES: Final = 1
 """The first process of a box belongs to viva."""
 
 
+class Guarded(Protocol):
+    """The part of a box that the watchdog needs."""
+
+    polled_peak_mib: float
+    """The most memory that the watchdog has seen."""
+
+    @property
+    def handle(self) -> Handle:
+        """What belongs to the box outside of it."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the box can be asked; may still be True for a moment after it has died."""
+
+    def look_at_output(self) -> None:
+        """Read what was printed where no selector can wait for it."""
+
+    def end_for(self, limit: str) -> None:
+        """End the box because it passed a limit."""
+
+
 class Watchdog:
     """Polls the limits of the boxes of one fork server that need it."""
 
     def __init__(self, reactor: Reactor) -> None:
         self._reactor = reactor
         self._lock = threading.Lock()
-        self._guarded: dict[int, tuple[Box, Limits]] = {}
+        self._guarded: dict[int, tuple[Guarded, Limits]] = {}
         self._next: dict[int, float] = {}
         """When to sample the memory of each box again."""
         self._ticking = False
         self._count = 0
 
-    def guard(self, box: "Box", limits: Limits) -> None:
-        """Watch a box until it is dismissed; a box whose cgroup and mounts enforce every limit is not watched."""
-        if box.resources.cgroup and not box.resources.folder:
+    def guard(self, box: Guarded, limits: Limits) -> None:
+        """Watch a box until it is dismissed; one whose cgroup and mounts do all of it is left alone."""
+        if box.handle.cgroup and not box.handle.room:
             return
         with self._lock:
             self._guarded[box.resources.number] = (box, limits)
@@ -48,8 +67,8 @@ class Watchdog:
         if start:
             self._reactor.every_tick(self._tick)
 
-    def dismiss(self, box: "Box") -> None:
-        """Stop watching; when this returns, nothing of the box is being read."""
+    def dismiss(self, box: Guarded) -> None:
+        """Stop watching; no reading of the box is under way when this returns."""
         with self._lock:
             self._guarded.pop(box.resources.number, None)
             self._next.pop(box.resources.number, None)
@@ -62,8 +81,8 @@ class Watchdog:
                 if pair and pair[0].alive:
                     self._check(*pair)
 
-    def _check(self, box: "Box", limits: Limits) -> None:
-        resources = box.resources
+    def _look(self, box: Guarded, limits: Limits) -> None:
+        handle = box.handle
         box.look_at_output()
         first = resources.first
         family = processes.family(first) if first else []
@@ -78,8 +97,8 @@ class Watchdog:
             if files >= _MOST_FILES:
                 box.end_for("too many files")
 
-    def _sample_memory(self, box: "Box", family: list[int], limit: int) -> None:
-        resources = box.resources
+    def _weigh(self, box: Guarded, family: list[int], limit: int) -> None:
+        handle = box.handle
         used = processes.held_bytes(family)
         if used > limit:
             used = processes.proportional_bytes(family, resources.uid.uid if resources.uid else None)
