@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _pytest.runner import runtestprotocol
 
 import viva
 from viva.compare.hint_recording import HintRecording, using_hint_recording
@@ -22,8 +21,8 @@ from viva.examiner.catalog import TestFunction, case_label, resolve
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
-from viva.examiner.sinks import Sinks
-from viva.grading.events import Events, collecting
+from viva.examiner.pytest_internals import fresh, run_phases, tear_down
+from viva.grading.events import Listener, listening
 from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.box_source import BoxSource
@@ -125,7 +124,7 @@ class Grader:
         finally:
             session.close()
             if chosen:
-                chosen[0].items[0].session._setupstate.teardown_exact(None)
+                tear_down(chosen[0].items[0])
             del self.config.stash[CONTEXT]
         return score, run.questions
 
@@ -263,7 +262,7 @@ class _Run:
         if blocked is not None:
             # What the test before left set up for this one is not needed where the next one stands in another file.
             last = function.items[-1]
-            last.session._setupstate.teardown_exact(following.get(last))
+            tear_down(last, following.get(last))
         entry = self.entries[function.test_id] = entry_of(function, cases, outcomes)
         return entry
 
@@ -277,7 +276,7 @@ class _Run:
             return Outcome(Status.DEFERRED, why)
         for name in function.depends:
             needed = self.entries[resolve(name, function, self._grader.functions).test_id]
-            if needed.status is not Status.PASSED and not needed.status.is_open:
+            if needed.status.is_lost:
                 return Outcome(Status.SKIPPED, f"Not asked, because another test must pass first: {needed.name}")
         return None
 
@@ -301,7 +300,7 @@ class _Run:
         )
         if session.epoch != self._epoch:
             # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.
-            item.session._setupstate.teardown_exact(None)
+            tear_down(item)
             self._epoch = session.epoch
         self.events.begin_test(function.test_id, hidden=function.hidden)
         if self.events.checkpoints is not None:
@@ -332,23 +331,11 @@ class _Run:
             self.leaders.append(Leader(name, self._context.leader, order))
 
 
-def fresh(item: pytest.Function) -> pytest.Function:
-    """A new item like the collected one: no fixture value, no state of an earlier submission."""
-    new: pytest.Function = type(item).from_parent(
-        item.parent,
-        name=item.name,
-        callspec=getattr(item, "callspec", None),
-        fixtureinfo=item._fixtureinfo,
-        originalname=item.originalname,
-    )
-    return new
-
-
 def run_item(item: pytest.Function, following: pytest.Function | None) -> BaseException | None:
     """Run setup, body and teardown of one item; the first exception of the three.
 
     Args:
         following: the item that comes next, so that fixtures it shares stay; None tears down everything.
     """
-    runtestprotocol(item, log=False, nextitem=following)
+    run_phases(item, following)
     return item.stash.get(RAISED, None)
