@@ -51,13 +51,6 @@ def line(text: str, *, characters: int = 300) -> str:
     return " ".join(terminal(text, characters=characters).split())
 
 
-def rich_markup(text: str) -> str:
-    """Escape text for rich markup, which shows it unchanged."""
-    from rich.markup import escape
-
-    return escape(terminal(text))
-
-
 def html(text: str) -> str:
     """Escape text for an element or a quoted attribute of a web page."""
     return _html.escape(terminal(text), quote=True)
@@ -79,11 +72,6 @@ def markdown_block(text: str, *, characters: int = MOST_CHARACTERS, lines: int =
 def xml_characters(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
     """Return text with only the characters that XML 1.0 allows, for a writer that escapes by itself."""
     return terminal(text, characters=characters, lines=lines)
-
-
-def xml(text: str) -> str:
-    """Escape text for an element or a quoted attribute of an XML file."""
-    return _html.escape(xml_characters(text), quote=True)
 
 
 def csv_cell(text: str) -> str:

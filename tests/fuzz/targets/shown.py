@@ -21,7 +21,7 @@ def check(data: bytes) -> None:
     for gate in (
         escaping.terminal,
         escaping.html,
-        escaping.xml,
+        escaping.xml_characters,
         escaping.markdown,
         escaping.markdown_block,
         escaping.csv_cell,
@@ -46,7 +46,9 @@ def _acts(character: str) -> bool:
 
 def _check_files(text: str) -> None:
     try:
-        ElementTree.fromstring(f'<a b="{escaping.xml(text)}">{escaping.xml(text)}</a>')
+        element = ElementTree.Element("a", b=escaping.xml_characters(text))
+        element.text = escaping.xml_characters(text)
+        ElementTree.fromstring(ElementTree.tostring(element))
     except ElementTree.ParseError as error:
         raise Broken("no XML") from error
     file = io.StringIO()

@@ -34,7 +34,6 @@ class Box:
         self._end_reason = ""
         """Why this process killed the box; empty if it did not."""
         self._closed = False
-        self._out_of_memory = False
         self.ready_message = ReadyMessage("none")
         self.polled_peak_mib = 0.0
         """The highest memory use that the watchdog has seen."""

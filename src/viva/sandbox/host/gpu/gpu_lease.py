@@ -35,8 +35,6 @@ _NOT_FREE: Final = (
     "Not marked yet: this test needs a GPU, and the one here still held the memory of an earlier program."
 )
 
-Sleep = Callable[[float], None]
-
 
 class GpuLease:
     """A GPU that this process holds until `give_back`."""
