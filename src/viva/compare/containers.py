@@ -8,12 +8,13 @@ from viva.compare.arrays import compare_arrays
 from viva.compare.context import Context
 from viva.compare.disagreement import Difference
 from viva.compare.kinds import of_another_kind
-from viva.compare.normalize import Array, as_array, is_number, plain
+from viva.compare.normalize import PLAIN_SCALARS, Array, as_array, is_number, plain
 from viva.compare.numbers import compare_numbers
 from viva.compare.show import count, describe, show
 from viva.compare.texts import compare_texts
 from viva.compare.unordered import compare_unordered, unmatched
 from viva.model.errors import GraderError
+from viva.sandbox.guest.transport.value_types import AS_NUMBER, AS_TEXT, type_of
 
 DEPTH: Final = 64
 _FLAT: Final = frozenset({bool, int, str, bytes, type(None)})
@@ -38,7 +39,7 @@ def compare(
     actual, expected = plain(actual), plain(expected)
     if depth > DEPTH:
         raise GraderError(f"agree: the expected value is nested more than {DEPTH} deep; compare its parts instead.")
-    if expected is None or is_number(expected) or isinstance(expected, str | bytes):
+    if type(expected) in PLAIN_SCALARS or is_number(expected):
         return _compare_leaf(actual, expected, context)
     if isinstance(expected, dict):
         return _compare_dicts(actual, expected, context, convention, depth, counts=expected_counts)
@@ -50,14 +51,19 @@ def compare(
 
 
 def _compare_leaf(actual: Any, expected: Any, context: Context) -> Difference | None:
-    if isinstance(expected, str | bytes):
-        return compare_texts(actual, expected, context)
-    if expected is not None:
+    row = type_of(expected)
+    if row is None or row.compared == AS_NUMBER:  # a numpy scalar has no row
         return compare_numbers(actual, expected, context)
-    if actual is None:
+    if row.compared == AS_TEXT:
+        return compare_texts(actual, expected, context)
+    if expected is None and actual is not None:
+        shown = show(actual) if isinstance(actual, list | tuple | dict) else describe(actual)
+        return Difference(f"is {shown}; expected None.", "", actual, expected)
+    if type(actual) is not type(expected):
+        return of_another_kind(actual, expected)
+    if actual == expected:
         return None
-    shown = show(actual) if isinstance(actual, list | tuple | dict) else describe(actual)
-    return Difference(f"is {shown}; expected None.", "", actual, expected)
+    return Difference(f"is {show(actual)}; expected {show(expected)}.", "", actual, expected)
 
 
 def _compare_sequences(

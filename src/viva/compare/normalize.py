@@ -1,29 +1,28 @@
 """The plain form in which both sides are compared, which values that only look different share.
 
-Plain are None, bool, int, float, complex, Fraction, str, bytes, list, tuple, dict, set, frozenset, numpy arrays of
-numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. Everything else
-becomes one of these or an `Opaque`, which equals nothing.
+Plain are the types of VALUE_TYPES that are compared as they are, list, tuple, dict, set, frozenset, numpy arrays of
+numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. All else becomes
+one of these or an `Opaque`, which equals nothing.
 """
 
-import math
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from dataclasses import dataclass, fields, is_dataclass
-from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from itertools import islice
-from types import NoneType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, Final, final
 
 import numpy as np
 
+from viva.sandbox.guest.transport.value_types import AS_NUMBER, CONTAINERS, KEEP, VALUE_TYPES, type_of
 from viva.sandbox.guest.transport.wire import Ref
 
-PLAIN_SCALARS: Final = frozenset({NoneType, bool, int, float, complex, str, bytes, Fraction})
-_PLAIN: Final = PLAIN_SCALARS | {list, tuple, dict, set, frozenset}
+PLAIN_SCALARS: Final = frozenset(row.kind for row in VALUE_TYPES if row.normal is None)
+_PLAIN: Final = PLAIN_SCALARS | CONTAINERS
+_NORMALISED: Final = tuple((row.kind, row.normal) for row in VALUE_TYPES if row.normal is not None)
+_NUMBERS: Final = (*(row.kind for row in VALUE_TYPES if row.compared == AS_NUMBER and row.normal is None), np.number)
 _EXACT_IN_PYTHON: Final = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
 _ITERATOR_CAP: Final = 10_000
-_DECIMAL_DIGITS: Final = 1_000
 _ITEMS: Final = 1_000_000
 _DEPTH: Final = 32
 
@@ -47,8 +46,9 @@ def plain(value: Any) -> Any:
         return _plain_array(value)
     if isinstance(value, np.generic):
         return _plain_scalar(value)
-    if isinstance(value, Decimal):
-        return _plain_decimal(value)
+    for kind, normal in _NORMALISED:
+        if isinstance(value, kind):
+            return normal(value)
     return _plain_object(value)
 
 
@@ -66,8 +66,8 @@ def as_array(value: Any) -> Array | None:
 
 
 def is_number(value: Any) -> bool:
-    """Return True for one number in plain form, bool included."""
-    return isinstance(value, bool | int | float | complex | Fraction | np.number)
+    """True for one number in plain form, bool included."""
+    return isinstance(value, _NUMBERS)
 
 
 def one_number(value: Any) -> Any:
@@ -109,15 +109,6 @@ def _plain_scalar(value: np.generic) -> Any:
     return str(value) if value.dtype.kind in "mM" else value
 
 
-def _plain_decimal(value: Decimal) -> Any:
-    # Decimal("1e999999") has a short text and a denominator or numerator of a million digits.
-    if value.is_nan():
-        return math.nan
-    if not value.is_finite() or abs(value.adjusted()) > _DECIMAL_DIGITS:
-        return float(value)
-    return Fraction(value) if len(value.as_tuple().digits) <= _DECIMAL_DIGITS else float(value)
-
-
 def _plain_object(value: Any) -> Any:
     # The class is inspected, never the object: reading an attribute of a handle would ask the box.
     if type(value) is Ref or hasattr(type(value), "type_name"):
@@ -125,18 +116,9 @@ def _plain_object(value: Any) -> Any:
         return Opaque("".join(c if c.isprintable() else "?" for c in name))
     if isinstance(value, Enum):
         return plain(value.value)
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, complex):
-        return complex(value)
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bytes):
-        return bytes(value)
-    if isinstance(value, Fraction):
-        return Fraction(value.numerator, value.denominator)
+    if (row := type_of(value)) is not None:
+        exact = row.exact(value)
+        return Opaque(type(value).__name__[:80]) if exact is KEEP else exact
     if isinstance(value, np.ndarray):
         return _plain_array(np.asarray(value))
     if is_dataclass(value) and not isinstance(value, type):

@@ -8,12 +8,17 @@ closure, arguments. Where that is not certain, nothing is kept; that costs time 
 import enum
 import types
 from collections.abc import Hashable
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
-_VALUES: Final = (bool, int, float, complex, str, bytes, type(None), Fraction, range, types.CodeType)
+from viva.sandbox.guest.transport.value_types import VALUE_TYPES, itself
+
+_VALUES: Final = {
+    **{row.kind: row.told_by for row in VALUE_TYPES if row.recorded},
+    range: itself,
+    types.CodeType: itself,
+}
 _OPEN: Final = ("hypothesis.", "viva.proxies.key")
 """Modules of classes whose objects are defined by their attributes: strategies, and functions of a key."""
 # What hypothesis works out about a strategy when it is first used; all of it follows from the rest.
@@ -57,7 +62,7 @@ class _Walk:
         self._left -= 1
         kind = type(value)
         if kind in _VALUES:
-            return kind, repr(value) if kind in (float, complex) else value
+            return kind, _VALUES[kind](value)
         if self._left < 0 or id(value) in self._around:
             raise Unrecognised(kind.__name__)
         self._around.add(id(value))

@@ -5,17 +5,17 @@ import dataclasses
 import hashlib
 import struct
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 
+from viva.sandbox.guest.transport.value_types import VALUE_TYPES
 from viva.sandbox.guest.transport.wire import WireError, dump, load
 
 _TAG: Final = "\0viva"
-"""The first item of a tuple that represents a value the wire has no form for."""
-_AS_THEY_ARE: Final = (type(None), bool, int, float, complex, str, bytes)
+"""The first item of a tuple that stands for something that the wire has no form for."""
+_AS_THEY_ARE: Final = frozenset(row.kind for row in VALUE_TYPES if row.recorded)
 _NUMBER: Final = struct.Struct(">Q")
 
 
@@ -59,7 +59,7 @@ def digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
 
 def _plain(value: Any) -> Any:
     kind = type(value)
-    if kind in _AS_THEY_ARE or kind is Fraction:
+    if kind in _AS_THEY_ARE:
         return value
     if isinstance(value, np.ndarray | np.generic):
         return value
@@ -138,7 +138,7 @@ def _canonical(value: Any) -> Iterable[bytes]:
         yield value.dtype.str.encode()
         yield repr(value.shape).encode()
         yield np.ascontiguousarray(value).tobytes()
-    elif kind in _AS_THEY_ARE or kind is Fraction or isinstance(value, np.generic):
+    elif kind in _AS_THEY_ARE or isinstance(value, np.generic):
         yield value if kind is bytes else repr(value).encode("utf-8", "surrogatepass")
     elif isinstance(value, dict):
         yield from _sorted([[*_canonical(key), *_canonical(item)] for key, item in value.items()])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import decimal
-import fractions
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
 
 import msgpack
 import numpy as np
 
-from .wire_values import CAPS, DTYPE, Caps, Ref, Tensor, WireError
+from .value_types import CONTAINERS, VALUE_TYPES
+from .wire_values import CAPS, DTYPE, Caps, Ref, Tensor, WireError, listed
 
 _unpackb = msgpack.unpackb
 _frombuffer, _empty, _uint8, _dtype_of = np.frombuffer, np.empty, np.uint8, np.dtype
-_Fraction, _Decimal = fractions.Fraction, decimal.Decimal
 _CODE_POINTS = {order: np.dtype(f"{order}u4") for order in "<>="}
 _MOST_SAME_HASHES = 32
 """How many keys of one set or dict may share a hash: more are an attack, which takes quadratic time.
@@ -21,7 +19,7 @@ _MOST_SAME_HASHES = 32
 In honest sets few keys do: -1 and -2, and tuples of these.
 """
 _LARGEST_CODE_POINT = 0x10FFFF
-_SETS_AND_LISTS = frozenset({list, tuple, set, frozenset})
+_SETS_AND_LISTS = CONTAINERS - {dict}
 
 
 class Decoder:
@@ -95,56 +93,33 @@ class Decoder:
         return reader(self, content)
 
     def _tuple(self, content: Any) -> Tuple[Any, ...]:
-        return tuple(_checked_list(content))
+        return tuple(listed(content))
 
     def _set(self, content: Any) -> Any:
-        return set(_checked_keys(_checked_list(content)))
+        return set(_spread(listed(content)))
 
     def _frozenset(self, content: Any) -> Any:
-        return frozenset(_checked_keys(_checked_list(content)))
+        return frozenset(_spread(listed(content)))
 
     def _dict(self, content: Any) -> Dict[Any, Any]:
-        _checked_list(content)
+        listed(content)
         if len(content) % 2:
             raise WireError("a key without a value")
         return dict(zip(_checked_keys(content[::2]), content[1::2]))
 
-    def _int(self, content: Any) -> int:
-        if type(content) is not bytes or len(content) > self._caps.int_bits // 8 + 1:
-            raise WireError("an integer of no valid form")
-        return int.from_bytes(content, "little", signed=True)
-
-    def _complex(self, content: Any) -> complex:
-        real, imaginary = _checked_list(content, float, float)
-        return complex(real, imaginary)
-
-    def _fraction(self, content: Any) -> fractions.Fraction:
-        numerator, denominator = _checked_list(content, int, int)
-        if max(numerator.bit_length(), denominator.bit_length()) > self._caps.fraction_bits:
-            raise WireError("a fraction of very large integers")
-        return _Fraction(numerator, denominator)
-
-    def _decimal(self, content: Any) -> decimal.Decimal:
-        if type(content) is not str or len(content) > self._caps.decimal_digits:
-            raise WireError("a decimal of no valid form")
-        number = _Decimal(content)
-        if abs(number.adjusted()) > self._caps.decimal_exponent:
-            raise WireError("a decimal of a very large exponent")
-        return number
-
     def _ref(self, content: Any) -> Any:
-        number, type_name, text = _checked_list(content, int, str, str)
+        number, type_name, text = listed(content, int, str, str)
         ref = Ref(number, type_name[:200], text[:500])
         return ref if self._make_ref is None else self._make_ref(ref)
 
     def _tensor(self, content: Any) -> Any:
         if self._make_tensor is None:
             raise WireError("a tensor, which never leaves the box")
-        dtype, name, shape, data = _checked_list(content, str, str, list, None)
+        dtype, name, shape, data = listed(content, str, str, list, None)
         return self._make_tensor(Tensor(self._array([name, shape, data]), dtype))
 
     def _array(self, content: Any) -> Any:
-        name, shape, data = _checked_list(content, str, list, None)
+        name, shape, data = listed(content, str, list, None)
         dtype = _dtype(name)
         if type(data) is int:
             if not 0 <= data < len(self._buffers) or self._buffers[data] is None:
@@ -167,7 +142,7 @@ class Decoder:
         return list(array)
 
     def _scalar(self, content: Any) -> Any:
-        name, data = _checked_list(content, str, bytes)
+        name, data = listed(content, str, bytes)
         dtype = _dtype(name)
         if len(data) != dtype.itemsize:
             raise WireError("a number whose type does not fit its bytes")
@@ -186,28 +161,15 @@ def _nested_containers(container: Any) -> List[Any]:
     """Return the items that are containers themselves."""
     kind = type(container)
     if kind is dict:
-        return [item for pair in container.items() for item in pair if type(item) in _CONTAINERS]
+        return [item for pair in container.items() for item in pair if type(item) in CONTAINERS]
     if kind in _SETS_AND_LISTS:
-        return [item for item in container if type(item) in _CONTAINERS]
+        return [item for item in container if type(item) in CONTAINERS]
     return []
 
 
-_CONTAINERS = _SETS_AND_LISTS | {dict}
-
-
-def _checked_list(content: Any, *kinds: Any) -> List[Any]:
-    """Return `content`, checked to be a list, with items of these exact types if any are named (None: any type)."""
-    if type(content) is not list or (kinds and len(content) != len(kinds)):
-        raise WireError("content of no valid form")
-    for item, kind in zip(content, kinds):
-        if kind is not None and type(item) is not kind:
-            raise WireError("content of no valid form")
-    return content
-
-
-def _checked_keys(keys: List[Any]) -> List[Any]:
-    """Return `keys`, checked not to share few hashes; unhashable keys raise TypeError, which the caller reports."""
-    if len(keys) > _MOST_SAME_HASHES:
+def _spread(keys: List[Any]) -> List[Any]:
+    """Keys that do not crowd on few hashes; unhashable ones raise TypeError, which the caller reports."""
+    if len(keys) > _CROWD:
         hashes = sorted(map(hash, keys))
         if any(first == last for first, last in zip(hashes, hashes[_MOST_SAME_HASHES:])):
             raise WireError("keys that share their hashes")
@@ -250,15 +212,16 @@ def _refuse_extension(code: int, data: bytes) -> NoReturn:
     raise WireError("an extension type")
 
 
+def _reader(made: Callable[[Any, Caps], Any]) -> Callable[[Decoder, Any], Any]:
+    return lambda decoder, content: made(content, decoder._caps)
+
+
 _READERS: Dict[str, Callable[[Decoder, Any], Any]] = {
+    **{row.tag: _reader(row.made) for row in VALUE_TYPES if row.made is not None},
     "t": Decoder._tuple,
     "s": Decoder._set,
     "z": Decoder._frozenset,
     "d": Decoder._dict,
-    "i": Decoder._int,
-    "c": Decoder._complex,
-    "q": Decoder._fraction,
-    "p": Decoder._decimal,
     "a": Decoder._array,
     "l": Decoder._scalar_list,
     "g": Decoder._scalar,

@@ -3,32 +3,33 @@
 msgpack's own types carry None, bool, int of 64 bits, float, str, bytes and list. Everything else is a map of one entry,
 `{tag: content}`, so that one call of msgpack's C code writes and reads a whole message:
 
-    t tuple   s set   z frozenset   d dict [key, value, key, ...]   i int (bytes)   c complex   q Fraction   p Decimal
+    t tuple   s set   z frozenset   d dict [key, value, key, ...]
     a array [dtype, shape, bytes | index]   l list of numpy scalars, as an array   g numpy scalar [dtype, bytes]
-    r Ref [id, type name, text]   T torch tensor [dtype, array...], only to the box
+    r Ref [id, type name, text]   T torch tensor [dtype, array...], towards the box only
+    and the tags of value_types.py
 """
 
 from __future__ import annotations
 
-import decimal
-import fractions
 import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import msgpack
 import numpy as np
 
-from .wire_values import CAPS, DTYPE, Ref, Tensor, TooLarge
+from .value_types import CONTAINERS, VALUE_TYPES, sent_int
+from .wire_values import CAPS, DTYPE, Ref, Tensor, TooLarge, too_large
 
 Part = Any  # bytes or a memoryview
 Encode = Callable[[Any], Any]
+Writer = Callable[["Encoder", Any, int], Any]
 
 _INLINE_BYTES = 1024
 """Arrays up to this size are part of the text, so that a list of 100,000 short vectors needs no 100,000 buffers."""
 _LONG = 8
 _DEPTH = CAPS.depth - 4
-"""The depth of a value; the rest is for the reply around it."""
-_AS_IS = frozenset({type(None), bool, float, str, bytes})
+"""Room for the reply around a value."""
+_AS_IS = frozenset(row.kind for row in VALUE_TYPES if not row.tag)
 _packb = msgpack.packb
 _contiguous, _as_array, _array_of, _dtype_of, _uint8 = np.ascontiguousarray, np.asarray, np.array, np.dtype, np.uint8
 
@@ -57,7 +58,7 @@ class Encoder:
         """
         packed: bytes = _packb(self._pack(value, 0), strict_types=True, unicode_errors="surrogatepass")
         if len(packed) > CAPS.message_bytes:
-            raise TooLarge(_too_large(f"{len(packed) >> 20} MiB", f"{CAPS.message_bytes >> 20} MiB without arrays"))
+            raise TooLarge(too_large(f"{len(packed) >> 20} MiB", f"{CAPS.message_bytes >> 20} MiB without arrays"))
         return packed
 
     def _pack(self, value: Any, depth: int) -> Any:
@@ -88,9 +89,9 @@ class Encoder:
         self._containers += 1
         self._items += items
         if self._items > CAPS.items or self._containers > CAPS.containers:
-            raise TooLarge(_too_large(f"more than {CAPS.items:,} parts", f"{CAPS.containers:,} containers"))
+            raise TooLarge(too_large(f"more than {CAPS.items:,} parts", f"{CAPS.containers:,} containers"))
         if depth > CAPS.depth:
-            raise TooLarge(_too_large(f"more than {CAPS.depth} levels", f"{CAPS.depth} levels"))
+            raise TooLarge(too_large(f"more than {CAPS.depth} levels", f"{CAPS.depth} levels"))
 
     def _pack_all(self, items: Any, depth: int) -> List[Any]:
         self._count(len(items), depth)
@@ -107,7 +108,7 @@ class Encoder:
         plain = value
         while type(plain) not in _WRITERS and type(plain) not in _AS_IS and type(plain) not in _NUMPY_SCALARS:
             plain = self._plainer(plain)
-        return self._pack(self._plainer(Deep(value)) if type(plain) in _CONTAINERS else plain, depth + 1)
+        return self._pack(self._plainer(Deep(value)) if type(plain) in CONTAINERS else plain, depth + 1)
 
     def _list(self, value: List[Any], depth: int) -> Any:
         if self._in_key:
@@ -141,30 +142,9 @@ class Encoder:
             self._in_key = outer
 
     def _int(self, value: int, depth: int) -> Any:
-        if -(1 << 63) <= value < 1 << 64:
+        if -(1 << 63) <= value < 1 << 64:  # again, because most values are small integers
             return value
-        bits = value.bit_length()
-        if bits > CAPS.int_bits:
-            raise TooLarge(_too_large(f"an integer of {bits:,} bits", f"{CAPS.int_bits:,} bits"))
-        return {"i": value.to_bytes(bits // 8 + 1, "little", signed=True)}
-
-    def _complex(self, value: complex, depth: int) -> Any:
-        self._count(2, 0)
-        return {"c": [value.real, value.imag]}
-
-    def _fraction(self, value: fractions.Fraction, depth: int) -> Any:
-        if max(value.numerator.bit_length(), value.denominator.bit_length()) > CAPS.fraction_bits:
-            raise TooLarge(_too_large("a fraction of very large integers", f"{CAPS.fraction_bits:,} bits"))
-        self._count(2, 0)
-        return {"q": [self._int(value.numerator, 0), self._int(value.denominator, 0)]}
-
-    def _decimal(self, value: decimal.Decimal, depth: int) -> Any:
-        text = str(value)
-        if len(text) > CAPS.decimal_digits:
-            raise TooLarge(_too_large(f"a decimal of {len(text):,} digits", f"{CAPS.decimal_digits:,} digits"))
-        if abs(value.adjusted()) > CAPS.decimal_exponent:
-            raise TooLarge(_too_large("a decimal of a very large exponent", f"exponents of {CAPS.decimal_exponent:,}"))
-        return {"p": text}
+        return sent_int(value)
 
     def _ref(self, value: Ref, depth: int) -> Any:
         self._count(3, 0)
@@ -187,7 +167,7 @@ class Encoder:
         self._bytes += data.nbytes
         if self._bytes > CAPS.buffer_bytes or len(self.buffers) >= CAPS.buffers:
             raise TooLarge(
-                _too_large(
+                too_large(
                     f"{self._bytes >> 20} MiB in {len(self.buffers) + 1} arrays",
                     f"{CAPS.buffer_bytes >> 20} MiB in {CAPS.buffers} arrays",
                 )
@@ -226,25 +206,29 @@ def _native(dtype: Any) -> Any:
     return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 
-def _too_large(what: str, most: str) -> str:
-    return f"The value is too large to be compared: {what}; at most {most}."
+def _writer(tag: str, parts: Encode) -> Writer:
+    def write(encoder: Encoder, value: Any, depth: int) -> Any:
+        content = parts(value)
+        if type(content) is list:
+            encoder._count(len(content), 0)
+        return {tag: content}
+
+    return write
 
 
-_WRITERS: Dict[type, Callable[[Encoder, Any, int], Any]] = {
+_TAGGED = {row.kind: _writer(row.tag, row.parts) for row in VALUE_TYPES if row.parts is not None}
+_WRITERS: Dict[type, Writer] = {
+    **_TAGGED,
     int: Encoder._int,
     list: Encoder._list,
     tuple: Encoder._tuple,
     dict: Encoder._dict,
     set: Encoder._set,
     frozenset: Encoder._set,
-    complex: Encoder._complex,
-    fractions.Fraction: Encoder._fraction,
-    decimal.Decimal: Encoder._decimal,
     np.ndarray: Encoder._array,
     Ref: Encoder._ref,
     Tensor: Encoder._tensor,
 }
-_CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
-_LEAVES = frozenset(_AS_IS | (_WRITERS.keys() - _CONTAINERS))
+_LEAVES = frozenset(_AS_IS | (_WRITERS.keys() - CONTAINERS))
 _NUMBER_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdFD")
 _NUMPY_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDGSUmM")

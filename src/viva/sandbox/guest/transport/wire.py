@@ -35,8 +35,8 @@ def send(sock: socket.socket, value: Any, encode: Optional[Encode] = None) -> No
 
     Args:
         sock: a connected stream socket; its timeout applies to each part.
-        value: None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Fraction, Decimal, numpy
-            arrays and scalars, Ref, Tensor, of exactly these types, nested as deep as the caps allow.
+        value: of a type in VALUE_TYPES, or a list, tuple, dict, set, frozenset, numpy array or scalar, Ref or Tensor;
+            of exactly these types, nested as deep as the caps allow.
         encode: see Encoder; without it torch tensors are sent as Tensor, and anything else raises TypeError.
 
     Raises:

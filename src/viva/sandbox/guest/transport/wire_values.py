@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, List, NamedTuple
 
 
 class WireError(Exception):
@@ -33,6 +33,25 @@ class Caps(NamedTuple):
     decimal_digits: int = 10_000
     decimal_exponent: int = 100_000
     """In either direction: as an integer, Decimal("1e999999999") would fill the memory and take forever."""
+
+
+def too_large(what: str, most: str) -> str:
+    """Return the sentence of a TooLarge."""
+    return f"The value is too large to be compared: {what}; at most {most}."
+
+
+def listed(content: Any, *kinds: Any) -> List[Any]:
+    """Return what crossed as a list, with items of these exact types if any are named (None: any type).
+
+    Raises:
+        WireError: it is no such list.
+    """
+    if type(content) is not list or (kinds and len(content) != len(kinds)):
+        raise WireError("content of no valid form")
+    for item, kind in zip(content, kinds):
+        if kind is not None and type(item) is not kind:
+            raise WireError("content of no valid form")
+    return content
 
 
 CAPS = Caps()

@@ -10,9 +10,7 @@ import array
 import collections
 import collections.abc
 import dataclasses
-import decimal
 import enum
-import fractions
 import io
 import itertools
 import os
@@ -23,13 +21,12 @@ from typing import Any, Callable, Dict, List, Tuple
 import numpy as np
 
 from ..transport.encoding import Deep
+from ..transport.value_types import CONTAINERS, KEEP, TYPE_OF, VALUE_TYPES
 
 MOST_ITEMS = 10_000
 """The most items that are taken from an iterator; a longer one stays in the box, complete."""
 
 Reader = Callable[[Any], Any]
-_KEEP = object()
-"""Returned by a reader for a value that has no plain form."""
 _KINDS = "biufcSUmM"
 _islice, _chain = itertools.islice, itertools.chain
 _view, _ndarray, _frombuffer, _scalar_bytes = np.ndarray.view, np.ndarray, np.frombuffer, np.generic.tobytes
@@ -41,7 +38,7 @@ class PlainData:
 
     | type, and its subclasses                       | arrives as                                          |
     |------------------------------------------------|-----------------------------------------------------|
-    | int, float, complex, str, bytes                | the same                                            |
+    | the types in VALUE_TYPES                       | the same                                            |
     | bytearray, memoryview                          | bytes                                               |
     | list, deque, array, range, views, UserList     | list                                                |
     | iterators of up to 10,000 items                | list; longer ones stay, with nothing taken          |
@@ -50,7 +47,6 @@ class PlainData:
     | dataclass instances, SimpleNamespace           | dict of the fields                                  |
     | set, frozenset                                 | the same                                            |
     | Enum members                                   | their value                                         |
-    | Fraction, Decimal                              | the same                                            |
     | numpy arrays, matrices, records                | base array; masked items NaN where that exists      |
     | arrays of objects, if all items are plain      | nested lists                                        |
     | torch tensors, parameters                      | array: detached, dense; bfloat16, float8 as float32 |
@@ -73,7 +69,7 @@ class PlainData:
         found = reader(value)
         if type(found) is _Longer:
             return self._keep(found.iterator)
-        return self._keep(value) if found is _KEEP else found
+        return self._keep(value) if found is KEEP else found
 
 
 class _Longer:
@@ -84,7 +80,7 @@ class _Longer:
 
 
 def _reader(kind: type) -> Reader:
-    for base, reader in _BY_BASE:
+    for base, reader in BY_BASE:
         if issubclass(kind, base):
             return reader
     if issubclass(kind, _torch_class("torch", "Tensor")):
@@ -105,18 +101,18 @@ def _torch_class(module: str, name: str) -> Any:
 
 
 def _kept(value: Any) -> Any:
-    return _KEEP
+    return KEEP
 
 
 def _array(value: Any) -> Any:
     base = _view(value, _ndarray)
     kind = base.dtype.kind
     if kind == "O":
-        return _to_list(base) if all(map(_is_plain, base.flat)) else _KEEP
+        return _to_list(base) if all(map(_is_plain, base.flat)) else KEEP
     if base.dtype.fields is not None:
         return _to_list(base)
     if kind not in _KINDS:
-        return _KEEP
+        return KEEP
     if kind in "fc" and issubclass(type(value), np.ma.MaskedArray):
         base = base.copy()
         base[np.ma.getmaskarray(value)] = np.nan
@@ -133,8 +129,8 @@ def _scalar(value: Any) -> Any:
     dtype = np.generic.dtype.__get__(value)
     if dtype.kind in _KINDS:
         return _frombuffer(_scalar_bytes(value), dtype)[0] if dtype.itemsize else dtype.type()
-    item = _to_item(value) if dtype.fields is not None else _KEEP
-    return item if type(item) is tuple else _KEEP
+    item = _to_item(value) if dtype.fields is not None else KEEP
+    return item if type(item) is tuple else KEEP
 
 
 def _tensor(value: Any) -> Any:
@@ -148,7 +144,7 @@ def _tensor(value: Any) -> Any:
         if plain.dtype is torch.bfloat16 or "float8" in str(plain.dtype):
             plain = plain.float()
         if plain.device.type == "meta":
-            return _KEEP
+            return KEEP
         return _view(plain.cpu().resolve_conj().resolve_neg().numpy(), _ndarray)
 
 
@@ -168,15 +164,7 @@ def _fields(value: Any) -> Dict[str, Any]:
 
 
 def _range(value: Any) -> Any:
-    return list(value) if len(value) <= 10 * MOST_ITEMS else _KEEP
-
-
-def _fraction(value: Any) -> Any:
-    """Read the slots: `numerator` and `denominator` are properties, which a subclass may replace."""
-    parts = [fractions.Fraction.__dict__[slot].__get__(value) for slot in ("_numerator", "_denominator")]
-    if any(type(part) is not int for part in parts) or parts[1] == 0:
-        return _KEEP
-    return fractions.Fraction(*parts)
+    return list(value) if len(value) <= 10 * MOST_ITEMS else KEEP
 
 
 def _take_items(value: Any) -> Any:
@@ -186,45 +174,37 @@ def _take_items(value: Any) -> Any:
 
 
 def _mapping(value: Any) -> Any:
-    keys = _take_items(value)
-    return {key: value[key] for key in keys} if type(keys) is list else _KEEP
+    keys = _taken(value)
+    return {key: value[key] for key in keys} if type(keys) is list else KEEP
 
 
 def _set(value: Any) -> Any:
-    items = _take_items(value)
-    return set(items) if type(items) is list else _KEEP
+    items = _taken(value)
+    return set(items) if type(items) is list else KEEP
 
 
 def _by_array_protocol(value: Any) -> Any:
     found = _as_array(value)
-    return _array(found) if type(found) is _ndarray and (found.ndim or found.dtype.kind != "O") else _KEEP
+    return _array(found) if type(found) is _ndarray and (found.ndim or found.dtype.kind != "O") else KEEP
 
 
 _MAPPINGS: List[Dict[Any, Any]] = [{}, collections.OrderedDict()]
 _VIEWS = tuple(type(view) for m in _MAPPINGS for view in (m.keys(), m.values(), m.items()))
-_EXACT = frozenset(
-    {type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, np.ndarray}
-    | {fractions.Fraction, decimal.Decimal}
-)
+_EXACT = frozenset({*TYPE_OF, *CONTAINERS, np.ndarray})
 # The first base that fits decides: an Enum may also be an int, np.float64 is a float.
-_BY_BASE: List[Tuple[Any, Reader]] = [
+BY_BASE: List[Tuple[Any, Reader]] = [
     (enum.Enum, lambda value: object.__getattribute__(value, "_value_")),
     (np.ndarray, _array),
     (np.generic, _scalar),
-    # A unary plus of the base class, str.__str__ and a whole slice of a tuple give an object of exactly that class.
-    (int, int.__pos__),
-    (float, float.__pos__),
-    (complex, complex.__pos__),
-    (str, str.__str__),
-    ((bytes, bytearray), lambda value: bytes(memoryview(value))),
+    *((row.kind, row.exact) for row in VALUE_TYPES),
+    # A whole slice of a list or tuple gives an object of exactly that class.
+    (bytearray, lambda value: bytes(memoryview(value))),
     (memoryview, lambda value: value.tobytes() if value.format == "B" else value.tolist()),
     (list, lambda value: list.__getitem__(value, slice(None))),
     (tuple, lambda value: tuple.__getitem__(value, slice(None))),
     (dict, _dict),
     (set, lambda value: set(set.__iter__(value))),
     (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
-    (fractions.Fraction, _fraction),
-    (decimal.Decimal, lambda value: decimal.Decimal(decimal.Decimal.__str__(value))),
     (range, _range),
     (_VIEWS, _take_items),
     (collections.deque, lambda value: list(collections.deque.__iter__(value))),

@@ -1,0 +1,257 @@
+"""The types that an answer can have: one table for the wire, the comparison, the messages and the records.
+
+To add a type, add its row to `VALUE_TYPES`; no other module changes. For `datetime.timedelta`:
+
+    def _timedelta_parts(value):  # asks the descriptors of the class itself, which a subclass cannot replace
+        return [timedelta.__dict__[part].__get__(value) for part in ("days", "seconds", "microseconds")]
+
+    ValueType(
+        timedelta,
+        exact=lambda value: timedelta(*_timedelta_parts(value)),
+        tag="D",
+        parts=_timedelta_parts,
+        made=lambda content, caps: timedelta(*listed(content, int, int, int)),
+        show=lambda value, cap: str(value),
+        describe=_the("duration"),
+    )
+
+Then add two values to `SAMPLES` in `tests/sandbox/guest/test_value_types.py`, which checks all that a row promises.
+
+A type that arrives as another one (a deque as a list, a path as a text) has its row in `BY_BASE` in `plain_data.py`.
+One that a key's record gives back as it was (a Counter, a range) has its row in `_RECORDS` in `recorded_values.py`.
+
+The bytes on the wire are hostile. They can name a tag of this table and nothing else, so that no class of the sender's
+choice is ever made, and `made` has to refuse what passes a cap before it makes anything of that size.
+
+How a value is compared and shown concerns the examiner alone; these columns lie here so that each type has one row.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Callable, Dict, Hashable, NamedTuple, Optional, Tuple
+
+from .wire_values import CAPS, Caps, TooLarge, WireError, listed, too_large
+
+CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
+"""What holds other values; their items are written, read, compared and shown one by one."""
+KEEP: Any = object()
+"""Returned by `exact` for a value that holds no value of the type: the object stays in the box."""
+AS_NUMBER, AS_TEXT, AS_EQUAL = "number", "text", "equal"
+"""How a value is compared: with tolerance, as a text, or by `==` with a value of the same type."""
+
+_DIGITS = 6
+_WHOLE = 1e12
+_LONG_BITS = 200
+_DECIMAL_DIGITS = 1_000
+"""Digits and exponents up to which a decimal is compared exactly."""
+
+
+def itself(value: Any) -> Any:
+    """Return the value."""
+    return value
+
+
+def _as_shown(value: Any, shown: str) -> str:
+    return shown
+
+
+def _the(noun: str) -> Callable[[Any, str], str]:
+    return lambda value, shown: f"the {noun} {shown}"
+
+
+class ValueType(NamedTuple):
+    """One type, and what viva does with its values."""
+
+    kind: type
+    exact: Callable[[Any], Any]
+    """Makes a value of the type, or of a subclass, one of exactly this type. It asks the type's own methods, because
+    those of a subclass may lie; it returns KEEP where there is no value.
+    """
+    show: Optional[Callable[[Any, int], str]] = None
+    """Writes a value for a message, in about so many characters; without it the name of the class is shown."""
+    describe: Callable[[Any, str], str] = _as_shown
+    """Says in a message what kind of thing a value is, given the value and how it is shown."""
+    compared: str = AS_EQUAL
+    """AS_NUMBER, AS_TEXT or AS_EQUAL."""
+    normal: Optional[Callable[[Any], Any]] = None
+    """Makes the value of another type that is compared in its place."""
+    tag: str = ""
+    """The name of the type on the wire; empty where msgpack itself has the type."""
+    parts: Optional[Callable[[Any], Any]] = None
+    """Makes what crosses under the tag: bytes, a text, or a list of floats, of texts or of what `sent_int` makes of an
+    integer. Raises TooLarge.
+    """
+    made: Optional[Callable[[Any, Caps], Any]] = None
+    """Makes the value from what has crossed. Raises WireError, or whatever else a constructor raises."""
+    told_by: Callable[[Any], Hashable] = itself
+    """Makes a hashable that two values of the type have in common exactly if they are the same value."""
+    recorded: bool = True
+    """Whether a key's answer of the type can be recorded, and a question with it be recognised."""
+
+
+def number(value: float) -> str:
+    """Write a number for a message: six significant digits, whole numbers in full, no trailing zeros."""
+    if not math.isfinite(value):
+        return str(value)
+    return f"{value:.0f}" if value.is_integer() and abs(value) < _WHOLE else f"{value:.{_DIGITS}g}"
+
+
+def whole_number(value: int) -> str:
+    """Write an integer for a message; of a very long one, how many digits it has."""
+    # str() of a huge int is slow, and refused beyond 4,300 digits.
+    if value.bit_length() > _LONG_BITS:
+        sign = "a negative" if value < 0 else "a"
+        return f"{sign} whole number of about {int(value.bit_length() * math.log10(2)) + 1:,} digits"
+    return str(value)
+
+
+def type_of(value: Any) -> Optional[ValueType]:
+    """Return the row of the value's type, or of the first of its bases that has one."""
+    return next((TYPE_OF[base] for base in type(value).__mro__ if base in TYPE_OF), None)
+
+
+def _quoted(value: Any, cap: int) -> str:
+    return repr(value[:cap]) + ("…" if len(value) > cap else "")
+
+
+def sent_int(value: int) -> Any:
+    """Return what msgpack writes for an integer: itself, or its bytes under a tag if it has more than 64 bits."""
+    return value if -(1 << 63) <= value < 1 << 64 else {"i": _int_parts(value)}
+
+
+def _int_parts(value: int) -> bytes:
+    bits = value.bit_length()
+    if bits > CAPS.int_bits:
+        raise TooLarge(too_large(f"an integer of {bits:,} bits", f"{CAPS.int_bits:,} bits"))
+    return value.to_bytes(bits // 8 + 1, "little", signed=True)
+
+
+def _int_made(content: Any, caps: Caps) -> int:
+    if type(content) is not bytes or len(content) > caps.int_bits // 8 + 1:
+        raise WireError("an integer of no valid form")
+    return int.from_bytes(content, "little", signed=True)
+
+
+def _complex_shown(value: complex, cap: int) -> str:
+    return f"{number(float(value.real))}{'-' if value.imag < 0 else '+'}{number(abs(float(value.imag)))}j"
+
+
+def _fraction_exact(value: Any) -> Any:
+    """From the slots: `numerator` and `denominator` are properties, which a subclass may replace."""
+    parts = [Fraction.__dict__[slot].__get__(value) for slot in ("_numerator", "_denominator")]
+    if any(type(part) is not int for part in parts) or parts[1] == 0:
+        return KEEP
+    return Fraction(*parts)
+
+
+def _fraction_parts(value: Fraction) -> Any:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > CAPS.fraction_bits:
+        raise TooLarge(too_large("a fraction of very large integers", f"{CAPS.fraction_bits:,} bits"))
+    return [sent_int(value.numerator), sent_int(value.denominator)]
+
+
+def _fraction_made(content: Any, caps: Caps) -> Fraction:
+    numerator, denominator = listed(content, int, int)
+    if max(numerator.bit_length(), denominator.bit_length()) > caps.fraction_bits:
+        raise WireError("a fraction of very large integers")
+    return Fraction(numerator, denominator)
+
+
+def _fraction_shown(value: Fraction, cap: int) -> str:
+    below = f"/{whole_number(value.denominator)}" if value.denominator != 1 else ""
+    return whole_number(value.numerator) + below
+
+
+def _decimal_parts(value: Decimal) -> str:
+    text = str(value)
+    if len(text) > CAPS.decimal_digits:
+        raise TooLarge(too_large(f"a decimal of {len(text):,} digits", f"{CAPS.decimal_digits:,} digits"))
+    if abs(value.adjusted()) > CAPS.decimal_exponent:
+        raise TooLarge(too_large("a decimal of a very large exponent", f"exponents of {CAPS.decimal_exponent:,}"))
+    return text
+
+
+def _decimal_made(content: Any, caps: Caps) -> Decimal:
+    if type(content) is not str or len(content) > caps.decimal_digits:
+        raise WireError("a decimal of no valid form")
+    made = Decimal(content)
+    if abs(made.adjusted()) > caps.decimal_exponent:
+        raise WireError("a decimal of a very large exponent")
+    return made
+
+
+def _decimal_normal(value: Decimal) -> Any:
+    # Decimal("1e999999") has a short text and a denominator or numerator of a million digits.
+    if value.is_nan():
+        return math.nan
+    if not value.is_finite() or abs(value.adjusted()) > _DECIMAL_DIGITS:
+        return float(value)
+    return Fraction(value) if len(value.as_tuple().digits) <= _DECIMAL_DIGITS else float(value)
+
+
+# A unary plus of the base class, and str.__str__, give an object of exactly that class.
+VALUE_TYPES: Tuple[ValueType, ...] = (
+    ValueType(type(None), exact=itself, show=lambda value, cap: "None"),
+    ValueType(bool, exact=itself, compared=AS_NUMBER, show=lambda value, cap: str(bool(value))),
+    ValueType(
+        int,
+        exact=int.__pos__,
+        tag="i",  # beyond 64 bits
+        parts=_int_parts,
+        made=_int_made,
+        compared=AS_NUMBER,
+        show=lambda value, cap: whole_number(int(value)),
+        describe=_the("number"),
+    ),
+    ValueType(
+        float,
+        exact=float.__pos__,
+        compared=AS_NUMBER,
+        show=lambda value, cap: number(float(value)),
+        describe=_the("number"),
+        told_by=repr,  # NaN differs from itself, and -0.0 equals 0.0
+    ),
+    ValueType(
+        complex,
+        exact=complex.__pos__,
+        tag="c",
+        parts=lambda value: [value.real, value.imag],
+        made=lambda content, caps: complex(*listed(content, float, float)),
+        compared=AS_NUMBER,
+        show=_complex_shown,
+        describe=_the("number"),
+        told_by=repr,
+    ),
+    ValueType(str, exact=str.__str__, compared=AS_TEXT, show=_quoted, describe=_the("text")),
+    ValueType(
+        bytes,
+        exact=lambda value: bytes(memoryview(value)),
+        compared=AS_TEXT,
+        show=_quoted,
+        describe=lambda value, shown: f"{len(value)} byte{'' if len(value) == 1 else 's'}",
+    ),
+    ValueType(
+        Fraction,
+        exact=_fraction_exact,
+        tag="q",
+        parts=_fraction_parts,
+        made=_fraction_made,
+        compared=AS_NUMBER,
+        show=_fraction_shown,
+        describe=_the("number"),
+    ),
+    ValueType(
+        Decimal,
+        exact=lambda value: Decimal(Decimal.__str__(value)),
+        tag="p",
+        parts=_decimal_parts,
+        made=_decimal_made,
+        compared=AS_NUMBER,
+        normal=_decimal_normal,
+        recorded=False,
+    ),
+)
+TYPE_OF: Dict[type, ValueType] = {row.kind: row for row in VALUE_TYPES}

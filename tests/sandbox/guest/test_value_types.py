@@ -1,0 +1,208 @@
+"""Each type that an answer can have is sent, read, compared, shown and recorded, as its row in VALUE_TYPES says."""
+
+import itertools
+import math
+import numbers
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from rows import Rows
+from values import same
+
+from viva.compare.agree import agree
+from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
+from viva.compare.disagreement import Disagreement
+from viva.compare.normalize import PLAIN_SCALARS, is_number, plain
+from viva.compare.show import describe, show
+from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed, unpacked
+from viva.sandbox.guest.transport import wire
+from viva.sandbox.guest.transport.decoding import Decoder
+from viva.sandbox.guest.transport.encoding import Encoder
+from viva.sandbox.guest.transport.value_types import AS_NUMBER, KEEP, TYPE_OF, VALUE_TYPES, ValueType, type_of
+from viva.sandbox.guest.values.plain_data import Plain
+
+SAMPLES: dict[type, list[Any]] = {
+    type(None): [None],
+    bool: [True, False],
+    int: [3, -1, 2**63, 2**64, -(2**70)],
+    float: [0.5, -2.25, math.inf],
+    complex: [1 + 2j, -3j],
+    str: ["", "a text", "漢字"],
+    bytes: [b"", b"\xff\0"],
+    Fraction: [Fraction(1, 3), Fraction(2**70, 3)],
+    Decimal: [Decimal("1.10"), Decimal("-3")],
+}
+"""Of every type different values."""
+JUNK = [None, True, 1, -1, 0.5, "", "x", b"", b"x", [], [1], [1, 2], [1, 0], [0.5, 1], ["a", "b"], [[1], 2], [1, 2, 3]]
+
+
+class Lies:
+    """Mixed into a subclass: nothing of it may be asked."""
+
+    def _lie(self, *_: Any) -> Any:
+        raise AssertionError("a method of the subclass was asked")
+
+    __pos__ = __str__ = __repr__ = __int__ = __float__ = __complex__ = __bytes__ = __iter__ = __len__ = _lie
+    __eq__ = __add__ = __getitem__ = __index__ = __round__ = _lie
+    __hash__ = None  # type: ignore[assignment]
+
+
+def samples() -> Iterator[tuple[ValueType, Any]]:
+    """Every value with its row."""
+    return ((TYPE_OF[kind], value) for kind, values in SAMPLES.items() for value in values)
+
+
+def test_every_type_has_samples_and_a_tag_of_its_own() -> None:
+    assert list(SAMPLES) == [row.kind for row in VALUE_TYPES]
+    assert all(type(value) is kind for kind, values in SAMPLES.items() for value in values)
+    tags = [row.tag for row in VALUE_TYPES if row.tag]
+    assert len(set(tags) | {*"tszdalgrT"}) == len(tags) + 9
+    assert all((row.tag != "") == (row.parts is not None) == (row.made is not None) for row in VALUE_TYPES)
+
+
+def test_values_cross_and_are_what_they_were() -> None:
+    with Rows() as row:
+        for _, value in samples():
+            for sent in (value, [value] * 3, {"key": value}, {value: 1}):
+                with row(repr(sent)):
+                    encoder = Encoder()
+                    arrived = Decoder(encoder.buffers).value(encoder.message(sent))
+                    assert same(arrived, sent)
+
+
+def test_a_subclass_is_read_by_the_type_s_own_methods() -> None:
+    reader = Plain(lambda value: pytest.fail(f"{value!r} was kept"))
+    with Rows() as row:
+        for of, value in samples():
+            if of.kind in (type(None), bool):
+                continue  # nothing can be derived from these
+            with row(repr(value)):
+                lying = type("Lying", (Lies, of.kind), {})
+                assert same(reader(_made_as(lying, value)), value)
+
+
+def test_a_fraction_that_is_none_stays_in_the_box() -> None:
+    broken = Fraction(1, 2)
+    broken._denominator = 0  # type: ignore[attr-defined]
+    assert TYPE_OF[Fraction].exact(broken) is KEEP
+
+
+def test_a_value_agrees_with_itself_and_with_no_other_of_its_type() -> None:
+    with Rows() as row:
+        for values in SAMPLES.values():
+            for one, other in itertools.product(values, values):
+                with row(repr(one), repr(other)):
+                    if one is other:
+                        agree(one, other)
+                        agree([[one]], [[other]])
+                        agree({"a": one}, {"a": other})
+                    else:
+                        with pytest.raises(Disagreement):
+                            agree(one, other)
+
+
+def test_a_value_of_another_kind_is_described() -> None:
+    with Rows() as row:
+        for (of, value), (other_of, other) in itertools.product(samples(), samples()):
+            kinds = {one.kind if one.compared != AS_NUMBER else AS_NUMBER for one in (of, other_of)}
+            if len(kinds) > 1:
+                with row(repr(value), repr(other)), pytest.raises(Disagreement):
+                    agree(value, other)
+
+
+def test_the_plain_form_has_a_type_that_is_compared_as_it_is() -> None:
+    with Rows() as row:
+        for of, value in samples():
+            with row(repr(value)):
+                assert type(plain(value)) in PLAIN_SCALARS
+                assert is_number(plain(value)) == (of.compared == AS_NUMBER)
+                assert of.normal is not None or same(plain(value), value)
+
+
+def test_values_are_shown_and_described_in_a_line() -> None:
+    with Rows() as row:
+        for of, value in samples():
+            with row(repr(value)):
+                text = show(value)
+                assert text.isprintable() and text
+                assert describe(value).isprintable() and describe(value)
+                assert (text == f"<{of.kind.__name__}>") == (of.show is None)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "kind"),
+    [
+        (None, "None", "None"),
+        (True, "True", "True"),
+        (12, "12", "the number 12"),
+        (2**300, "a whole number of about 91 digits", "the number a whole number of about 91 digits"),
+        (0.123456789, "0.123457", "the number 0.123457"),
+        (1 - 2.5j, "1-2.5j", "the number 1-2.5j"),
+        (Fraction(1, 3), "1/3", "the number 1/3"),
+        ("a", "'a'", "the text 'a'"),
+        (b"a", "b'a'", "1 byte"),
+        (b"", "b''", "0 bytes"),
+        (Decimal(1), "<Decimal>", "an object of class `Decimal`"),
+        (np.bool_(True), "True", "True"),
+        (np.int8(3), "3", "the number 3"),
+        (np.float32(0.1), "0.1", "the number 0.1"),
+        (np.longdouble(0.5), "0.5", "the number 0.5"),
+        (np.complex64(1j), "0+1j", "the number 0+1j"),
+        (np.str_("a"), "'a'", "the text 'a'"),
+    ],
+)
+def test_texts_of_values(value: Any, text: str, kind: str) -> None:
+    assert (show(value), describe(value)) == (text, kind)
+
+
+def test_values_are_recorded_and_their_questions_recognised() -> None:
+    with Rows() as row:
+        for of, value in samples():
+            with row(repr(value)):
+                if not of.recorded:
+                    with pytest.raises(Unrecordable):
+                        packed(value)
+                    with pytest.raises(Unrecognised):
+                        fingerprint(value)
+                    continue
+                assert same(unpacked(packed([value])), [value])
+                others = [v for vs in SAMPLES.values() for v in vs if v is not value and TYPE_OF[type(v)].recorded]
+                assert digest("f", (value,), {}) not in {digest("f", (v,), {}) for v in others}
+                assert fingerprint(value) not in {fingerprint(v) for v in others}
+                assert hash(fingerprint(value)) == hash(fingerprint(value))
+
+
+def test_other_content_under_a_tag_is_refused_or_makes_a_value_of_the_type() -> None:
+    with Rows() as row:
+        for of in VALUE_TYPES:
+            for content in JUNK if of.tag else ():
+                with row(of.tag, repr(content)):
+                    try:
+                        made = Decoder([]).value(msgpack.packb({of.tag: content}))
+                    except wire.WireError:
+                        continue
+                    assert type(made) is of.kind
+
+
+def test_the_row_of_a_subclass_is_that_of_its_base() -> None:
+    class Mine(float):
+        pass
+
+    assert type_of(Mine(1)) is TYPE_OF[float]
+    assert type_of(np.float64(1)) is TYPE_OF[float]
+    assert type_of([1]) is None
+
+
+def _made_as(kind: Any, value: Any) -> Any:
+    """The value as one of a subclass, without asking the subclass."""
+    if type(value) is Fraction:
+        made = object.__new__(kind)
+        made._numerator, made._denominator = value.numerator, value.denominator
+        return made
+    arguments = (value,) if isinstance(value, numbers.Number | str | bytes) else value.__reduce__()[1]
+    return type(value).__new__(kind, *arguments)
