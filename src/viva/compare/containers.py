@@ -1,6 +1,5 @@
 """Walks through the expected value: which comparison each part gets, and where it is in the answer."""
 
-from collections import Counter
 from typing import Any, Final
 
 from viva.compare import masks
@@ -14,9 +13,10 @@ from viva.compare.show import count, describe, show
 from viva.compare.texts import compare_texts
 from viva.compare.unordered import compare_unordered, unmatched
 from viva.model.errors import GraderError
-from viva.sandbox.guest.transport.value_types import AS_NUMBER, AS_TEXT, type_of
+from viva.sandbox.guest.transport.value_types import AS_NUMBER, AS_TEXT, STAND_INS, type_of
 
 DEPTH: Final = 64
+_COUNTING: Final = tuple(row.kind for row in STAND_INS if row.counts)
 _FLAT: Final = frozenset({bool, int, str, bytes, type(None)})
 
 
@@ -35,7 +35,7 @@ def compare(
     Raises:
         GraderError: the expected value has no plain form, or is nested too deeply.
     """
-    expected_counts = isinstance(expected, Counter)
+    expected_counts = isinstance(expected, _COUNTING)
     actual, expected = plain(actual), plain(expected)
     if depth > DEPTH:
         raise GraderError(f"agree: the expected value is nested more than {DEPTH} deep; compare its parts instead.")

@@ -3,9 +3,12 @@
 import itertools
 import math
 import numbers
+from array import array
+from collections import Counter, UserString, deque
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import msgpack
@@ -23,7 +26,15 @@ from viva.replay.key_recording.recorded_values import Unrecordable, digest, pack
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder
-from viva.sandbox.guest.transport.value_types import AS_NUMBER, KEEP, TYPE_OF, VALUE_TYPES, ValueType, type_of
+from viva.sandbox.guest.transport.value_types import (
+    AS_NUMBER,
+    KEEP,
+    STAND_INS,
+    TYPE_OF,
+    VALUE_TYPES,
+    ValueType,
+    type_of,
+)
 from viva.sandbox.guest.values.plain_data import Plain
 
 SAMPLES: dict[type, list[Any]] = {
@@ -38,6 +49,17 @@ SAMPLES: dict[type, list[Any]] = {
     Decimal: [Decimal("1.10"), Decimal("-3")],
 }
 """Of every type different values."""
+STANDING_IN: dict[type, tuple[Any, Any]] = {
+    bytearray: (bytearray(b"ab"), b"ab"),
+    memoryview: (memoryview(b"ab"), b"ab"),
+    Counter: (Counter("aab"), {"a": 2, "b": 1}),
+    range: (range(1, 7, 2), [1, 3, 5]),
+    deque: (deque([1, 2]), [1, 2]),
+    array: (array("i", [1, 2]), [1, 2]),
+    SimpleNamespace: (SimpleNamespace(a=1), {"a": 1}),
+    UserString: (UserString("ab"), "ab"),
+}
+"""Of every type that stands for another a value, and how it arrives."""
 JUNK = [None, True, 1, -1, 0.5, "", "x", b"", b"x", [], [1], [1, 2], [1, 0], [0.5, 1], ["a", "b"], [[1], 2], [1, 2, 3]]
 
 
@@ -187,6 +209,53 @@ def test_other_content_under_a_tag_is_refused_or_makes_a_value_of_the_type() -> 
                     except wire.WireError:
                         continue
                     assert type(made) is of.kind
+
+
+def test_what_stands_for_another_type_arrives_as_that() -> None:
+    reader = Plain(lambda value: pytest.fail(f"{value!r} was kept"))
+    assert list(STANDING_IN) == [row.kind for row in STAND_INS]
+    with Rows() as row:
+        for of in STAND_INS:
+            with row(of.kind.__name__):
+                value, arrives = STANDING_IN[of.kind]
+                assert type(value) is of.kind
+                assert same(reader(value), arrives)
+
+
+def test_a_subclass_of_what_stands_for_another_type_is_not_asked() -> None:
+    reader = Plain(lambda value: pytest.fail(f"{value!r} was kept"))
+    with Rows() as row:
+        for kind in (Counter, deque):
+            with row(kind.__name__):
+                value, arrives = STANDING_IN[kind]
+                lying = type("Lying", (kind,), {})
+                made = lying(value)
+                for name in ("items", "keys", "__iter__", "__len__"):
+                    setattr(lying, name, Lies._lie)
+                assert same(reader(made), arrives)
+
+
+def test_what_stands_for_another_type_is_recorded_as_it_was_or_not_at_all() -> None:
+    with Rows() as row:
+        for of in STAND_INS:
+            value, _ = STANDING_IN[of.kind]
+            with row(of.kind.__name__):
+                if of.parts is None:
+                    with pytest.raises(Unrecordable):
+                        packed(value)
+                    continue
+                again = unpacked(packed([value]))
+                assert type(again[0]) is of.kind
+                assert again == [value]
+                assert digest("f", (value,), {}) == digest("f", tuple(again), {})
+                assert digest("f", (value,), {}) != digest("f", (STANDING_IN[of.kind][1],), {})
+
+
+def test_only_a_counter_counts_what_is_missing_as_zero() -> None:
+    assert [row.kind for row in STAND_INS if row.counts] == [Counter]
+    agree({"a": 1}, Counter(a=1, b=0))
+    with pytest.raises(Disagreement):
+        agree({"a": 1}, {"a": 1, "b": 0})
 
 
 def test_the_row_of_a_subclass_is_that_of_its_base() -> None:

@@ -5,12 +5,12 @@ import dataclasses
 import hashlib
 import struct
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
 
-from viva.sandbox.guest.transport.value_types import VALUE_TYPES
+from viva.sandbox.guest.transport.value_types import STAND_INS, VALUE_TYPES
 from viva.sandbox.guest.transport.wire import WireError, dump, load
 
 _TAG: Final = "\0viva"
@@ -88,6 +88,10 @@ def _made(value: Any) -> Any:
     return value
 
 
+def _is_exactly(kind: type, value: Any) -> bool:
+    return type(value) is kind
+
+
 def _is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
@@ -122,10 +126,16 @@ _RECORDS: Final[dict[str, _Form]] = {
         ),
         lambda name, fields, values: _record(name, fields)(*values),
     ),
-    "Counter": (lambda v: type(v) is collections.Counter, lambda v: (dict(v),), collections.Counter),
+    **{
+        row.kind.__name__: (partial(_is_exactly, row.kind), row.parts, row.made)
+        for row in STAND_INS
+        if row.parts is not None and row.made is not None
+    },
     "dict": (lambda v: isinstance(v, dict), lambda v: (dict(v),), dict),
-    "range": (lambda v: type(v) is range, lambda v: (v.start, v.stop, v.step), range),
 }
+
+
+_PARTS: Final = {row.kind: row.parts for row in STAND_INS if row.parts is not None}
 
 
 def _canonical(value: Any) -> Iterable[bytes]:
@@ -150,6 +160,8 @@ def _canonical(value: Any) -> Iterable[bytes]:
             yield from _canonical(item)
     elif kind is range:
         yield repr(value).encode()
+    elif kind in _PARTS:
+        yield from _canonical(_PARTS[kind](value))
     elif _is_dataclass(value):
         for field in dataclasses.fields(value):
             yield from _canonical(getattr(value, field.name))

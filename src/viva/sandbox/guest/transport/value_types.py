@@ -17,8 +17,7 @@ To add a type, add its row to `VALUE_TYPES`; no other module changes. For `datet
 
 Then add two values to `SAMPLES` in `tests/sandbox/guest/test_value_types.py`, which checks all that a row promises.
 
-A type that arrives as another one (a deque as a list, a path as a text) has its row in `BY_BASE` in `plain_data.py`.
-One that a key's record gives back as it was (a Counter, a range) has its row in `_RECORDS` in `recorded_values.py`.
+A type that arrives as another one, as a deque does as a list, gets a row in `STAND_INS` instead.
 
 The bytes on the wire are hostile. They can name a tag of this table and nothing else, so that no class of the sender's
 choice is ever made, and `made` has to refuse what passes a cap before it makes anything of that size.
@@ -28,7 +27,10 @@ How a value is compared and shown concerns the examiner alone; these columns lie
 
 from __future__ import annotations
 
+import array
+import collections
 import math
+import types
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Callable, Dict, Hashable, NamedTuple, Optional, Tuple
@@ -45,6 +47,7 @@ AS_NUMBER, AS_TEXT, AS_EQUAL = "number", "text", "equal"
 _DIGITS = 6
 _WHOLE = 1e12
 _LONG_BITS = 200
+_LONGEST_RANGE = 100_000
 _DECIMAL_DIGITS = 1_000
 """Digits and exponents up to which a decimal is compared exactly."""
 
@@ -90,6 +93,20 @@ class ValueType(NamedTuple):
     """Makes a hashable that two values of the type have in common exactly if they are the same value."""
     recorded: bool = True
     """Whether a key's answer of the type can be recorded, and a question with it be recognised."""
+
+
+class StandIn(NamedTuple):
+    """A type whose values arrive as values of another type."""
+
+    kind: type
+    plain: Callable[[Any], Any]
+    """Reads a value of the type, or of a subclass, by the type's own methods; returns KEEP where it is too long."""
+    parts: Optional[Callable[[Any], Tuple[Any, ...]]] = None
+    """Takes a value of exactly this type apart for a key's record; without it such values cannot be recorded."""
+    made: Optional[Callable[..., Any]] = None
+    """Makes the value again from its parts."""
+    counts: bool = False
+    """Whether a missing item is the same as one of 0."""
 
 
 def number(value: float) -> str:
@@ -253,5 +270,26 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         normal=_decimal_normal,
         recorded=False,
     ),
+)
+STAND_INS: Tuple[StandIn, ...] = (
+    StandIn(bytearray, plain=lambda value: bytes(memoryview(value))),
+    StandIn(memoryview, plain=lambda value: value.tobytes() if value.format == "B" else value.tolist()),
+    StandIn(
+        collections.Counter,
+        plain=lambda value: dict(dict.items(value)),
+        parts=lambda value: (dict(value),),
+        made=collections.Counter,
+        counts=True,
+    ),
+    StandIn(
+        range,
+        plain=lambda value: list(value) if len(value) <= _LONGEST_RANGE else KEEP,
+        parts=lambda value: (value.start, value.stop, value.step),
+        made=range,
+    ),
+    StandIn(collections.deque, plain=lambda value: list(collections.deque.__iter__(value))),
+    StandIn(array.array, plain=lambda value: array.array.tolist(value)),
+    StandIn(types.SimpleNamespace, plain=lambda value: dict(object.__getattribute__(value, "__dict__"))),
+    StandIn(collections.UserString, plain=lambda value: value.data),
 )
 TYPE_OF: Dict[type, ValueType] = {row.kind: row for row in VALUE_TYPES}

@@ -6,7 +6,6 @@ type. A subclass of float is read by float's own method, one of list by list's: 
 
 from __future__ import annotations
 
-import array
 import collections
 import collections.abc
 import dataclasses
@@ -15,13 +14,12 @@ import io
 import itertools
 import os
 import sys
-import types
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
 from ..transport.encoding import Deep
-from ..transport.value_types import CONTAINERS, KEEP, TYPE_OF, VALUE_TYPES
+from ..transport.value_types import CONTAINERS, KEEP, STAND_INS, TYPE_OF, VALUE_TYPES
 
 MOST_ITEMS = 10_000
 """The most items that are taken from an iterator; a longer one stays in the box, complete."""
@@ -80,7 +78,7 @@ class _Longer:
 
 
 def _reader(kind: type) -> Reader:
-    for base, reader in BY_BASE:
+    for base, reader in _BY_BASE:
         if issubclass(kind, base):
             return reader
     if issubclass(kind, _torch_class("torch", "Tensor")):
@@ -163,11 +161,7 @@ def _fields(value: Any) -> Dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def _range(value: Any) -> Any:
-    return list(value) if len(value) <= 10 * MOST_ITEMS else KEEP
-
-
-def _take_items(value: Any) -> Any:
+def _taken(value: Any) -> Any:
     iterator = iter(value)
     items = list(_islice(iterator, MOST_ITEMS + 1))
     return items if len(items) <= MOST_ITEMS else _Longer(_chain(items, iterator))
@@ -192,25 +186,19 @@ _MAPPINGS: List[Dict[Any, Any]] = [{}, collections.OrderedDict()]
 _VIEWS = tuple(type(view) for m in _MAPPINGS for view in (m.keys(), m.values(), m.items()))
 _EXACT = frozenset({*TYPE_OF, *CONTAINERS, np.ndarray})
 # The first base that fits decides: an Enum may also be an int, np.float64 is a float.
-BY_BASE: List[Tuple[Any, Reader]] = [
+_BY_BASE: List[Tuple[Any, Reader]] = [
     (enum.Enum, lambda value: object.__getattribute__(value, "_value_")),
     (np.ndarray, _array),
     (np.generic, _scalar),
     *((row.kind, row.exact) for row in VALUE_TYPES),
+    *((row.kind, row.plain) for row in STAND_INS),
     # A whole slice of a list or tuple gives an object of exactly that class.
-    (bytearray, lambda value: bytes(memoryview(value))),
-    (memoryview, lambda value: value.tobytes() if value.format == "B" else value.tolist()),
     (list, lambda value: list.__getitem__(value, slice(None))),
     (tuple, lambda value: tuple.__getitem__(value, slice(None))),
     (dict, _dict),
     (set, lambda value: set(set.__iter__(value))),
     (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
-    (range, _range),
-    (_VIEWS, _take_items),
-    (collections.deque, lambda value: list(collections.deque.__iter__(value))),
-    (array.array, lambda value: array.array.tolist(value)),
-    (types.SimpleNamespace, lambda value: dict(object.__getattribute__(value, "__dict__"))),
-    (collections.UserString, lambda value: value.data),
+    (_VIEWS, _taken),
     (os.PathLike, lambda value: os.fspath(value)),
 ]
 _BY_PROTOCOL: List[Tuple[Any, Reader]] = [
