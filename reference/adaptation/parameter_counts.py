@@ -14,7 +14,7 @@ def head_params(d: int, C: int) -> int:
     return d * C + C
 
 
-def prefix_params(l: int, d: int, C: int) -> int:  # the question's own letter
+def prefix_params(l: int, d: int, C: int) -> int:  # noqa: E741  # the question's own letter
     """Count l trainable vectors of d numbers before the word embeddings, and the head: l d + d C + C."""
     return l * d + head_params(d, C)
 
@@ -24,7 +24,7 @@ def dense_head_params(d: int, C: int) -> int:
     return d * d + d + head_params(d, C)
 
 
-def key_value_prefix_params(l: int, d: int, layers: int) -> int:
+def key_value_prefix_params(l: int, d: int, layers: int) -> int:  # noqa: E741
     """Count l keys and l values of d numbers in each layer, without a head (peft's PrefixTuning)."""
     return 2 * layers * l * d
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (the sentences stand as the student reads them, each on its line)
 """What a student reads: where, how far, which tolerance, which known mistake; one or two sentences."""
 
 from fractions import Fraction

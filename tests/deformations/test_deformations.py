@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import code_rewritten  # these register their deformations
-import files_and_folders
-import notebooks
+import code_rewritten  # noqa: F401  # these register their deformations
+import files_and_folders  # noqa: F401
+import notebooks  # noqa: F401
 import pytest
-import statements_in_the_way
+import statements_in_the_way  # noqa: F401
 from deformations import ALL, Deformation
 from hand_ins import HandIn, hand_in
 from many import ROOT, accepted, graded, lost

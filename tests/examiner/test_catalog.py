@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-import viva.grading  # numpy comes with it, and survives no second import within pytester's runs
+import viva.grading  # noqa: F401  # numpy comes with it, and survives no second import within pytester's runs
 from viva.examiner.catalog import catalog, exact, resolve
 from viva.model.errors import CourseError
 

@@ -22,7 +22,8 @@ from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
-from viva.grading.events import Listener, listening
+from viva.examiner.sinks import Sinks
+from viva.grading.events import Events, collecting
 from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.box_source import BoxSource

@@ -89,9 +89,9 @@ def _with_judgement(test: TestResult, judgement: Judgement | None) -> TestResult
     if judgement is None or not judgement.done or Status(exact.status) is not Status.NEEDS_REVIEW:
         return test
     points = Fraction(exact.points)
-    earned = min(judgement.earned, points)  # the test may be worth less than when it was marked
+    earned = min(judgement.earned, points)  # the test may be worth less than when the decision was made
     status = Status.of_points(earned, points)
-    marked: dict[str, Any] = {
+    changed: dict[str, Any] = {
         "status": status.value,
         "earned": str(earned),
         "cases": [],
@@ -99,10 +99,12 @@ def _with_judgement(test: TestResult, judgement: Judgement | None) -> TestResult
     }
     return test.model_copy(
         update={
-            "score": 0.0,  # its share of the total; `_with` makes it
+            "score": 0.0,  # its share of the total; `_with_tests` computes it
             "status": status.gradescope,
-            "output": escaping.terminal(_told(judgement, test.output), characters=_MOST_TOLD, lines=_MOST_TOLD),
-            "extra_data": exact.model_copy(update=marked),
+            "output": escaping.terminal(
+                _feedback(judgement, test.output), characters=_MOST_CHARACTERS, lines=_MOST_CHARACTERS
+            ),
+            "extra_data": exact.model_copy(update=changed),
         }
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
-from viva.model import Score, Status
+from viva.model import Score
 from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded
 from viva.pipeline.jobs import Job, Pool
@@ -59,7 +59,7 @@ class Summary:
     @property
     def grader_errors(self) -> int:
         """How many tests are not graded because something went wrong on the grader's side."""
-        return sum(entry.status is Status.GRADER_ERROR for score in self.scores.values() for entry in score.entries)
+        return sum(entry.status.is_fault for score in self.scores.values() for entry in score.entries)
 
     @property
     def exit_status(self) -> int:

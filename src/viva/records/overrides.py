@@ -202,7 +202,7 @@ def _decided(entry: Entry, by_hand: Override | None) -> Entry:
         return entry
     earned = min(by_hand.earned, entry.points)  # the test may be worth less by now
     status = Status.of_points(earned, entry.points)
-    said = f"Set by hand to {earned} of {entry.points} points."
+    message = f"Set by hand to {earned} of {entry.points} points."
     why = f"by {by_hand.by}, {by_hand.at}: {by_hand.why} (was {entry.status}, {entry.earned})"
     return replace(entry, status=status, earned=earned, cases=(Case("", status, earned, entry.points, message, why),))
 

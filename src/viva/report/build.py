@@ -32,7 +32,7 @@ class WrittenReport:
     """Submissions whose code could not be compared."""
 
 
-def write_report(  # the options are keyword-only
+def write_report(  # noqa: PLR0913  # the options are keyword-only
     marked: Sequence[ScoredAttempt],
     assignment: Assignment,
     folder: Path,

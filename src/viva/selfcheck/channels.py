@@ -58,7 +58,7 @@ def _by_descriptors(environment: Mapping[str, str], folder: Path, log: IO[bytes]
     control, wire = socket.socketpair(), socket.socketpair()
     theirs = [control[1].fileno(), wire[1].fileno()]
     try:
-        process = subprocess.Popen(  # this interpreter and a module of ours, without a shell
+        process = subprocess.Popen(  # noqa: S603  # this interpreter and a module of ours, without a shell
             [sys.executable, "-I", "-m", _MODULE, "fd", *map(str, theirs)],
             pass_fds=theirs,
             env=environment,
@@ -80,7 +80,7 @@ def _by_descriptors(environment: Mapping[str, str], folder: Path, log: IO[bytes]
 
 def _by_loopback(environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> LaunchedExaminer:
     with loopback.Listener() as listener:
-        process = subprocess.Popen(  # this interpreter and a module of ours, without a shell
+        process = subprocess.Popen(  # noqa: S603  # this interpreter and a module of ours, without a shell
             [sys.executable, "-I", "-m", _MODULE, "tcp", str(listener.port)],
             env=environment,
             cwd=folder,

@@ -97,7 +97,7 @@ def _warnings() -> Undo:
 
 
 def _folder() -> Undo:
-    here = os.getcwd()  # as os gives it back to chdir
+    here = os.getcwd()  # noqa: PTH109  # as os gives it back to chdir
     return lambda: os.chdir(here)
 
 

@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def _serve(control: socket.socket, questions: socket.socket, settings: ExaminerSettings) -> None:
-    import viva.examiner.fixtures.submission_fixture  # otherwise imported by the first fixture that needs it
+    import viva.examiner.fixtures.submission_fixture  # noqa: F401  # otherwise imported by the first fixture that needs it
     from viva.config import load_course
     from viva.examiner.pytest_session import NotStarted, Serving
 

@@ -69,9 +69,9 @@ def _kind(test: Entry, result: Entry | None) -> str:
         return OTHERS
     if result.status is Status.NEEDS_REVIEW:
         return WRITTEN
-    if came.status is Status.DEFERRED:
-        return TRAINING if "training" in came.needs and "gpu" not in came.needs else GPU
-    return OURS if came.status.is_open else ""
+    if result.status is Status.DEFERRED:
+        return TRAINING if "training" in result.needs and "gpu" not in result.needs else GPU
+    return OURS if result.status.is_open else ""
 
 
 def _points(part: LeftOut) -> str:

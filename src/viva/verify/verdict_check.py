@@ -43,14 +43,16 @@ def _differences(example: ExampleSubmission, score: Score) -> list[str]:
     trained = [e for e in score.entries if e.needs == ("training",)]
     if example.training is not None and not any(e.status.is_open for e in trained):
         won = sum((e.earned for e in trained), Fraction(0))
-        if won != known.training:
-            found.append(f"training got {_points(won)} points, expected {_points(known.training)} ({_lost(score)})")
-    if known.failing is not None:
-        wanted = set(known.failing)
-        compared = [e for e in score.entries if not e.needs or _speaks_of_training(wanted, score)]
-        left_out = {_short(e) for e in score.entries if e.status is Status.DEFERRED}
-        lost = {_short(e) for e in compared if e.status.is_lost}
-        if unknown := wanted - {_short(e) for e in score.entries}:
+        if won != example.training:
+            found.append(
+                f"training got {_points(won)} points, expected {_points(example.training)} ({_lost_tests(score)})"
+            )
+    if example.failing is not None:
+        wanted = set(example.failing)
+        compared = [e for e in score.entries if not e.needs or _covers_training(wanted, score)]
+        left_out = {_test_name(e) for e in score.entries if e.status is Status.DEFERRED}
+        lost = {_test_name(e) for e in compared if e.status.is_lost}
+        if unknown := wanted - {_test_name(e) for e in score.entries}:
             return [f"expected.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
         if lost - wanted:
             found.append(f"should pass but did not: {', '.join(sorted(lost - wanted))}")
@@ -108,7 +110,9 @@ def _read_by_student(score: Score) -> list[str]:
 
 def _lost_tests(score: Score) -> str:
     lost = [
-        f"{_short(e)} {e.status}{': ' + text if (text := _why(e)) else ''}" for e in score.entries if e.status.is_lost
+        f"{_test_name(e)} {e.status}{': ' + text if (text := _reason(e)) else ''}"
+        for e in score.entries
+        if e.status.is_lost
     ]
     return "; ".join(lost[:4]) + (f"; and {len(lost) - 4} more" if len(lost) > 4 else "") if lost else "nothing lost"
 

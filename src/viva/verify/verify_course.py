@@ -39,7 +39,7 @@ class Finding:
         return not self.complaints
 
 
-def verify(  # the options of `viva verify`, most of them keywords
+def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywords
     course: Course,
     assignments: Sequence[Assignment],
     tier: Tier,

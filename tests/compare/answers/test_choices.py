@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of answers, one group to a line)
 """Choices as students write them: sets of letters, true and false, words."""
 
 from fractions import Fraction

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of answers, one group to a line)
 """Numbers as students write them; the message never gives the expected one away."""
 
 from decimal import Decimal

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of answers, one group to a line)
 """Tables of 0 and 1 in every form that students hand in; each cell counts."""
 
 import time

@@ -45,7 +45,7 @@ class _Watch:
     def note(cls, path: Any) -> None:
         if isinstance(path, int):  # a descriptor, which was seen when it was opened
             return
-        where = os.path.abspath(os.fsdecode(path))  # what is asked for, before any link is followed
+        where = os.path.abspath(os.fsdecode(path))  # noqa: PTH100  # what is asked for, before any link is followed
         if not f"{where}{os.sep}".startswith(cls.allowed):
             cls.outside.append(where)
 

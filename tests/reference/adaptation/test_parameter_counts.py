@@ -38,7 +38,7 @@ def test_linear_head(d: int, C: int) -> None:
 
 
 @pytest.mark.parametrize(("l", "d", "C"), [(128, 768, 2), (1, 4, 2), (7, 16, 5)])
-def test_vectors_and_head(l: int, d: int, C: int) -> None:
+def test_vectors_and_head(l: int, d: int, C: int) -> None:  # noqa: E741
     assert prefix_params(l, d, C) == count(torch.nn.ModuleList([torch.nn.Embedding(l, d), torch.nn.Linear(d, C)]))
 
 
@@ -53,7 +53,7 @@ def test_heads_of_transformers(d: int, C: int) -> None:
 # peft asks for a property that transformers has renamed
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")
 @pytest.mark.parametrize(("l", "d", "layers"), [(3, 4, 1), (5, 8, 3)])
-def test_prompt_and_prefix_tuning_of_peft(l: int, d: int, layers: int) -> None:
+def test_prompt_and_prefix_tuning_of_peft(l: int, d: int, layers: int) -> None:  # noqa: E741
     """peft's PromptTuning is the course's prefix; its PrefixTuning has keys and values in every layer."""
     head = dense_head_params(d, 2)
     prompt = peft.PromptTuningConfig(task_type="SEQ_CLS", num_virtual_tokens=l)

@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "src"))
 
-from viva.sandbox.guest.lockdown import kernel_calls, kernel_namespaces, mounts
+from viva.sandbox.guest.lockdown import kernel_calls, kernel_namespaces, mounts  # noqa: E402
 
 ORDINARY_USER = 60000
 """Below the range that boxes take their users from."""

@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING, Final, Self
 import click
 
 from viva.cli.shared.error_text import short
-from viva.formats import escaping, executed_file
-from viva.formats.atomic_write import write_atomically
-from viva.model import Entry, Score, Tier
-from viva.model.errors import UsageError, VivaError
-from viva.model.grade_request import Graded
-from viva.pipeline.checkpoint_folder import folder_of, tidy
-from viva.pipeline.curve_files import write_class_curves, write_curves
-from viva.pipeline.local_pool import Job
-from viva.pipeline.result_bytes import around_the_name, marked, result, says
+from viva.formats import escaping
+from viva.model import Score, Tier
+from viva.pipeline.jobs import Job
 
 if TYPE_CHECKING:  # imported when there is something to show
     from viva.formats.terminal_table import Bar
@@ -96,129 +90,11 @@ class Progress:
 def show_summary(summary: "Summary", writer: "ResultsWriter", tier: Tier, *, as_student: bool) -> None:
     """Print the scores, where they were written, and what went wrong.
 
-    def _save_notebook(self, job: Job, graded: Graded) -> None:
-        """The executed notebook beside the result; one of an earlier run goes, for it belongs to another result.
-
-        Not where results are written into the submission itself: the next run would take it for the student's work.
-        """
-        path = self._targets[job.name].with_name(executed_file.FILE)
-        if not self.keeps_notebooks or not graded.finished or path.resolve().is_relative_to(job.path.resolve()):
-            return
-        if graded.notebook:
-            write_atomically(path, graded.notebook)
-        else:
-            with contextlib.suppress(OSError):  # it names the submission, so that nobody takes it for this one
-                path.unlink()
-
-    # --- called from the main thread
-
-    def done(self, job: Job, graded: Graded | Exception, decided: "Decided | None" = None) -> None:
-        """Keep and write a finished score; an error that concerns the whole course ends the run.
-
-        Args:
-            job: whose it is.
-            graded: how it came out.
-            decided: the score with what people decided; None where nobody keeps that.
-
-        Raises:
-            UsageError: the course is wrong: no other submission would fare better.
-        """
-        if isinstance(graded, UsageError):
-            raise graded
-        if isinstance(graded, Exception):
-            self._errors[job.name] = graded
-        else:
-            score = self._scores[job.name] = graded.score if decided is None else decided.score
-            self._remarks += [(job.name, remark) for remark in graded.remarks]
-            if job.name in self._targets:
-                try:
-                    self._save(job, score, result(graded.score) if decided is None else marked(decided), complete=True)
-                    self._save_notebook(job, graded)
-                    if (folder := self.checkpoints(job)) is not None:
-                        tidy(folder, graded, all_asked=self._all_asked)
-                except VivaError as error:
-                    self._errors[job.name] = error
-        if self._bar is not None:
-            self._bar.advance(None if isinstance(graded, Exception) else graded.score)
-
-    def known(self, job: Job, decided: "Decided", *, changed: bool) -> None:
-        """Take a score that was kept by an earlier run; its result is written where it is missing, or says another.
-
-        Args:
-            changed: whether a regrade or a person has changed the score since it was graded.
-        """
-        score = self._scores[job.name] = decided.score
-        self._known.add(job.name)
-        if job.name in self._targets and not says(self._targets[job.name], decided, changed=changed):
-            self._save(job, score, marked(decided), complete=True)
-        if self._bar is not None:
-            self._bar.advance()
-
-    def finish(self, *, as_student: bool) -> int:
-        """Print what was found; the exit status of the command."""
-        from viva.formats.terminal_table import print_class, print_score
-
-        shown = [(name, self._scores[name]) for name in self._order if name in self._scores]
-        scores = [score for _, score in shown]
-        if len(self._order) == 1 or as_student:
-            for score in scores:
-                print_score(score, as_student=as_student)
-        else:
-            many = len(scores) > LARGE and self._known
-            print_class([score for name, score in shown if name not in self._known] if many else scores)
-            tiers = {score.isolation.tier for score in scores} - {"none"} or {str(self._tier)}
-            click.echo(f"isolation {', '.join(sorted(tiers))}")
-            suites = {s.assignment: s.signature["suite"] for s in scores if "suite" in s.signature}
-            for name, kind in suites.items():
-                suite = f"{'a' if kind == 'unittest' else 'an'} {kind} suite"
-                click.echo(f"{name}: {suite}, which shares its process with the graded code and can be forged by it")
-        self._draw_class(scores)
-        self._say_where()
-        for name, remark in self._remarks:
-            click.echo(f"viva: {name}: {escaping.line(remark)}", err=True)
-        for name, error in self._errors.items():
-            click.echo(f"viva: {name}: {short(error)}", err=True)
-        ours = [e for e in self._errors.values() if not isinstance(e, UsageError)]
-        open_tests = sum(e.status.is_fault for s in scores for e in s.entries)
-        if open_tests:
-            what = "1 test is" if open_tests == 1 else f"{open_tests} tests are"
-            click.echo(f"viva: {what} still open because something went wrong on the grader's side.", err=True)
-        return 2 if ours or open_tests else (1 if self._errors else 0)
-
-    def points_of(self) -> dict[str, Fraction]:
-        """What the tests of each assignment add up to, as far as something of it was graded."""
-        return {score.assignment: score.points for score in self._scores.values()}
-
-    def _draw_class(self, scores: list[Score]) -> None:
-        """The spread of the training curves, where several submissions went into a folder."""
-        if self._output is None or len(self._order) < 2:
-            return
-        try:
-            self._curves = write_class_curves(self._output, scores) or self._curves
-        except UsageError as error:
-            self._errors["the curves of the class"] = error
-
-    def _say_where(self) -> None:
-        written = [path for name, path in self._targets.items() if name in self._scores and name not in self._errors]
-        if len(self._targets) == 1 and written:
-            click.echo(f"written: {written[0]}")
-        elif written:
-            click.echo(f"written: {len(written)} results, the first is {written[0]}")
-        if self._curves:
-            more = f" and {len(self._curves) - 1} more" if len(self._curves) > 1 else ""
-            click.echo(f"training curves: {self._curves[0]}{more}")
-
-
-def _named(job: Job) -> Path:
-    """What its result is called by: the submission's name in the class, else the path as it was given."""
-    return Path(job.attempt.name) if job.attempt is not None else job.path
-
-
-def target(output: Path, path: Path, count: int) -> Path:
-    """Where the result of one submission goes: FILE.json for one, DIR/<path as given>/results.json for several.
-
-    Raises:
-        UsageError: a file was given for several submissions.
+    Args:
+        summary: what the run came to.
+        writer: wrote the results.
+        tier: the isolation that was used, for a run that has no score to say it.
+        as_student: print exactly what students see.
     """
     from viva.formats.terminal_table import print_class, print_score
 

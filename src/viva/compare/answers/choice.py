@@ -32,7 +32,7 @@ _FEW: Final = 3
 
 def agree_choice(
     actual: Any,
-    expected: str | bool | Iterable[str],  # an answer, not a switch
+    expected: str | bool | Iterable[str],  # noqa: FBT001  # an answer, not a switch
     *,
     partial: bool = False,
     name: str = "your answer",
@@ -153,7 +153,7 @@ def _normal(text: str) -> str:
     return latin(plain_signs(text)).strip()
 
 
-def _read_expected(expected: str | bool | Iterable[str]) -> frozenset[str]:  # an answer, not a switch
+def _read_expected(expected: str | bool | Iterable[str]) -> frozenset[str]:  # noqa: FBT001  # an answer, not a switch
     if isinstance(expected, bool):
         return frozenset({str(expected).lower()})
     parts = [expected] if isinstance(expected, str) else list(expected)

@@ -177,7 +177,7 @@ def _ranges(variables: Mapping[str, tuple[float, float]] | Sequence[str]) -> dic
 
 def _points(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
     """Return whole points first, because they read well in a message; the same points every time."""
-    chance = random.Random(0)  # points at which formulas are compared, not secrets
+    chance = random.Random(0)  # noqa: S311  # points at which formulas are compared, not secrets
     points: list[Values] = []
     for count in range(_POINTS):
         point = {}

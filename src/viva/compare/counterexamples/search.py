@@ -267,8 +267,6 @@ def _difference_of_call(call: str, counter: CounterExample) -> Difference:
 def _where_raised(raised: StudentRaised) -> str:
     """Return where the student's code raised, and with what library, if that is known."""
     details = [f"{as_written(frame.file)}, line {frame.line}" for frame in raised.frames[-1:]]
-    if raised.missing_attribute is not None:
-        details.append(
-            f"graded with {as_written(raised.missing_attribute.where)}, which has no `{as_written(raised.missing_attribute.name)}`"
-        )
+    if (missing := raised.missing_attribute) is not None:
+        details.append(f"graded with {as_written(missing.where)}, which has no `{as_written(missing.name)}`")
     return f" ({'; '.join(details)})" if details else ""

@@ -22,7 +22,7 @@ _CHARACTERS: Final = 2000
 _MOST_LOG: Final = 1_000_000
 """Characters of the messages that are printed below."""
 _PLACE: Final = re.compile(r"^ {0,4}([^\s:,][^\n:,]{0,200}\.py), line (\d{1,7})\b", re.MULTILINE)
-"""A line of the student's traceback, as the message shows it; GitHub can show no line in a cell of a notebook."""
+"""A line of the student's traceback, as the message shows it; GitHub cannot show a line in a notebook cell."""
 Kind = Literal["error", "warning", "notice"]
 
 
@@ -52,7 +52,7 @@ def annotations(reports: Sequence[Report], make_token: Callable[[], str] = lambd
     a group of the log.
     """
     lines = [*_annotated(reports, "error"), *_annotated(reports, "warning")]
-    said = [part for report in reports for part in _messages(report)]
+    messages = [part for report in reports for part in _messages(report)]
     text = "".join(f"{line}\n" for line in lines)
     if messages:
         text += f"::group::Messages\n{stopped(chr(10).join(messages), make_token)}::endgroup::\n"

@@ -134,7 +134,7 @@ class Epochs:
         current_events().progress(", ".join(part for part in parts if part))
 
 
-def epochs(  # what authors may set, all but one by keyword
+def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
     n: int,
     *,
     budget_s: float,

@@ -65,7 +65,7 @@ class ExaminerProcess:
         """
         if self._sock is not None:
             return
-        self._log = tempfile.TemporaryFile()  # closed with the process
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
         ours = self._sock = self._launch(self._log)
         if self._stopped and self._process is not None:
             self._process.kill()

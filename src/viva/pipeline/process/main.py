@@ -189,7 +189,7 @@ def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
 
 def _serve_parent(sock: socket.socket, settings: ExaminerSettings) -> None:
     # Its fixture would import it in the middle of a class, when descriptors may be few.
-    import viva.examiner.fixtures.submission_fixture
+    import viva.examiner.fixtures.submission_fixture  # noqa: F401  # imported for later
     from viva.examiner.pytest_session import (
         NotStarted,
         Serving,

@@ -59,12 +59,12 @@ def reviewed(score: Score, marks: Mapping[str, CurrentDecision]) -> Score:
 def _reviewed(entry: Entry, decision: CurrentDecision | None) -> Entry:
     if decision is None or not entry.rubric or entry.status is not Status.NEEDS_REVIEW:
         return entry
-    if mark.judgement is None:
-        return _open(entry, mark.why_open) if mark.why_open and entry.cases else entry
-    earned = min(mark.judgement.earned, entry.points)  # the test may be worth less by now
+    if decision.judgement is None:
+        return _open(entry, decision.why_open) if decision.why_open and entry.cases else entry
+    earned = min(decision.judgement.earned, entry.points)  # the test may be worth less by now
     status = Status.of_points(earned, entry.points)
-    who = f"Marked with {earned} of {entry.points} points by {' and '.join(mark.by)}, {mark.at}."
-    return _said(entry, status, earned, mark.judgement.told, who)
+    who = f"Marked with {earned} of {entry.points} points by {' and '.join(decision.by)}, {decision.at}."
+    return _graded_by_hand(entry, status, earned, decision.judgement.told, who)
 
 
 def _open(entry: Entry, why: str) -> Entry:

@@ -13,7 +13,7 @@ from typing import Final
 from viva.formats import escaping
 from viva.formats.question_numbers import in_order
 from viva.model import Case, Entry
-from viva.model.attempt import Marked
+from viva.model.attempt import ScoredAttempt
 
 MOST_CLUSTERS: Final = 8
 """The maximum number of clusters of a test."""
@@ -69,9 +69,9 @@ def wrong_answers(marked: Sequence[ScoredAttempt]) -> list[WrongAnswers]:
             cases.
     """
     tests: dict[str, _Test] = {}
-    for one in marked:
-        for entry in one.score.entries:
-            if not entry.status.is_wrong or entry.rubric:  # what a marker writes is no answer of a program
+    for graded in marked:
+        for entry in graded.score.entries:
+            if not entry.status.is_wrong or entry.rubric:  # a marker's comment is not the answer of a program
                 continue
             test = tests.setdefault(entry.test_id, _Test(entry))
             test.students += 1

@@ -108,7 +108,7 @@ def _rendered(cell: Cell) -> "Markup":
 def _code(source: str) -> "Markup":
     from markupsafe import Markup
 
-    return Markup(sanitised(str(_highlighter()(escaping.terminal(source, **WHOLE)))))  # sanitised
+    return Markup(sanitised(str(_highlighter()(escaping.terminal(source, **WHOLE)))))  # noqa: S704  # sanitised
 
 
 @cache
@@ -152,12 +152,12 @@ def _display(shown: Mapping[str, str]) -> "Markup":
     from markupsafe import Markup
 
     for picture in _pictures(shown):
-        return Markup(sanitised(picture))  # sanitised
+        return Markup(sanitised(picture))  # noqa: S704  # sanitised
     if address := as_picture(shown.get("image/svg+xml", "")):
         return Markup('<img src="{}" alt="drawing in the notebook">').format(address)
     html = shown.get("text/html", "")
     if html and len(html) <= MOST_RENDERED:
-        return Markup(sanitised(escaping.terminal(html, **WHOLE)))  # sanitised
+        return Markup(sanitised(escaping.terminal(html, **WHOLE)))  # noqa: S704  # sanitised
     prose = shown.get("text/markdown", "")
     if prose and len(prose) <= MOST_RENDERED:
         return rendered(prose)

@@ -33,7 +33,7 @@ def as_html(text: str, *, keep: bool = False) -> str:
         UsageError: mistune is not installed.
     """
     try:
-        import mistune
+        import mistune  # noqa: F401
     except ImportError:
         raise UsageError("Reports need mistune: pip install 'viva[report]'.") from None
     return str((_keeping() if keep else _usual())(text))

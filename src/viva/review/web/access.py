@@ -40,7 +40,7 @@ class Access:
     as the person who ran the command. With a password there is no token, and people enter their own names.
     """
 
-    def __init__(  # all but the key are keyword-only
+    def __init__(  # noqa: PLR0913  # all but the key are keyword-only
         self,
         key: bytes,
         *,

@@ -100,7 +100,7 @@ def decision(context: Context, number: str, content_hash: str, note: str = "", n
 
 
 @router.post("/decide/{number}/{content_hash}")
-def decide(  # FastAPI fills each parameter from a form field
+def decide(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     context: Context,
     number: str,
     content_hash: str,

@@ -61,7 +61,7 @@ def one_answer(context: Context, number: str, content_hash: str, note: str = "")
 
 
 @router.post("/q/{number}/{content_hash}")
-def mark(  # FastAPI fills each parameter from a form field
+def mark(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     context: Context,
     number: str,
     content_hash: str,

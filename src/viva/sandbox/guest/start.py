@@ -8,9 +8,9 @@ import sys
 
 del sys.path[0]  # this folder: `import wire` must never find its `wire.py`
 
-import importlib
-import importlib.util
-import os
+import importlib  # noqa: E402
+import importlib.util  # noqa: E402
+import os  # noqa: E402
 
 
 def _load_package() -> None:

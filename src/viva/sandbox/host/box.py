@@ -11,15 +11,15 @@ from typing import Any, Final, Self
 import viva.sandbox.guest.transport.wire as wire
 from viva.model import Limits, Tier, system
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
-from viva.sandbox.host.box_resources import Handle
+from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import BoxOwner, Server
-from viva.sandbox.host.captured_output import Output, channel
+from viva.sandbox.host.captured_output import CapturedOutput, channel
 from viva.sandbox.host.exit_reason import reason_of
 from viva.sandbox.host.ready_message import ReadyMessage
 
-_HELLO_S: Final = 60.0
-_LAST_WORDS_S: Final = 2.0
-"""How long a box whose socket broke may take to end by itself, so that its own ending is reported."""
+_READY_S: Final = 60.0
+_OWN_END_S: Final = 2.0
+"""How long a box whose connection broke may take to end by itself, so that the reason it reports is used."""
 _LONGEST_S: Final = 7 * 24 * 3600.0
 """A week, used for "no limit": sockets accept no infinite timeout."""
 _REPLIES: Final = ("ok", "raised", "missing", "stop")
@@ -28,12 +28,20 @@ _REPLIES: Final = ("ok", "raised", "missing", "stop")
 class Box:
     """One student's process tree. Use from one thread at a time; different boxes from any threads."""
 
-    def __init__(self, fork_server: BoxOwner, handle: Handle, sock: socket.socket, output: Output, report: int) -> None:
-        self._fork_server, self._handle, self._socket, self._output = fork_server, handle, sock, output
+    def __init__(
+        self,
+        fork_server: BoxOwner,
+        resources: BoxResources,
+        sock: socket.socket,
+        output: CapturedOutput,
+        report: int,
+    ) -> None:
+        self._fork_server, self._resources, self._socket, self._output = fork_server, resources, sock, output
         self._report = report
         self._end_reason = ""
         """Why this process killed the box; empty if it did not."""
         self._closed = False
+        self._out_of_memory = False
         self.ready_message = ReadyMessage("none")
         self.polled_peak_mib = 0.0
         """The highest memory use that the watchdog has seen."""
@@ -46,7 +54,7 @@ class Box:
         cls,
         fork_server: BoxOwner,
         server: Server,
-        handle: Handle,
+        resources: BoxResources,
         limits: Limits,
         seed: int,
         gpu: Mapping[str, Any] | None = None,

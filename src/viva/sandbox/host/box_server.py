@@ -5,30 +5,32 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from viva.model import Tier
-from viva.sandbox.host.box_resources import Handle
+from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.limits.watchdog import Watchdog
 from viva.sandbox.host.reactor import Reactor
 
 
 class Server(Protocol):
-    """Makes the processes of boxes: a fork server, or fresh interpreters."""
+    """What makes the processes of boxes: a fork server, or fresh interpreters."""
 
     @property
     def alive(self) -> bool:
-        """Whether it can still make boxes."""
+        """Return whether it can still make boxes."""
 
     @property
     def lost(self) -> bool:
-        """Whether it ended though nobody here ended it."""
+        """Return whether it ended without being closed."""
 
-    def request(self, handle: Handle, policy: dict[str, Any], descriptors: Sequence[int]) -> socket.socket | None:
-        """Make one; see ForkServer.request. Our end of the wire where the box connects by itself."""
+    def request(
+        self, resources: BoxResources, policy: dict[str, Any], descriptors: Sequence[int]
+    ) -> socket.socket | None:
+        """Make one box; return the examiner's end of the connection if the box makes it itself, else None."""
 
-    def said(self) -> str:
-        """The last words of the server itself, in brackets."""
+    def last_line(self) -> str:
+        """Return the last line that the server itself printed, in brackets; empty if there is none."""
 
     def close(self) -> None:
-        """End all of it."""
+        """End the server and its boxes."""
 
 
 class BoxOwner(Protocol):
@@ -40,4 +42,4 @@ class BoxOwner(Protocol):
 
     @property
     def lost(self) -> bool:
-        """Whether it ended though nobody here ended it; its boxes ended with it."""
+        """Return whether it ended without being closed; its boxes ended with it."""

@@ -12,7 +12,7 @@ from viva.model import Limits, Tier, system
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
 from viva.sandbox.host.box import Box
-from viva.sandbox.host.box_resources import Handle
+from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import Server
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
@@ -52,7 +52,7 @@ class ForkServer:
             raise
 
     @classmethod
-    def start(  # keyword-only settings with defaults; most callers name two
+    def start(  # noqa: PLR0913  # keyword-only settings with defaults; most callers name two
         cls,
         tier: Tier,
         *,

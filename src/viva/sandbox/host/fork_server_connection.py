@@ -182,7 +182,7 @@ class ForkServerConnection:
 
 def _execute(python: str, channel: int, lifeline: int, output: int) -> subprocess.Popen[bytes]:
     """Start the supervisor of the fork server in its own session, so that Ctrl-C reaches only this process."""
-    return subprocess.Popen(  # the operator chose the interpreter; the arguments are numbers and a file of viva
+    return subprocess.Popen(  # noqa: S603  # the operator chose the interpreter; the arguments are numbers and a file of viva
         [python, "-s", str(START), "serve", str(channel), str(lifeline)],
         env=environment(),
         cwd="/",

@@ -45,7 +45,7 @@ def sweep_files() -> None:
     """Remove abandoned directories of boxes and canaries."""
     if not system.LOCKS_FOLDERS:
         return
-    for folder in _abandoned({tempfile.gettempdir(), "/dev/shm"}):  # only looked through; workdirs.py makes
+    for folder in _abandoned({tempfile.gettempdir(), "/dev/shm"}):  # noqa: S108  # only looked through; workdirs.py makes
         shutil.rmtree(folder, ignore_errors=True)
 
 

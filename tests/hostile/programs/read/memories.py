@@ -12,7 +12,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Span(ctypes.Structure):
-    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]  # noqa: RUF012
 
 
 def areas(pid):

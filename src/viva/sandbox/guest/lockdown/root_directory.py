@@ -8,7 +8,7 @@ from typing import Dict, Sequence
 from ..process.box_plan import in_box
 from . import kernel_calls, kernel_namespaces, mounts, visible_files
 
-WORK, SCRATCH, SHARED, ENGINE = "/box", "/tmp", "/dev/shm", "/box-engine"  # private mounts of each box
+WORK, SCRATCH, SHARED, ENGINE = "/box", "/tmp", "/dev/shm", "/box-engine"  # noqa: S108  # private mounts of each box
 """Folders in the box: the work directory, temporary files, shared memory, the guest package."""
 _PRIVATE = (WORK, SCRATCH, SHARED)
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -110,7 +110,7 @@ class RootDirectory:
         for path in self._shown:
             _bind(path, root + path)
         _bind(self._engine, root + ENGINE)
-        for place in ("/proc", SCRATCH, WORK, "/dev", SHARED, "/run", "/var/tmp", "/etc"):  # mount points
+        for place in ("/proc", SCRATCH, WORK, "/dev", SHARED, "/run", "/var/tmp", "/etc"):  # noqa: S108  # mount points
             os.makedirs(root + place, mode=0o755, exist_ok=True)
         for name in _DEVICES:
             os.close(os.open(f"{root}/dev/{name}", os.O_CREAT | os.O_CLOEXEC, 0o644))

@@ -34,6 +34,6 @@ def use(shell: Any) -> bool:
     if matplotlib is not None:
         matplotlib.use(BACKEND)
         backend = importlib.import_module(_MODULE)
-        matplotlib.interactive(True)  # matplotlib's own signature
+        matplotlib.interactive(True)  # noqa: FBT003  # matplotlib's own signature
         backend.configure_inline_support(shell, BACKEND)
     return True

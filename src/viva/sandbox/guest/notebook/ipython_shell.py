@@ -16,7 +16,7 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 from IPython.core import page, ultratb
-from IPython.core.completer import IPCompleter  # imported by InteractiveShell anyway: once, before forks
+from IPython.core.completer import IPCompleter  # noqa: F401  # imported by InteractiveShell anyway: once, before forks
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -53,7 +53,7 @@ class _Publisher(DisplayPublisher):
         else:
             self.outputs.display(data, metadata, display_id)
 
-    def clear_output(self, wait: bool = False) -> None:  # IPython's signature
+    def clear_output(self, wait: bool = False) -> None:  # noqa: FBT001, FBT002  # IPython's signature
         self.outputs.clear(wait=wait)
 
 

@@ -23,7 +23,7 @@ Case = Dict[str, Any]
 _MOST_CHARACTERS = 4000
 
 
-class test_case:  # the name that test files import
+class test_case:  # noqa: N801  # the name that test files import
     """The decorator of one case; its points and visibility are read elsewhere."""
 
     def __init__(self, name: Any = None, *_args: Any, **_kwargs: Any) -> None:

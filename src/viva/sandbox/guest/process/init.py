@@ -106,10 +106,10 @@ def _execute(plan: BoxPlan, rpc: int) -> NoReturn:
         file.write(json.dumps(dataclasses.asdict(plan)).encode())
     os.lseek(request, 0, os.SEEK_SET)
     for fd in (request, rpc):
-        os.set_inheritable(fd, True)  # a positional-only parameter
+        os.set_inheritable(fd, True)  # noqa: FBT003  # a positional-only parameter
     engine = ENGINE if plan.has_namespaces else plan.engine
     script = os.path.join(engine, "start.py")
-    os.execv(  # the interpreter of the fork server itself
+    os.execv(  # noqa: S606  # the interpreter of the fork server itself
         sys.executable, [sys.executable, "-s", script, "student", str(request), str(rpc)]
     )
 

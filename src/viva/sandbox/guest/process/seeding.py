@@ -19,7 +19,7 @@ _chdir = os.chdir
 class _Defaults:
     """The state in which every test begins: the state before any student code."""
 
-    filters: List[Any] = list(warnings.filters)  # this class has no instances
+    filters: List[Any] = list(warnings.filters)  # noqa: RUF012  # this class has no instances
     errstate = np.geterr()
     printing = np.get_printoptions()
 
@@ -62,7 +62,7 @@ def _reseed_torch(torch: Any, seed: int) -> None:
     torch.set_grad_enabled(True)
     torch.autograd.set_detect_anomaly(False)
     if torch.are_deterministic_algorithms_enabled():
-        torch.use_deterministic_algorithms(False)  # torch's own signature
+        torch.use_deterministic_algorithms(False)  # noqa: FBT003  # torch's own signature
     _Torch.threads = _Torch.threads or torch.get_num_threads()
     if torch.get_num_threads() != _Torch.threads:
         torch.set_num_threads(_Torch.threads)

@@ -181,7 +181,7 @@ def _rules(plan: BoxPlan) -> Tuple[List[landlock.Rule], List[landlock.Rule]]:
     optional = [(f"/dev/{name}", landlock.DEVICE) for name in ("null", "zero", "full", "random", "urandom")]
     optional += [(f"/proc/{name}", landlock.READ) for name in ("self", "cpuinfo", "meminfo", "stat")]
     if plan.fork or plan.has_namespaces:
-        optional.append(("/dev/shm", shared))  # a rule; no file is made there
+        optional.append(("/dev/shm", shared))  # noqa: S108  # a rule; no file is made there
     if plan.devices:
         rules += [(path, landlock.GPU) for path in plan.devices]
         optional += _FOR_CUDA

@@ -9,11 +9,11 @@ from typing import Iterable, Tuple
 
 from ..transport.control import FOLDER_PREFIX
 
-SHARED = ("/dev/shm", "/tmp", "/var/tmp")  # only cleaned
+SHARED = ("/dev/shm", "/tmp", "/var/tmp")  # noqa: S108  # only cleaned
 """Folders in which every user may write."""
 
 
-_MEMORY = "/dev/shm"  # mkdtemp makes the names
+_MEMORY = "/dev/shm"  # noqa: S108  # mkdtemp makes the names
 
 
 def make_base(tier: str, examiner: int) -> str:
@@ -33,7 +33,7 @@ def make_workdir(base: str, name: str, owner: int) -> Tuple[str, str]:
     """Make (work directory, directory for temporary files) of one box; `owner` -1 keeps the current user."""
     folder = os.path.join(base, name)
     os.mkdir(folder)
-    os.chmod(folder, 0o711)  # the box's user passes through, to its own folders
+    os.chmod(folder, 0o711)  # noqa: S103  # the box's user passes through, to its own folders
     pair = os.path.join(folder, "work"), os.path.join(folder, "tmp")
     for path in pair:
         os.mkdir(path, 0o700)
@@ -44,7 +44,7 @@ def make_workdir(base: str, name: str, owner: int) -> Tuple[str, str]:
 def open_to_all(path: str) -> None:
     """Let every user read a tree of viva's files."""
     for folder, _, files in os.walk(path):
-        os.chmod(folder, 0o755)  # the package is no secret, and the box's user must read it
+        os.chmod(folder, 0o755)  # noqa: S103  # the package is no secret, and the box's user must read it
         for name in files:
             os.chmod(os.path.join(folder, name), 0o644)
 

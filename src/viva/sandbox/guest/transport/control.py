@@ -31,7 +31,7 @@ def receive(control: socket.socket) -> Tuple[Dict[str, Any], List[int]]:
     """Receive the next packet; raises EOFError when the other side has ended."""
     packet, descriptors, flags, _ = socket.recv_fds(control, _LARGEST, _MOST_DESCRIPTORS)
     for fd in descriptors:
-        os.set_inheritable(fd, False)  # a positional-only parameter
+        os.set_inheritable(fd, False)  # noqa: FBT003  # a positional-only parameter
     if not packet:
         raise EOFError("the control socket was closed")
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):

@@ -96,10 +96,10 @@ class Decoder:
         return tuple(listed(content))
 
     def _set(self, content: Any) -> Any:
-        return set(_spread(listed(content)))
+        return set(_checked_keys(listed(content)))
 
     def _frozenset(self, content: Any) -> Any:
-        return frozenset(_spread(listed(content)))
+        return frozenset(_checked_keys(listed(content)))
 
     def _dict(self, content: Any) -> Dict[Any, Any]:
         listed(content)
@@ -167,9 +167,9 @@ def _nested_containers(container: Any) -> List[Any]:
     return []
 
 
-def _spread(keys: List[Any]) -> List[Any]:
-    """Keys that do not crowd on few hashes; unhashable ones raise TypeError, which the caller reports."""
-    if len(keys) > _CROWD:
+def _checked_keys(keys: List[Any]) -> List[Any]:
+    """Return `keys`, checked not to share few hashes; unhashable keys raise TypeError, which the caller reports."""
+    if len(keys) > _MOST_SAME_HASHES:
         hashes = sorted(map(hash, keys))
         if any(first == last for first, last in zip(hashes, hashes[_MOST_SAME_HASHES:])):
             raise WireError("keys that share their hashes")

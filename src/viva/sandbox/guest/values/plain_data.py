@@ -161,19 +161,19 @@ def _fields(value: Any) -> Dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def _taken(value: Any) -> Any:
+def _take_items(value: Any) -> Any:
     iterator = iter(value)
     items = list(_islice(iterator, MOST_ITEMS + 1))
     return items if len(items) <= MOST_ITEMS else _Longer(_chain(items, iterator))
 
 
 def _mapping(value: Any) -> Any:
-    keys = _taken(value)
+    keys = _take_items(value)
     return {key: value[key] for key in keys} if type(keys) is list else KEEP
 
 
 def _set(value: Any) -> Any:
-    items = _taken(value)
+    items = _take_items(value)
     return set(items) if type(items) is list else KEEP
 
 
@@ -198,7 +198,7 @@ _BY_BASE: List[Tuple[Any, Reader]] = [
     (dict, _dict),
     (set, lambda value: set(set.__iter__(value))),
     (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
-    (_VIEWS, _taken),
+    (_VIEWS, _take_items),
     (os.PathLike, lambda value: os.fspath(value)),
 ]
 _BY_PROTOCOL: List[Tuple[Any, Reader]] = [

@@ -72,7 +72,7 @@ def query() -> list[Reading]:
         return []
     command = [program, f"--query-gpu={_FIELDS}", "--format=csv,noheader,nounits"]
     try:
-        result = subprocess.run(  # nvidia-smi of the operator's PATH, with constant arguments
+        result = subprocess.run(  # noqa: S603  # nvidia-smi of the operator's PATH, with constant arguments
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -23,7 +23,7 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
         BoxUnavailable: The interpreter cannot be run.
     """
     try:
-        trial = subprocess.run(  # the operator chose the interpreter; the arguments are constant
+        trial = subprocess.run(  # noqa: S603  # the operator chose the interpreter; the arguments are constant
             [python, "-s", str(START), "detect"],
             env=environment(),
             cwd="/",

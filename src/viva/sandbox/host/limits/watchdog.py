@@ -10,7 +10,7 @@ import time
 from typing import Final, Protocol
 
 from viva.model import Limits
-from viva.sandbox.host.box_resources import Handle
+from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.reactor import Reactor
 
@@ -31,12 +31,12 @@ class Guarded(Protocol):
     """The most memory that the watchdog has seen."""
 
     @property
-    def handle(self) -> Handle:
-        """What belongs to the box outside of it."""
+    def resources(self) -> BoxResources:
+        """Return what belongs to the box outside of it."""
 
     @property
     def alive(self) -> bool:
-        """Whether the box can be asked; may still be True for a moment after it has died."""
+        """Return whether the box can be asked; may still be True for a moment after it has died."""
 
     def look_at_output(self) -> None:
         """Read what was printed where no selector can wait for it."""
@@ -58,8 +58,8 @@ class Watchdog:
         self._count = 0
 
     def guard(self, box: Guarded, limits: Limits) -> None:
-        """Watch a box until it is dismissed; one whose cgroup and mounts do all of it is left alone."""
-        if box.handle.cgroup and not box.handle.room:
+        """Watch a box until it is dismissed; a box whose cgroup and mounts enforce every limit is not watched."""
+        if box.resources.cgroup and not box.resources.folder:
             return
         with self._lock:
             self._guarded[box.resources.number] = (box, limits)
@@ -68,7 +68,7 @@ class Watchdog:
             self._reactor.every_tick(self._tick)
 
     def dismiss(self, box: Guarded) -> None:
-        """Stop watching; no reading of the box is under way when this returns."""
+        """Stop watching; when this returns, nothing of the box is being read."""
         with self._lock:
             self._guarded.pop(box.resources.number, None)
             self._next.pop(box.resources.number, None)
@@ -81,8 +81,8 @@ class Watchdog:
                 if pair and pair[0].alive:
                     self._check(*pair)
 
-    def _look(self, box: Guarded, limits: Limits) -> None:
-        handle = box.handle
+    def _check(self, box: Guarded, limits: Limits) -> None:
+        resources = box.resources
         box.look_at_output()
         first = resources.first
         family = processes.family(first) if first else []
@@ -97,8 +97,8 @@ class Watchdog:
             if files >= _MOST_FILES:
                 box.end_for("too many files")
 
-    def _weigh(self, box: Guarded, family: list[int], limit: int) -> None:
-        handle = box.handle
+    def _sample_memory(self, box: Guarded, family: list[int], limit: int) -> None:
+        resources = box.resources
         used = processes.held_bytes(family)
         if used > limit:
             used = processes.proportional_bytes(family, resources.uid.uid if resources.uid else None)
