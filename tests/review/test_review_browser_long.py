@@ -330,7 +330,7 @@ def test_a_request_is_noted_and_decided(browser: Any, url: str, tmp_path: Path) 
         page.goto(f"{server.origin}/appeals")
         assert "decided" in page.inner_text("ul.queue")
     with Records.open(url, Path()) as records:
-        standing = hand_grading.current_decisions(hand_grading.standing_rows(records, NAME))[hash_of(2), QUESTION]
+        standing = hand_grading.current_decisions(hand_grading.latest_rows(records, NAME))[hash_of(2), QUESTION]
     assert standing.judgement is not None
     assert standing.judgement.earned == earned(rubric().question(QUESTION), [_first_item()])  # type: ignore[arg-type]
 

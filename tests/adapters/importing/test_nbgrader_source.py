@@ -28,7 +28,7 @@ def test_kinds_and_points_of_cells(tmp_path: Path) -> None:
         "test_quiet",
         "test_words",
     ]
-    assert [c.grade_id for c in cells.values() if c.is_marked_by_a_person] == ["essay", "task"]
+    assert [c.grade_id for c in cells.values() if c.is_graded_by_hand] == ["essay", "task"]
     assert [c.grade_id for c in cells.values() if c.locked] == [
         *("setup", "test_total", "test_halves", "test_quiet", "test_words", "task"),
     ]

@@ -35,7 +35,7 @@ from viva.sandbox.guest.transport.value_types import (
     ValueType,
     type_of,
 )
-from viva.sandbox.guest.values.plain_data import Plain
+from viva.sandbox.guest.values.plain_data import PlainData
 
 SAMPLES: dict[type, list[Any]] = {
     type(None): [None],
@@ -98,7 +98,7 @@ def test_values_cross_and_are_what_they_were() -> None:
 
 
 def test_a_subclass_is_read_by_the_type_s_own_methods() -> None:
-    reader = Plain(lambda value: pytest.fail(f"{value!r} was kept"))
+    reader = PlainData(lambda value: pytest.fail(f"{value!r} was kept"))
     with Rows() as row:
         for of, value in samples():
             if of.kind in (type(None), bool):
@@ -212,7 +212,7 @@ def test_other_content_under_a_tag_is_refused_or_makes_a_value_of_the_type() -> 
 
 
 def test_what_stands_for_another_type_arrives_as_that() -> None:
-    reader = Plain(lambda value: pytest.fail(f"{value!r} was kept"))
+    reader = PlainData(lambda value: pytest.fail(f"{value!r} was kept"))
     assert list(STANDING_IN) == [row.kind for row in STAND_INS]
     with Rows() as row:
         for of in STAND_INS:
@@ -223,7 +223,7 @@ def test_what_stands_for_another_type_arrives_as_that() -> None:
 
 
 def test_a_subclass_of_what_stands_for_another_type_is_not_asked() -> None:
-    reader = Plain(lambda value: pytest.fail(f"{value!r} was kept"))
+    reader = PlainData(lambda value: pytest.fail(f"{value!r} was kept"))
     with Rows() as row:
         for kind in (Counter, deque):
             with row(kind.__name__):
