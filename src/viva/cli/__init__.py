@@ -1,1 +1,1 @@
-"""The commands: one thin file each; all work happens in the rooms below."""
+"""The commands, one small file each; the packages below do the work."""

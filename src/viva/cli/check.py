@@ -1,4 +1,4 @@
-"""`viva check [PATH]`: the public tests, on the student's own machine, kind and precise."""
+"""`viva check [PATH]`: run the public tests on the student's own machine."""
 
 import os
 import time
@@ -79,7 +79,7 @@ def _write(output: Path, score: Score) -> None:
 
 
 def _versions(path: Path, submission: Submission, watch: bool) -> Iterable[Submission]:
-    """The submission, and with `--watch` every later state of it."""
+    """Return the submission, and with `--watch` each later version of it."""
     if not watch:
         return [submission]
     from viva.selfcheck.watch import versions
@@ -88,7 +88,7 @@ def _versions(path: Path, submission: Submission, watch: bool) -> Iterable[Submi
 
 
 def _print_all(examiner: "ExaminerProcess", score: Score) -> None:
-    """Every test, and what was not run."""
+    """Print every test, and what was not run."""
     from viva.formats.terminal_table import print_score
     from viva.selfcheck.not_included import left_out, sentence
 
@@ -97,7 +97,7 @@ def _print_all(examiner: "ExaminerProcess", score: Score) -> None:
 
 
 def _print_changes(before: Score, now: Score) -> None:
-    """The tests that came out otherwise than before, and the total."""
+    """Print the tests whose outcome has changed, and the total."""
     from viva.formats.terminal_table import print_score
     from viva.selfcheck.watch import changed
 

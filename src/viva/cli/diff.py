@@ -1,4 +1,4 @@
-"""`viva diff A B`: what changed between two results, or between two folders of them."""
+"""`viva diff A B`: show what changed between two results, or between two folders of results."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -45,7 +45,7 @@ def command(before: Path, after: Path, verbose: bool, table: Path | None) -> int
 
 
 def _pairs(before: Path, after: Path) -> dict[str, tuple[Results | None, Results | None]]:
-    """Results that belong together, by their path below the two folders; None where one side has none.
+    """Return the results that belong together, by path below the two folders; None where one side has none.
 
     Raises:
         UsageError: a path does not exist, holds no result, or is a file where the other is a folder.
@@ -66,7 +66,7 @@ def _pairs(before: Path, after: Path) -> dict[str, tuple[Results | None, Results
 
 
 def _lines(each: Difference, *, verbose: bool) -> list[str]:
-    """What differs between two results of one submission, the total first; nothing if they say the same."""
+    """Return the differences between two results of one submission, the total first; empty if they agree."""
     old, new = each.before, each.after
     if old is None or new is None:
         only = "B" if old is None else "A"
@@ -98,7 +98,7 @@ def _change(points: Fraction) -> str:
 
 
 def _causes(old: Results, new: Results) -> list[str]:
-    """What may explain a difference: other bytes, another version of something the score was made with."""
+    """Return what may explain a difference: other bytes, or other versions of what the score was made with."""
     lines = []
     if old.extra_data.content_hash != new.extra_data.content_hash:
         lines.append("  the submission itself is not the same")

@@ -1,4 +1,4 @@
-"""`viva doctor`: which isolation this host offers, wall by wall, and what to install for more."""
+"""`viva doctor`: show which isolation layers this host offers, and what to install for more."""
 
 import importlib.metadata
 import os

@@ -1,4 +1,4 @@
-"""`viva explain RESULT TEST`: run one test on one submission again and show staff what was asked and answered."""
+"""`viva explain RESULT TEST`: run one test on one submission again and show staff each question and answer."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
 
 
 def _submission_of(result: Path) -> tuple[Path, str]:
-    """The submission's path, and the hash that was graded if `result` is a results.json."""
+    """Return the submission's path, and the hash that was graded if `result` is a results.json."""
     if result.suffix != ".json" or not result.is_file():
         return result, ""
     try:

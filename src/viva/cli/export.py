@@ -1,4 +1,4 @@
-"""`viva export RESULT… --to FORMAT`: results as other programs read them: CI systems, class rooms, pages."""
+"""`viva export RESULT… --to FORMAT`: write results for other programs: CI systems, classrooms, pages."""
 
 import datetime
 import os
@@ -12,7 +12,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.formats.folders import results_below
 from viva.model.errors import UsageError
 
-if TYPE_CHECKING:  # imported when there is something to export
+if TYPE_CHECKING:  # imported only when there is something to export
     from viva.formats.ci.public_view import Report
 
 _SEVERAL: Final = ("junit", "ctrf", "summary", "annotations")

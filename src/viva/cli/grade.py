@@ -95,7 +95,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where submissions are graded: on this machine, or on a cluster."""
+    """Where submissions are graded: on this machine or on a cluster."""
 
     tier: Tier
     gpus: Gpus
@@ -122,13 +122,13 @@ class Place:
 
     @property
     def has_gpu(self) -> bool:
-        """Whether tests that need a GPU get one."""
+        """Return whether tests that need a GPU get one."""
         return self.cluster.gpu if self.cluster is not None else bool(self.gpus.devices)
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """One `viva grade`, once all options are known to fit."""
+    """One run of `viva grade`, after its options have been checked against each other."""
 
     course: Course
     secret: bytes

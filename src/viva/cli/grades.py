@@ -1,4 +1,4 @@
-"""`viva grades ASSIGNMENT|DIR --to PLATFORM`: scores become marks, and go back to where the class is."""
+"""`viva grades ASSIGNMENT|DIR --to PLATFORM`: turn scores into grades and write them for a learning platform."""
 
 import datetime
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import line
 from viva.model.errors import UsageError
 
-if TYPE_CHECKING:  # imported when there are marks
+if TYPE_CHECKING:  # imported only when there are grades
     from viva.config import Assignment, Course
     from viva.formats.lms.fill import Filled
     from viva.formats.lms.lossless_csv import LosslessCsv
@@ -67,7 +67,7 @@ def command(
 
     Exit status: 0 every mark is in the file or said to be left out, 1 a mark has no row in EXPORT, or the command, the
     course or a file is wrong.
-    """
+    """  # noqa: D205  # click shows it as the help text, in one paragraph
     from viva.gradebook import final_grades, returned_grades
     from viva.gradebook.final_grades import unknown_exceptions, without_submitter
 
@@ -94,7 +94,7 @@ def command(
 def _class(
     course: "Course", what: Path, name: str | None, url: str | None, roster: Path | None, export: Path | None
 ) -> "tuple[list[ScoredAttempt], Assignment, list[Student]]":
-    """The scores, their assignment, and everybody who is known to be in the class."""
+    """Return the scores, their assignment, and everyone who is known to be in the class."""
     from viva.cli.shared.class_scores import assignment_meant, marked_below, marked_in_records, with_roster
 
     kept = assignment_meant(course, what, url)
@@ -113,7 +113,7 @@ def _class(
 def _of_assignment(
     course: "Course", marked: "Sequence[ScoredAttempt]", name: str | None
 ) -> "tuple[list[ScoredAttempt], Assignment]":
-    """The assignment that was named, or the only one that there are results of, and these."""
+    """Return the scores of the named assignment, or of the only one that has results, and the assignment."""
     names = sorted({each.score.assignment for each in marked})
     if name is None and len(names) > 1:
         raise UsageError(f"There are results of several assignments ({', '.join(names)}); say which with -a.")

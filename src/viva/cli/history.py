@@ -1,4 +1,4 @@
-"""`viva history STUDENT`: every score that a student ever had, when, by whom and why."""
+"""`viva history STUDENT`: show every score that a student has had, with time, author and reason."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -65,7 +65,7 @@ def _decided(assignment: str, each: "Override") -> str:
 
 
 def _reviewed(assignment: str, said: Iterable[Review]) -> Iterator[str]:
-    """A line for each mark of prose, each time it became another one; drafts and comments have none."""
+    """Yield a line for each change to the points of a written answer; drafts and comments have none."""
     before: dict[Place, tuple[object, ...]] = {}
     for row in said:
         now = (row.by, row.judgement.earned) if row.judgement.done else ()

@@ -1,4 +1,4 @@
-"""`viva import TOOL PATH --to DIR`: an assignment of another tool becomes a course of viva's."""
+"""`viva import TOOL PATH --to DIR`: convert another tool's assignments into a viva course."""
 
 import shlex
 from collections.abc import Callable

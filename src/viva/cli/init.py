@@ -1,4 +1,4 @@
-"""`viva init DIR`: an empty course that can be verified at once."""
+"""`viva init DIR`: make a new course that can be verified at once."""
 
 import secrets
 import shlex
@@ -19,7 +19,7 @@ def command(folder: Path) -> int:
         raise UsageError(f"{folder} is not empty; give a new folder, so that nothing of yours is overwritten.")
     with resources.as_file(resources.files("viva.cli") / "templates" / "course") as template:
         shutil.copytree(template, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "gitignore").rename(folder / ".gitignore")  # a package leaves files that begin with a dot behind
+    (folder / "gitignore").rename(folder / ".gitignore")  # the package leaves out files whose names begin with a dot
     (folder / ".secret").write_text(secrets.token_hex(32) + "\n", "utf-8")
     (folder / ".secret").chmod(0o600)
     click.echo(f"{folder}: a course with one assignment, `first_steps`. Next:")

@@ -1,4 +1,4 @@
-"""`viva`: finds the command and turns errors into one sentence and an exit status (0 done, 1 usage, 2 ours)."""
+"""`viva`: find the command; turn errors into one sentence and an exit status (0 done, 1 usage, 2 viva's own fault)."""
 
 import contextlib
 import errno
@@ -46,14 +46,14 @@ COMMANDS: Final = {
 
 
 class Commands(click.Group):
-    """Imports a command when it is called: `viva check` must not pay for the rest."""
+    """Imports a command only when it is called, so that `viva check` does not pay for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the table: what people do most comes first."""
+        """Return the commands in the order of the table: the most used come first."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, None if there is none."""
+        """Return the command of that name, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
@@ -68,7 +68,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Say what was meant when a command does not exist."""
+        """Suggest the closest command if the given one does not exist."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             import difflib
 
@@ -91,17 +91,17 @@ def cli() -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run a command as a program: a terminal that closes and a scheduler that ends us are treated as Ctrl-C."""
+    """Run a command as a program; treat a closed terminal and a scheduler's signal to stop like Ctrl-C."""
     if argv is None:
         mend()
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # Windows has but the first
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # Windows has only the first
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # keep what nohup has set
             signal.signal(number, _stop)
     sys.exit(run(argv))
 
 
 def run(argv: list[str] | None = None) -> int:
-    """Run a command and return its exit status; whatever goes wrong is one sentence on standard error."""
+    """Run a command and return its exit status; report every error in one sentence on standard error."""
     from viva.model.errors import GraderError, VivaError
 
     arguments = sys.argv[1:] if argv is None else argv
@@ -133,7 +133,7 @@ def run(argv: list[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    """The exit status of the command; not click's own `main`, which has its own sentences for what goes wrong."""
+    """Return the exit status of the command; click's own `main` would report errors in its own words."""
     try:
         with cli.make_context("viva", list(arguments)) as context:
             return int(cli.invoke(context) or 0)
@@ -142,7 +142,7 @@ def _invoke(arguments: list[str]) -> int:
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal that asks us to end, at the place where Ctrl-C would be."""
+    """A request to stop, raised where Ctrl-C would raise KeyboardInterrupt."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -154,15 +154,15 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 def _sentence(error: click.ClickException) -> str:
-    """What is wrong with the command line, and where its options are listed."""
+    """Return what is wrong with the command line, and how to list its options."""
     text = error.format_message()
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else "viva"
     return f"{text if text.endswith('.') else f'{text}.'} `{command} --help` lists what there is."
 
 
 def _without_output(error: OSError) -> int:
-    """Nobody reads our output any more (`viva … | head`), or it cannot be written."""
-    with contextlib.suppress(OSError):  # what is still buffered would fail once more when Python ends
+    """Return the exit status for output that cannot be written or that no program reads any more (`viva … | head`)."""
+    with contextlib.suppress(OSError):  # buffered output would fail again when Python exits
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno == errno.EPIPE:
         return 128 + _SIGPIPE
@@ -171,7 +171,7 @@ def _without_output(error: OSError) -> int:
 
 
 def _own_fault(error: Exception) -> int:
-    """A bug of ours is told in a sentence as well; with VIVA_TRACEBACK set, in full."""
+    """Report a bug of viva in one sentence, or in full if VIVA_TRACEBACK is set."""
     if in_full():
         raise error
     place = traceback.extract_tb(error.__traceback__)[-1]

@@ -17,7 +17,7 @@ from viva.model.errors import UsageError
 from viva.model.score import Curve
 from viva.pipeline.curve_files import write_class_curves, write_curves
 
-if TYPE_CHECKING:  # imported when there is something to merge
+if TYPE_CHECKING:  # imported only when there is something to merge
     from viva.formats.results_json import Results
 
 
@@ -68,7 +68,7 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
 
 @dataclass(slots=True)
 class _Told:
-    """What there is to say about one result."""
+    """What merging one submission's results did."""
 
     results: "Results"
     taken: int = 0
@@ -77,7 +77,7 @@ class _Told:
 
 @dataclass(slots=True)
 class _Result:
-    """The passes over one submission, the first one's file first."""
+    """The passes over one submission, with the first one's file first."""
 
     paths: Sequence[Path]
 
@@ -107,7 +107,7 @@ class _Result:
         return told
 
     def rescue(self, target: Path) -> None:
-        """Where the passes do not belong together, a new folder still gets the first one, as it is."""
+        """Copy the first pass to a new folder, unchanged, when the passes do not belong together."""
         from viva.formats.results_json import load_results
 
         if not target.exists():
@@ -118,7 +118,11 @@ class _Result:
             write_atomically(target, self.paths[0].read_bytes())
 
     def _check(self, target: Path, merged: "Results") -> None:
-        """What `target` holds, if it is none of the passes, must be in what takes its place."""
+        """Check that the merged result keeps every score that `target` holds, unless `target` is one of the passes.
+
+        Raises:
+            UsageError: `target` is the result of another submission, or holds a score that would be lost.
+        """
         from viva.formats.results_json import load_results
 
         if not target.is_file() or any(path.exists() and path.samefile(target) for path in self.paths):
@@ -134,7 +138,7 @@ class _Result:
 
 
 def _draw(target: Path, results: "Results") -> list[Score]:
-    """Write the curves beside a merged result, as `viva grade` does; what they belong to, if there are any."""
+    """Write the curves next to a merged result, as `viva grade` does; return its score if there are any curves."""
     exact = results.extra_data
     curves = tuple(
         Curve(c.test_id, c.name, tuple(c.values), tuple((t.epoch, t.value) for t in c.thresholds))

@@ -1,4 +1,4 @@
-"""`viva new-test NUMBER [FUNCTION]`: a test's skeleton from the signature of the key's function."""
+"""`viva new-test NUMBER [FUNCTION]`: write a test's skeleton from the signature of the key's function."""
 
 import ast
 import difflib
@@ -96,7 +96,7 @@ def _draw(annotation: str) -> str:
 
 
 def _unasked(assignment: Assignment, signatures: dict[str, ast.FunctionDef]) -> str:
-    """The one function of the key that no test asks.
+    """Return the one function of the key that no test calls.
 
     Raises:
         UsageError: there is none, or there are several.
@@ -110,10 +110,10 @@ def _unasked(assignment: Assignment, signatures: dict[str, ast.FunctionDef]) -> 
 
 
 def _signatures(key: Path, root: Path) -> dict[str, ast.FunctionDef]:
-    """The functions of the key by the name that students use: its own, and those it imports from `reference`.
+    """Return the key's functions by the names that students use: its own, and those it imports from `reference`.
 
     Raises:
-        CourseError: the key, or what it imports, is missing or no Python.
+        CourseError: the key, or what it imports, is missing or is not valid Python.
     """
     found: dict[str, ast.FunctionDef] = {}
     for node in _parsed(key).body:

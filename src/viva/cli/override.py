@@ -1,4 +1,4 @@
-"""`viva override SUBMISSION TEST POINTS`: a person decides about one test; kept with author and reason."""
+"""`viva override SUBMISSION TEST POINTS`: set a test's points by hand; the decision is kept with author and reason."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`viva pack [PATH]`: the archive to hand in, checked before it is written, and an account of what is in it."""
+"""`viva pack [PATH]`: check and write the archive to submit, and list what is in it."""
 
 import hashlib
 import os
@@ -44,7 +44,7 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     course = open_course(course_dir, released=True)
     chosen_by_hand = course.assignment(assignment) if assignment else None
     path = path or Path()
-    if (target := chosen_by_hand) is None:  # recognised by all that may be the work
+    if (target := chosen_by_hand) is None:  # recognised by every file that may belong to the submission
         target = choose_assignment(course, None, Submission(str(path), _gather(path, None)[1], ""))
     chosen, files = _gather(path, target)
     data = archive(files)
@@ -63,10 +63,10 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
 
 
 def _gather(path: Path, assignment: "Assignment | None") -> "tuple[ChosenFiles, tuple[File, ...]]":
-    """The files of the folder that are handed in; without an assignment, those that any might ask for.
+    """Return the files of the folder to submit; without an assignment, those that any assignment might ask for.
 
     Raises:
-        UsageError: there is nothing to hand in, or a file cannot be read.
+        UsageError: there is nothing to submit, or a file cannot be read.
     """
     from viva.config import SubmissionFiles
     from viva.selfcheck.packing.choosing import ExpectedFiles, choose, expected_files
@@ -95,7 +95,7 @@ def _gather(path: Path, assignment: "Assignment | None") -> "tuple[ChosenFiles, 
 
 
 def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -> "Score":
-    """The public tests on the archive itself, as grading opens it.
+    """Run the public tests on the archive itself, opened as grading opens it, and return the score.
 
     Raises:
         UsageError: it cannot be graded.
@@ -129,7 +129,7 @@ def _tell(chosen: "ChosenFiles", files: tuple[File, ...], findings: list[str]) -
     if reasons:
         click.echo("Left out:")
     for why, paths in sorted(reasons.items()):
-        named = len(paths) if paths == chosen.secrets else _NAMED  # every secret is named
+        named = len(paths) if paths == chosen.secrets else _NAMED  # list every secret
         more = f" and {len(paths) - named} more" if len(paths) > named else ""
         click.echo(f"  {line(why)}: {', '.join(line(path) for path in sorted(paths)[:named])}{more}")
     if findings:

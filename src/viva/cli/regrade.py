@@ -1,4 +1,4 @@
-"""`viva regrade A`: what would change if the class were marked by the tests as they are now; then apply or discard."""
+"""`viva regrade A`: show what would change if the tests as they are now graded the class; then apply or discard."""
 
 import os
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.open_records import open_records
 
-if TYPE_CHECKING:  # SQLAlchemy comes with it, which may not be installed
+if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
     from viva.records import Records
     from viva.records.proposals import Change
     from viva.records.store import Reason, StoredScore
@@ -75,7 +75,7 @@ def command(
         raise UsageError("Say one of --show, --apply and --discard.")
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
-        reason = who.reason()  # what it is made of comes with the records
+        reason = who.reason()  # its class is imported with the records
         from viva.cli.shared.proposal_display import gain, show
         from viva.records.overrides import ByHand
         from viva.records.proposals import decide, pending_proposal
@@ -101,7 +101,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a regrade marks with."""
+    """What a regrade grades with: the assignment as it is now, the options and the GPUs."""
 
     course: Course
     assignment: Assignment
@@ -112,7 +112,7 @@ class Run:
 
     @classmethod
     def of(cls, course: Course, assignment: Assignment, training: bool, gpu_wish: str) -> Self:
-        """The assignment as it is now."""
+        """Return the run for the assignment as it is now."""
         from viva.records.grading_identity import made_with
 
         options = GradeOptions(training=training, call_log=True)
@@ -120,7 +120,7 @@ class Run:
         return cls(course, assignment, course.secret(os.environ), options, choose_gpus(gpu_wish), made)
 
     def identity(self, kept: "StoredScore") -> str:
-        """What `viva grade` will look for, so that it does not grade this once more."""
+        """Return the identity that `viva grade` looks for, so that it does not grade this submission again."""
         from viva.records.grading_identity import identity_of
 
         hashed, gpu = kept.scored.score.content_hash, bool(self.gpus.devices)
@@ -128,14 +128,14 @@ class Run:
 
 
 class Choice:
-    """Which changes a person has chosen."""
+    """The changes that a person selected."""
 
     def __init__(self, students: tuple[str, ...], tests: tuple[str, ...], refused: "Callable[[Change], bool]") -> None:
         self._students = students
         self._tests, self._refused = set(tests), refused
 
     def __call__(self, change: "Change") -> bool:
-        """Whether this is one of them."""
+        """Return whether the change was selected."""
         attempt = change.kept.scored.attempt
         if self._students and not any(attempt.is_called(name) for name in self._students):
             return False
@@ -146,7 +146,7 @@ class Choice:
 
 
 def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reason: "Reason") -> None:
-    """Mark the class again and keep what would change as a proposal; what stays as it was is kept at once."""
+    """Grade the class again and keep the changes as a proposal; scores that did not change are kept at once."""
     from viva.pipeline.local_pool import LocalPool
     from viva.pipeline.process.settings import BoxOptions
     from viva.pipeline.regrading import Regrade, differs

@@ -1,4 +1,4 @@
-"""`viva release A`: what students get (`--to DIR`), and the autograder of a platform (`--for gradescope`)."""
+"""`viva release A`: write what students get (`--to DIR`), or a platform's autograder (`--for gradescope`)."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""`viva report ASSIGNMENT|DIR`: a class in one page and one table; with `--feedback` a page for each student."""
+"""`viva report ASSIGNMENT|DIR`: report a class on one page and in one table; `--feedback` adds a page per student."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,7 +52,7 @@ def command(
     Only kept scores hold what hidden tests found.
 
     Exit status: 0 written, 1 the scores cannot be read or the report not be written.
-    """
+    """  # noqa: D205  # click shows it as the help text, in one paragraph
     from viva.cli.shared.class_scores import assignment_meant, marked_in_records, missing, with_roster
     from viva.report.build import write_report
     from viva.report.feedback.executed_notebooks import ExecutedNotebooks
@@ -91,7 +91,7 @@ def command(
 
 
 def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":
-    """The results below a folder that are of one assignment, and its name."""
+    """Return the results of one assignment below a folder, and the assignment's name."""
     from viva.report.load_results import attempts_below
 
     results = attempts_below(folder, submissions)

@@ -1,4 +1,4 @@
-"""`viva review ASSIGNMENT|DIR`: written answers are marked in the browser, with the rubric, question by question."""
+"""`viva review ASSIGNMENT|DIR`: grade written answers in the browser, with the rubric, question by question."""
 
 import contextlib
 import importlib.util
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from viva.review.queue import ReviewQueue
 
 _LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
-_PASSWORD: Final = "VIVA_REVIEW_PASSWORD"
+_PASSWORD: Final = "VIVA_REVIEW_PASSWORD"  # noqa: S105  # the name of an environment variable
 _SHOWN: Final = 10
 """Results that are named of those that could not be brought up to date."""
 
@@ -79,7 +79,7 @@ def command(
     Ctrl-C stops.
 
     Exit status: 0 stopped, or the table written or read, 1 the answers cannot be read or the pages not be served.
-    """
+    """  # noqa: D205  # click shows it as the help text, in one paragraph
     if export is not None and table is not None:
         raise UsageError("Say one of --export and --import.")
     course = open_course(course_dir)
@@ -118,10 +118,10 @@ def command(
 
 @contextlib.contextmanager
 def desk_for(course: "Course", what: Path, url: str | None, assignment: str | None) -> "Iterator[ReviewQueue]":
-    """The desk on which it is marked, and at the end what could not be brought up to date.
+    """Yield the queue of answers; at the end, report the results that could not be brought up to date.
 
     Raises:
-        UsageError: there is nothing to mark, or it cannot be read.
+        UsageError: there is nothing to grade, or it cannot be read.
     """
     from viva.cli.shared.class_scores import assignment_meant
     from viva.review.open_queue import queue_of_folder, queue_of_records
@@ -133,7 +133,7 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
         with open_records(course, url) as records, queue_of_records(course, kept, records) as desk:
             yield desk
         return
-    results_below(what)  # before anything is made there
+    results_below(what)  # raises before any file is made there
     place = url or course.records
     with (
         records_at(place, course.root) if place else folder_records(what) as records,
@@ -148,7 +148,7 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
 
 
 def _with_table(desk: "ReviewQueue", export: Path | None, table: Path | None, marker: str, round: int) -> str:
-    """Write the marks as a table, or take them from one; a sentence about it."""
+    """Write the grades as a table, or read them from one; return a sentence about it."""
     from viva.review import round_csv
     from viva.review.leases import Marker
     from viva.review.spreadsheet_cells import MOST_BYTES
@@ -157,14 +157,14 @@ def _with_table(desk: "ReviewQueue", export: Path | None, table: Path | None, ma
     if export is not None:
         write_atomically(export, round_csv.export_csv(desk, round))
         return f"written: {export}"
-    assert table is not None  # one of the two was said
+    assert table is not None  # one of the two options was given
     with table.open("rb") as file:
         taken = round_csv.import_csv(desk, Marker(marker, round), file.read(MOST_BYTES + 1))
     return f"{taken} {'mark' if taken == 1 else 'marks'} taken from {table}"
 
 
 def _need_libraries() -> None:
-    """Say what is missing before an address is printed; nothing is imported for it."""
+    """Report missing libraries before an address is printed, without importing any."""
     missing = next((name for name in _LIBRARIES if importlib.util.find_spec(name) is None), None)
     if missing is not None:
         raise MissingLibrary(f"`viva review` needs the module `{missing}`: pip install 'viva[review]'.")
@@ -180,10 +180,10 @@ def _marker(by: str) -> str:
 
 
 def _about(course: "Course", what: Path, records_url: str | None, assignment: str | None) -> str:
-    """What is marked, in a text that is the same for each run of it.
+    """Return a text that identifies what is graded; it is the same for each run.
 
     Raises:
-        UsageError: there is no such folder or assignment, or nobody says where its scores are kept.
+        UsageError: there is no such folder or assignment, or the course does not say where its scores are kept.
     """
     from viva.cli.shared.class_scores import assignment_meant
 
@@ -194,7 +194,7 @@ def _about(course: "Course", what: Path, records_url: str | None, assignment: st
 
 
 def _password(host: str | None) -> str | None:
-    """The password where other machines are let in; never from the command line, which everybody can list."""
+    """Return the password if other machines may connect; it is never an option, because every user can list those."""
     from viva.review.web.listening import is_loopback
 
     if is_loopback(host):

@@ -1,4 +1,4 @@
-"""`viva shell SUBMISSION`: a Python prompt from which the submission can be asked, as a test would."""
+"""`viva shell SUBMISSION`: open a Python prompt that asks the submission as a test would."""
 
 import code
 import sys
@@ -21,22 +21,22 @@ from viva.examiner.outcome import describe
 from viva.formats.escaping import terminal
 from viva.model.errors import BoxError, StudentRaised, VivaError
 
-if TYPE_CHECKING:  # imported with the rest when the prompt is opened
+if TYPE_CHECKING:  # imported only when the prompt is opened
     from viva.examiner.boxes.box_session import BoxSession
 
 
 class Prompt(code.InteractiveConsole):
-    """Python's own prompt, where what the submission does wrong is told as a student would read it."""
+    """Python's own prompt, with the submission's errors in the words that a student reads."""
 
     def __init__(self, names: dict[str, Any], session: "BoxSession") -> None:
         super().__init__(names)
         self._session = session
 
     def showtraceback(self) -> None:
-        """Say an error of the submission or its box in words; others as Python does."""
+        """Print an error of the submission or its box in words, and others as Python does."""
         error = sys.exception()
         if isinstance(error, KeyboardInterrupt):
-            self._session.close()  # its answer may still come, and would be taken for that to the next question
+            self._session.close()  # a late answer would be taken for the answer to the next question
             self.write("\nStopped; the submission is loaded again when it is asked next.\n")
         elif isinstance(error, VivaError):
             self.write(terminal(describe(error) if isinstance(error, StudentRaised) else str(error)) + "\n")

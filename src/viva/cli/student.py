@@ -1,4 +1,4 @@
-"""`viva student export|delete|anonymise`: what a student may ask for, and a copy of the records without names."""
+"""`viva student export|delete|anonymise`: what students may ask for, and a copy of the records without names."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ from viva.pipeline.open_records import open_records
 
 @click.group("student", no_args_is_help=False)
 def command() -> None:
-    """What the records hold about one student: hand it over, or take it away; or copy them without names."""
+    """What the records hold about one student: hand it over, or take it away; or copy them without names."""  # noqa: D401  # help text
 
 
 @command.command("export", short_help="Everything that is kept of one student, as JSON.")

@@ -1,4 +1,4 @@
-"""`viva submissions PATH`: what a platform exported, as it is understood: who handed in what, and who did not."""
+"""`viva submissions PATH`: show a platform's export as viva reads it: who submitted what, and who did not."""
 
 import os
 import tempfile

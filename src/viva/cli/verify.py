@@ -1,4 +1,4 @@
-"""`viva verify [ASSIGNMENT]`: prove that the graders give every known submission what it should get."""
+"""`viva verify [ASSIGNMENT]`: check that every known submission gets the score that it should get."""
 
 import os
 import sys
@@ -90,7 +90,7 @@ def command(
 
 
 def _tell(assignment: Assignment, findings: "Sequence[Finding]", tier: Tier, *, verbose: bool) -> bool:
-    """Print what does not hold, or everything, and how much it is; True if all of it holds."""
+    """Print what was not graded as expected, or everything, and the counts; return True if all was as expected."""
     for finding in findings:
         if finding.is_mutant and not finding.holds:
             click.echo("\n".join(finding.complaints))
@@ -110,7 +110,7 @@ def _tell(assignment: Assignment, findings: "Sequence[Finding]", tier: Tier, *, 
 
 
 def _left_out(findings: "Sequence[Finding]") -> str:
-    """How many tests were not run, and how many verdicts wait for them."""
+    """Return how many tests were not run, and how many expected verdicts depend on them."""
     key = next((finding.score for finding in findings if finding.what == "key"), None)
     deferred = [entry for entry in (key.entries if key else ()) if entry.status is Status.DEFERRED]
     trains = sum(entry.needs == ("training",) for entry in deferred)
@@ -128,7 +128,7 @@ def _tests(count: int) -> str:
 
 
 def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, workers: int, output: Path | None) -> int:
-    """Try every mutant of an assignment, say and write what became of them; the exit status."""
+    """Grade every mutant of an assignment; print and write the outcomes; return the exit status."""
     from viva.formats.atomic_write import write_atomically
     from viva.verify.mutants import general_mistakes, mutant_report
     from viva.verify.mutants.mutant_trial import try_all

@@ -1,1 +1,1 @@
-"""What several commands share: options, the list of jobs, progress, places of records."""
+"""What several commands share: options, the list of jobs, progress, where records are."""

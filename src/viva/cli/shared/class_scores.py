@@ -1,4 +1,4 @@
-"""Where commands about a class take their scores from: a folder of results, or what the course has kept."""
+"""Where commands about a class read their scores: a folder of results, or the course's records."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -20,12 +20,12 @@ _ENDINGS: Final = (".py", ".ipynb", *ARCHIVES)
 
 
 def assignment_meant(course: Course, what: Path, url: str | None) -> str | None:
-    """The assignment whose kept scores are meant; None where a folder of results is.
+    """Return the assignment whose kept scores are meant; None if a folder of results is meant.
 
-    A folder in which there are results goes before an assignment of its name.
+    A folder that holds results takes precedence over an assignment of the same name.
 
     Raises:
-        UsageError: it is neither, or `--records` was said of something that is no assignment.
+        UsageError: it is neither, or `--records` was given for something that is not an assignment.
     """
     if url is not None:
         return course.assignment(str(what)).name
@@ -38,10 +38,10 @@ def assignment_meant(course: Course, what: Path, url: str | None) -> str | None:
 
 
 def marked_in_records(course: Course, assignment: str, url: str | None) -> list[ScoredAttempt]:
-    """What counts of an assignment: every attempt as it was handed in, with what people decided.
+    """Return the scores of an assignment: every submitted attempt, with what people decided.
 
     Raises:
-        UsageError: the course keeps no records, or there are none of the assignment.
+        UsageError: the course keeps no records, or they hold none of the assignment.
     """
     with open_records(course, url) as records:
         from viva.records.overrides import decided
@@ -53,10 +53,10 @@ def marked_in_records(course: Course, assignment: str, url: str | None) -> list[
 
 
 def marked_below(folder: Path) -> list[ScoredAttempt]:
-    """What a folder of results says: each path below it is a submission, and its last part the student's id.
+    """Return the results in a folder: each path below it is a submission, and its last part the student's id.
 
     Raises:
-        UsageError: there is no result, one cannot be read, or two would be the same student's.
+        UsageError: there is no result, one cannot be read, or two belong to the same student.
     """
     from viva.report.load_results import score_of
 
@@ -79,15 +79,15 @@ def marked_below(folder: Path) -> list[ScoredAttempt]:
 def with_roster(
     marked: Sequence[ScoredAttempt], roster: Path | None, export: Path | None = None
 ) -> tuple[list[ScoredAttempt], list[Student]]:
-    """The scores, with students as a list of the class knows them, and everybody who is on the list.
+    """Return the scores under the students' names in the class list, and everyone on the list.
 
     Args:
-        marked: from the records, or of a folder.
-        roster: a list of the class, as platforms export it.
-        export: what a platform exported of the class; its own list serves where there is no other.
+        marked: scores from the records or from a folder.
+        roster: a class list, as platforms export it.
+        export: a platform's export of the class; its own list is used if there is no other.
 
     Raises:
-        UsageError: one of them cannot be read, or the export holds what has no score.
+        UsageError: one of them cannot be read, or the export holds a submission without a score.
     """
     from viva.submissions.classes.rematching import rematched
     from viva.submissions.classes.roster import Roster, read_roster
@@ -105,13 +105,13 @@ def with_roster(
 
 
 def missing(marked: Iterable[ScoredAttempt], listed: Iterable[Student]) -> list[Student]:
-    """Who is on the list and has handed in nothing."""
+    """Return who is on the list and has submitted nothing."""
     there = {student.id for one in marked for student in one.attempt.students}
     return [student for student in listed if student.id not in there]
 
 
 def _listed(export: Path, roster: Path | None, marked: Sequence[ScoredAttempt]) -> "Roster":
-    """Everybody whom an export and its list name; what it holds must have been graded."""
+    """Return everyone whom an export and its list name; every submission in it must have been graded."""
     import os
     import tempfile
 
@@ -137,7 +137,7 @@ def _what(attempt: Attempt) -> tuple[object, ...]:
 
 
 def _with_own_names(marked: Iterable[ScoredAttempt]) -> list[ScoredAttempt]:
-    """Attempts that were handed in under one name, told apart: the last one keeps it."""
+    """Return the attempts with distinct names: of several under one name, the last one keeps it."""
     taken: set[str] = set()
     found = []
     for one in reversed(list(marked)):

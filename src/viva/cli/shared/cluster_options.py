@@ -33,10 +33,10 @@ class Elsewhere:
     def cluster(
         self, course: Course, tier_name: str | None, floor: Tier | None, gpu_wish: str, workers: int | None
     ) -> "Cluster":
-        """Reach the cluster; it is left when the command ends.
+        """Connect to the cluster, and disconnect when the command ends.
 
         Raises:
-            UsageError: it cannot be, the isolation will not do, or a GPU is required and it has none.
+            UsageError: it cannot be reached, its isolation is too weak, or a GPU is required and it has none.
         """
         least, exactly = _tiers(tier_name, floor)
         connection = click.get_current_context().with_resource(
@@ -47,7 +47,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster that one is connected to."""
+    """A cluster with an open connection."""
 
     connection: Connection
     course: Course
@@ -60,7 +60,7 @@ class Cluster:
     """Whether workers with the resource `GPU` get the tests for a GPU."""
 
     def pool(self, secret: bytes, options: GradeOptions, observer: Observer) -> "ClusterPool":
-        """Return what grades there."""
+        """Return the pool that grades on the cluster."""
         from viva.pipeline.cluster import ClusterPool, Workers
 
         workers = Workers(least=self.tier, tier=self.exactly, course=self.worker_course, gpu=self.gpu)
@@ -76,7 +76,7 @@ class Cluster:
 
 
 def _tiers(name: str | None, floor: Tier | None) -> tuple[Tier, Tier | None]:
-    """The weakest isolation that will do, and exactly which, if one was asked for."""
+    """Return the weakest isolation level that is allowed, and the exact one if the command names it."""
     least = max(floor or Tier.T1, Tier.T1)
     if name is None or name.lower() == "best":
         return least, None
@@ -92,7 +92,7 @@ def _has_gpu(connection: Connection, wish: str) -> bool:
     if wish == "defer":
         return False
     if wish == "require" and connection.patience_s is None:
-        return True  # its workers have yet to come
+        return True  # its workers have not started yet
     found = any("GPU" in worker["resources"] for worker in connection.workers().values())
     if wish == "require" and not found:
         raise UsageError("--gpu require: no worker has the resource GPU; start one with --resources GPU=1.")
@@ -100,7 +100,7 @@ def _has_gpu(connection: Connection, wish: str) -> bool:
 
 
 def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--on PLACE` and what belongs to it, as the one argument `elsewhere`."""
+    """Add `--on PLACE` and the options that belong to it, as the one argument `elsewhere`."""
 
     @functools.wraps(function)
     def collected(

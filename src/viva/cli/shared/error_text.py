@@ -1,10 +1,10 @@
-"""How an error is told in a terminal: in a sentence, and in full only when asked for."""
+"""Error messages in a terminal: one sentence, or in full when asked for."""
 
 import os
 
 
 def short(error: Exception) -> str:
-    """The first line of an error and the last one, which names the cause; everything with VIVA_TRACEBACK set."""
+    """Return the first line of an error and the last one, which names the cause; in full if VIVA_TRACEBACK is set."""
     text = str(error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) < 2 or in_full():
@@ -13,5 +13,5 @@ def short(error: Exception) -> str:
 
 
 def in_full() -> bool:
-    """Whether the user wants tracebacks."""
+    """Return whether the user wants tracebacks."""
     return bool(os.environ.get("VIVA_TRACEBACK"))

@@ -1,4 +1,4 @@
-"""Options of commands that grade: which tests, on which machine, and what becomes of the scores."""
+"""Options of commands that grade: which tests, on which machine, and where the scores go."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From the paths of a command line to jobs: single submissions, folders of students, or what a platform exported."""
+"""Turn the paths of a command line into jobs: single submissions, folders of students, or a platform's export."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,14 +25,14 @@ _NAMED: Final = 5
 
 @dataclass(slots=True)
 class Listing:
-    """What there is to grade, and what a person should know about the list."""
+    """What there is to grade, and the notes to print about it."""
 
     jobs: list[Job] = field(default_factory=list)
     found: ClassExport | None = None
     """The class, where the paths were one that a platform exported."""
 
     def say(self) -> None:
-        """What of an export is no submission, and who handed in nothing."""
+        """Print what in an export is not a submission, and who submitted nothing."""
         if self.found is None:
             return
         unmatched = [f"{each.name} ({each.reason})" for each in self.found.unmatched]
@@ -53,25 +53,25 @@ def list_jobs(
     roster: Path | None,
     place: Path,
 ) -> Listing:
-    """Everything that the paths mean, with its assignment.
+    """List everything that the paths stand for, with its assignment.
 
     Args:
-        course: whose assignments they are for.
-        paths: of the command line.
+        course: the course whose assignments are graded.
+        paths: the paths on the command line.
         assignment: the one for all of them; None recognises each.
-        is_class: the one path is what a platform exported, also if it is an archive.
-        roster: a list of the class.
-        place: where what has to be unpacked stays.
+        is_class: the one path is a platform's export, also if it is an archive.
+        roster: a class list.
+        place: the folder for what has to be unpacked.
 
     Raises:
-        UsageError: nothing is there, or an assignment cannot be told.
+        UsageError: nothing is there, or an assignment cannot be recognised.
     """
     if is_class or roster is not None or (len(paths) == 1 and is_export(paths[0])):
         if len(paths) != 1:
             raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
         room = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
         found = read_into_stable_folder(lambda into: read_class(paths[0], roster=roster, into=into), room)
-        attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade looks there
+        attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade reads from there
         handed_in: list[tuple[Path, Attempt | None]] = [(attempt.path, attempt) for attempt in attempts]
     else:
         found = None

@@ -1,4 +1,4 @@
-"""Options of a command as values: a group of options becomes one argument of the command's function."""
+"""Groups of options: each becomes one typed argument of the command's function."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they are turned into a course, an assignment and a tier."""
+"""Options that several commands share, and the course, assignment and tier that they choose."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ UNSAFE = "the key and other submissions are readable by the code you grade"
 
 
 def course_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--course DIR`."""
+    """Add `--course DIR`."""
     return click.option(
         "--course", "course_dir", type=click.Path(path_type=Path), metavar="DIR",
         help="The course's folder (default: $VIVA_COURSE, or where grader.yaml is found from here upwards).",
@@ -26,14 +26,14 @@ def course_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def assignment_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--assignment NAME`."""
+    """Add `--assignment NAME`."""
     return click.option(
         "--assignment", "-a", metavar="NAME", help="The assignment (default: recognised from the submission)."
     )(function)
 
 
 def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--tier T`."""
+    """Add `--tier T`."""
     return click.option(
         "--tier", "tier_name", metavar="TIER",
         type=click.Choice(["T0", "T1", "T2", "T3", "best"], case_sensitive=False),
@@ -42,7 +42,7 @@ def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def training_option(default: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`--training/--no-training`, on or off where nothing is said."""
+    """Add `--training/--no-training` with a default."""
     return click.option(
         "--training/--no-training", default=default, show_default=True,
         help="Run tests that train a model, which takes long; left out, their points stay open.",
@@ -50,7 +50,7 @@ def training_option(default: bool) -> Callable[[Callable[..., Any]], Callable[..
 
 
 def gpu_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`--gpu WISH`."""
+    """Add `--gpu WISH`."""
     return click.option(
         "--gpu", "gpu_wish", type=click.Choice(["auto", "require", "defer"]), default=default, show_default=True,
         help="Tests that need a GPU: run them where there is one, refuse to work without one, or leave them out.",
@@ -58,7 +58,7 @@ def gpu_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 
 def choose_gpus(wish: str) -> Gpus:
-    """The GPUs that tests may be run on.
+    """Return the GPUs that tests may use.
 
     Raises:
         UsageError: one is required and there is none.
@@ -84,7 +84,7 @@ class CourseChoice:
     assignment: str | None
 
     def open(self, *, released: bool = False) -> Course:
-        """Open the course that the command is about; see `open_course`."""
+        """Open the course of the command; see `open_course`."""
         return open_course(self.course_dir, released=released)
 
 
@@ -93,13 +93,14 @@ course_choice_options = option_group("course_choice", CourseChoice, assignment_o
 
 
 def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
-    """The course that the command is about; never looked for inside a submission.
+    """Return the course of the command; it is never looked for inside a submission.
 
     Args:
-        released: whether a course that was released to students will do: for what students do themselves.
+        course_dir: the course's folder; None looks for it.
+        released: whether a released course is accepted too, for what students do themselves.
 
     Raises:
-        CourseError: there is none, or it is wrong.
+        CourseError: there is none, or it has an error.
     """
     try:
         here = Path.cwd()
@@ -109,24 +110,24 @@ def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
 
 
 def choose_assignment(course: Course, name: str | None, submission: Submission) -> Assignment:
-    """The assignment that was named, else the one that the submission looks like.
+    """Return the named assignment, or else the one that the submission looks like.
 
     Raises:
-        UsageError: no such assignment, or it cannot be told.
+        UsageError: there is no such assignment, or it cannot be recognised.
     """
     return course.assignment(name) if name else recognise(course, submission)
 
 
 def floor(course: Course, assignment: Assignment) -> Tier | None:
-    """The weakest isolation that the assignment accepts, or else its course; None where neither says."""
+    """Return the weakest isolation that the assignment, or else its course, accepts; None if neither sets it."""
     return assignment.min_tier if assignment.min_tier is not None else course.min_tier
 
 
 def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
-    """The tier to use: what was asked for, else the best of this host, never silently below T1 or the course's floor.
+    """Return the tier to use: the one asked for, or else the host's best, never silently below T1 or the floor.
 
     Raises:
-        UsageError: the host does not offer it, or it lies below the floor.
+        UsageError: the host does not offer it, or it is below the floor.
     """
     from viva.sandbox.host.levels.detect_levels import detect_tiers
 

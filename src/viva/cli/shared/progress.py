@@ -1,4 +1,4 @@
-"""What a person sees while a class is graded, and what came of it."""
+"""What a person sees while a class is graded, and the summary at the end."""
 
 import shutil
 import sys
@@ -14,7 +14,7 @@ from viva.formats import escaping
 from viva.model import Score, Tier
 from viva.pipeline.jobs import Job
 
-if TYPE_CHECKING:  # imported when there is something to show
+if TYPE_CHECKING:  # imported only when there is something to show
     from viva.formats.terminal_table import Bar
     from viva.pipeline.grading_run import Summary
     from viva.pipeline.results_writer import ResultsWriter
@@ -32,7 +32,7 @@ def warn(text: str) -> None:
 
 
 class Progress:
-    """Shows how far a run is; a context manager for the progress bar."""
+    """Shows the progress of a run; a context manager for the progress bar."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         self._total = len(jobs)
@@ -43,7 +43,7 @@ class Progress:
         self._writer: ResultsWriter | None = None
 
     def watch(self, summary: "Summary", writer: "ResultsWriter") -> None:
-        """Say at an interruption how far they have come."""
+        """Set what an interruption reports: how many submissions have been graded."""
         self._summary, self._writer = summary, writer
 
     def __enter__(self) -> Self:
@@ -69,7 +69,7 @@ class Progress:
             self._bar.advance(score)
 
     def tell(self, job: Job, text: str) -> None:
-        """Show how far a test is that takes long, in one line that the next one replaces; in a log, now and then."""
+        """Show the progress of a slow test, in one line that the next one replaces; in a log, now and then."""
         line = escaping.line(text, characters=200)
         if self._bar is not None:
             self._bar.tell(f"{job.path.name}: {line}")
@@ -91,9 +91,9 @@ def show_summary(summary: "Summary", writer: "ResultsWriter", tier: Tier, *, as_
     """Print the scores, where they were written, and what went wrong.
 
     Args:
-        summary: what the run came to.
+        summary: the outcome of the run.
         writer: wrote the results.
-        tier: the isolation that was used, for a run that has no score to say it.
+        tier: the isolation that was used, for a run without any score that would name it.
         as_student: print exactly what students see.
     """
     from viva.formats.terminal_table import print_class, print_score
@@ -135,7 +135,7 @@ def _show_files(summary: "Summary", writer: "ResultsWriter") -> None:
 
 
 def show_cached(summary: "Summary") -> None:
-    """Print which submissions kept the score of an earlier run, and what to do about it."""
+    """Print which submissions kept the score of an earlier run, and how to grade them again."""
     if summary.unchanged:
         what = "1 submission was" if summary.unchanged == 1 else f"{summary.unchanged} submissions were"
         click.echo(f"{what} graded before and not again (--again grades anew)")

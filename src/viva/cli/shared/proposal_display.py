@@ -1,4 +1,4 @@
-"""How a proposed regrade is shown: who changes, by how much, in which tests, and what was decided by hand."""
+"""Show a proposed regrade: whose score changes, by how much, in which tests, and what was decided by hand."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -16,8 +16,8 @@ def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
 
     Args:
         changes: what is proposed.
-        by_hand: what people decided: it stands above a regrade.
-        details: also print why each test comes out otherwise.
+        by_hand: what people decided, which takes precedence over a regrade.
+        details: also print why the result of each test changes.
     """
     if not changes:
         click.echo("nothing would change")
@@ -34,7 +34,7 @@ def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
 
 
 def gain(change: Change, by_hand: ByHand) -> Fraction:
-    """Points more than now, with marks of prose: a question may be worth less than its mark. Negative for a loss."""
+    """Return the points gained, with written answers, whose question may now be worth less; negative for a loss."""
     return by_hand.marked(change.score).earned - by_hand.marked(change.kept.scored.score).earned
 
 

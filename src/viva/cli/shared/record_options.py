@@ -1,4 +1,4 @@
-"""Options about the records: where scores are kept, who does something, and why."""
+"""Options about the records: where scores are kept, who makes a change, and why."""
 
 import getpass
 from collections.abc import Callable
@@ -45,7 +45,7 @@ reason_options = option_group(
 
 
 def login_name() -> str:
-    """Return who runs the command, as the system knows them."""
+    """Return the login name of the user who runs the command."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container without a user list
