@@ -1,4 +1,4 @@
-"""What must be known of an assignment here before its submissions are graded elsewhere."""
+"""What must be known of an assignment here before a cluster grades its submissions."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from viva.records.grading_identity import made_with
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One assignment: what a worker's course must be, and which tests there are."""
+    """One assignment: what a worker's course must match, and which tests there are."""
 
     made_with: str
     seed_id: str
@@ -26,21 +26,21 @@ class Plan:
     def of(
         cls, course: Course, assignment: Assignment, secret: bytes, asked: list[GradeOptions], *, notebooks: bool
     ) -> "Plan":
-        """Collect the assignment's tests, once, by an examiner that has no box and so asks nobody.
+        """Collect the assignment's tests once, with an examiner that has no box and so asks no program.
 
         Args:
             course: the course of the assignment.
-            assignment: whose tests they are.
+            assignment: the assignment whose tests are collected.
             secret: the course's secret.
-            asked: all that is asked of submissions; the tests that it names must exist.
+            asked: the options of all submissions; the tests that they name must exist.
             notebooks: whether one of the submissions may hold notebooks.
 
         Raises:
-            UsageError: the course is wrong, or has no test of that name.
+            UsageError: the course has an error, or has no test of that name.
             GraderError: the examiner ended before it was ready.
         """
         with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, replay_only=True)) as examiner:
-            if assignment.suite is None:  # an existing suite is read in a box, so that only workers know its tests
+            if assignment.suite is None:  # an existing suite is read in a box, so only workers know its tests
                 examiner.open()
                 for each in asked:
                     examiner.check_selection(each)
@@ -48,9 +48,9 @@ class Plan:
         return cls(made_with(assignment, course.root), seed_id, notebooks, examiner)
 
     def open_entries(self, options: GradeOptions) -> tuple[Entry, ...]:
-        """An entry for each test, still open."""
+        """Return a pending entry for each test."""
         return self._examiner.pending(options, [])
 
     def needs_gpu(self, options: GradeOptions) -> bool:
-        """Whether a test that is asked for needs a GPU."""
+        """Return whether a selected test needs a GPU."""
         return any("gpu" in entry.needs for entry in self._examiner.tests if options.selects_entry(entry))

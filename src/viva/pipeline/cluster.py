@@ -1,4 +1,4 @@
-"""Grade many submissions on the workers of a Dask cluster: a task is one submission's bytes, its result a score's."""
+"""Grade many submissions on the workers of a Dask cluster: a task is one submission's bytes, its result a score."""
 
 import queue
 import secrets
@@ -34,7 +34,7 @@ Result = tuple[Job, Graded | Exception]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """What the workers of a cluster must be and have."""
+    """What the workers of a cluster must match and offer."""
 
     least: Tier = Tier.T1
     """The weakest isolation that will do; workers never grade in T0."""
@@ -48,7 +48,7 @@ class Workers:
 
 @dataclass(slots=True)
 class ClusterPool:
-    """The workers of a Dask cluster; used like `viva.pipeline.local_pool.LocalPool`."""
+    """The workers of a Dask cluster, with the interface of `viva.pipeline.local_pool.LocalPool`."""
 
     connection: Connection
     course: Course
@@ -64,7 +64,7 @@ class ClusterPool:
         """Grade the jobs, in any order; each comes back exactly once.
 
         Yields:
-            The job and its score, or the usage or grader error that kept it from being graded.
+            The job and its score, or the usage or grader error that prevented one.
         """
         if not jobs:
             return
@@ -72,12 +72,12 @@ class ClusterPool:
         try:
             yield from under_way.results()
         finally:
-            under_way.cancel()  # nothing, where it came to its end
+            under_way.cancel()  # does nothing if the run was complete
 
 
 @dataclass(slots=True)
 class _Lane:
-    """Jobs that the same workers can do."""
+    """Jobs for the same workers."""
 
     resources: dict[str, float]
     waiting: deque[Job] = field(default_factory=deque)
@@ -90,7 +90,7 @@ class _Lane:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything of it is still to come back."""
+        """Return whether any of its jobs has not come back yet."""
         return bool(self.waiting) or self.sent > 0
 
     def see(self, workers: Sequence[Any]) -> None:
@@ -107,7 +107,7 @@ class _Lane:
 
 @dataclass(slots=True)
 class _Sent:
-    """A job that is under way."""
+    """A job that was sent to the cluster."""
 
     job: Job
     lane: _Lane
@@ -146,7 +146,7 @@ class _Run:
         return Plan.of(self._pool.course, job.assignment, self._pool.secret, options, notebooks=notebooks)
 
     def results(self) -> Iterator[Result]:
-        """Send, and take what comes back, until nothing is left."""
+        """Send jobs and yield what comes back, until nothing is left."""
         while self._suspects or any(lane.has_work for lane in self._lanes):
             if self._client.status == "closed":
                 yield from self._give_up("the connection to the scheduler was lost", self._lanes)
@@ -164,14 +164,14 @@ class _Run:
                     yield sent.job, outcome
 
     def cancel(self) -> None:
-        """Nobody waits for what is under way."""
+        """Cancel the tasks on the cluster: no one waits for them any more."""
         futures = [sent.future for sent in self._sent.values()]
         self._sent.clear()
         if futures and self._client.status == "running":
             self._client.cancel(futures, force=True)
 
     def _introduce(self) -> None:
-        """Give every worker, those that are still to come too, the examiners that it keeps from task to task."""
+        """Give every worker, also those that start later, the examiners that it keeps from task to task."""
         try:
             self._client.register_plugin(cluster_worker.Examiners())
         except ImportError as error:
@@ -179,7 +179,7 @@ class _Run:
         self._introduced = True
 
     def _look(self) -> Iterator[Result]:
-        """See which workers there are, now and then; jobs that no worker can do come back after some patience."""
+        """Count the workers from time to time; after a timeout, yield the jobs that no worker can do."""
         if time.monotonic() - self._looked < LOOK_S or self._client.status != "running":
             return
         self._looked = time.monotonic()
@@ -187,7 +187,7 @@ class _Run:
             if not self._introduced:
                 self._introduce()
             workers = [*self._pool.connection.workers().values()]
-        except OSError:  # the client tries to reach the scheduler again, and closes when it cannot
+        except OSError:  # the client reconnects, and closes if it cannot
             return
         patience_s = self._pool.connection.patience_s
         for lane in self._lanes:
@@ -200,13 +200,13 @@ class _Run:
                 yield from self._give_up(f"there was no worker for {patience_s:.0f} s", (lane,))
 
     def _send(self) -> Iterator[Result]:
-        """Send as much as keeps the workers busy: what waits here can still be cancelled, and needs no memory there."""
+        """Send enough to keep the workers busy: jobs that wait here can be cancelled, and need no memory there."""
         if self._client.status != "running" or not self._introduced:
             return
         for lane in self._lanes:
             while (
                 lane.waiting and lane.sent < max(2 * lane.threads, LEAST_AT_ONCE) and self._bytes < MOST_BYTES
-            ):  # two for each thread, so that none waits for us
+            ):  # two for each thread, so that no thread waits for the next job
                 job = lane.waiting.popleft()
                 yield from self._submit(job, lane)
         if self._suspects and not any(lane.has_work for lane in self._lanes):
@@ -248,35 +248,35 @@ class _Run:
         )
 
     def _outcome(self, sent: _Sent) -> Graded | Exception | None:
-        """What became of a task; None where it is tried once more."""
+        """Return the outcome of a task; None if it is tried again."""
         future, job = sent.future, sent.job
-        if future.cancelled():  # the scheduler was restarted, or the connection to it broke
+        if future.cancelled():  # the scheduler restarted, or the connection to it broke
             return self._again(sent)
         if future.status != "error":
             try:
                 return graded_from_bytes(future.result(timeout=60))
             except UsageError as error:
                 return error
-            except GraderError as error:  # that worker could not; another may, once
+            except GraderError as error:  # that worker failed; another one may try, once
                 if job.name in self._failed:
                     return error
                 self._failed.add(job.name)
                 sent.lane.waiting.appendleft(job)
                 return None
-            except Exception:  # the worker with the result has ended, and no other took its place
+            except Exception:  # the worker with the result ended, and no other one replaced it
                 return self._again(sent)
         raised = future.exception()
         if isinstance(raised, KilledWorker):
             if sent.last:
                 return GraderError(f"{job.name}: every worker that graded it ended; their logs say why")
-            self._suspects.append((job, sent.lane))  # others were under way beside it: it may not be the cause
+            self._suspects.append((job, sent.lane))  # other tasks ran at the same time: this one may not be the cause
             return None
         if isinstance(raised, ImportError | AttributeError):
             return _without_viva(raised)
         return GraderError(f"the cluster could not grade it: {type(raised).__name__}: {raised}")
 
     def _again(self, sent: _Sent) -> Graded | Exception | None:
-        self._introduced = False  # it may be another scheduler
+        self._introduced = False  # it may be a different scheduler
         name = sent.job.name
         self._lost[name] = self._lost.get(name, 0) + 1
         if self._lost[name] > MOST_LOST:
@@ -285,7 +285,7 @@ class _Run:
         return None
 
     def _give_up(self, why: str, lanes: Sequence[_Lane]) -> Iterator[Result]:
-        """Everything of these lanes comes back without a score."""
+        """Yield all jobs of these lanes without a score."""
         under_way = [sent for sent in self._sent.values() if sent.lane in lanes]
         jobs = [sent.job for sent in under_way] + [job for lane in lanes for job in lane.waiting]
         jobs += [job for job, lane in self._suspects if lane in lanes]
@@ -302,7 +302,7 @@ class _Run:
 
 
 def _one_of_each(jobs: Sequence[Job]) -> list[Job]:
-    """One job of each assignment."""
+    """Return one job of each assignment."""
     return [*{job.assignment.name: job for job in jobs}.values()]
 
 

@@ -1,5 +1,6 @@
-"""What is sent to a worker of a cluster and what comes back: msgpack of plain data, so that nothing but bytes is
-ever given to the cluster's own way of sending objects.
+"""What is sent to a cluster's worker and what comes back, as msgpack of plain data.
+
+The cluster's own way of sending objects never gets anything but bytes.
 """
 
 import dataclasses
@@ -20,7 +21,7 @@ _SURROGATES: Final = "surrogatepass"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One submission to grade on a worker. The course and its secret are not in it: the worker has its own."""
+    """One submission to grade on a worker. It holds neither the course nor its secret: the worker has its own."""
 
     request: GradeRequest
     course: str
@@ -51,10 +52,10 @@ class Task:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The inverse of `to_bytes`.
+        """Read a task from the bytes that `to_bytes` returned.
 
         Raises:
-            UsageError: another viva wrote it, whose fields may mean something else.
+            UsageError: another version of viva wrote it, whose fields may mean something else.
         """
         message = _unpack(data)
         if message["viva"] != viva.__version__:
@@ -80,12 +81,12 @@ def graded_to_bytes(graded: Graded) -> bytes:
 
 
 def error_to_bytes(error: Exception) -> bytes:
-    """A reply that says why there is no score: the text alone, whatever the error carries."""
+    """Return a reply that says why there is no score: only the text, whatever else the error carries."""
     return _pack({"usage" if isinstance(error, UsageError) else "error": str(error)})
 
 
 def graded_from_bytes(data: bytes) -> Graded:
-    """What a worker replied.
+    """Read a worker's reply.
 
     Raises:
         UsageError: the worker refused: the command, the course or the worker is wrong.

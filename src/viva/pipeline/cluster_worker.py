@@ -1,4 +1,4 @@
-"""The worker's side of a cluster: bytes in, bytes out, by examiners that live from task to task."""
+"""The worker's side of a cluster: bytes in, bytes out, with examiners that are kept from task to task."""
 
 import os
 import threading
@@ -34,13 +34,13 @@ IDLE_S: Final = 300.0
 
 
 def grade(parcel: bytes) -> bytes:
-    """Grade one submission on the worker that calls this; whatever goes wrong is a reply, too."""
+    """Grade one submission on the worker that calls this; every error becomes a reply."""
     worker = get_worker()
     try:
         graded = worker.plugins[NAME].grade(Task.from_bytes(parcel))
     except UsageError as error:
         return error_to_bytes(UsageError(f"The worker {worker.address} refuses: {error}"))
-    except Exception as error:  # told about this submission; the worker goes on
+    except Exception as error:  # reported for this submission; the worker continues
         return error_to_bytes(GraderError(f"on the worker {worker.address}: {type(error).__name__}: {error}"))
     return graded_to_bytes(graded)
 
@@ -62,7 +62,7 @@ class _Kind:
 
 @dataclass(slots=True)
 class _Idle:
-    """An examiner that waits for its next submission."""
+    """An examiner without a task."""
 
     kind: _Kind
     examiner: ExaminerProcess
@@ -70,13 +70,13 @@ class _Idle:
 
 
 class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not typed
-    """The examiners of one worker; each of its threads uses one at a time, and no two the same."""
+    """The examiners of one worker; each of its threads uses one at a time, and no two threads the same."""
 
     name = NAME
     idempotent = True
 
     def setup(self, worker: Worker) -> None:
-        """Called by the worker that begins; until then there is nothing here that could not be sent."""
+        """Start with no examiners, in a worker that begins; before that, everything here must be sendable."""
         self._lock = threading.Lock()
         self._idle: list[_Idle] = []
         self._busy: set[ExaminerProcess] = set()
@@ -85,7 +85,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         worker.loop.add_callback(self._tidy.start)
 
     def teardown(self, worker: Worker) -> None:
-        """Called by the worker that closes: end every examiner, also in the middle of a submission."""
+        """End every examiner, also in the middle of a submission, when the worker closes."""
         self._tidy.stop()
         with self._lock:
             self._closed = True
@@ -98,7 +98,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         """Grade one submission.
 
         Raises:
-            UsageError: this worker's viva, course, secret or isolation is not what the task asks for.
+            UsageError: this worker's viva, course, secret or isolation is not what the task requires.
             GraderError: no examiner could be started.
         """
         options = task.request.options
@@ -116,7 +116,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         try:
             graded = at_most_twice(attempt, lambda: self._closed)
         except BaseException:
-            examiner.close(kill=True)  # it may still be speaking about this submission
+            examiner.close(kill=True)  # it may still send messages about this submission
             with self._lock:
                 self._busy.discard(examiner)
             raise
@@ -124,7 +124,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         return graded
 
     def _take(self, kind: _Kind, waiting: tuple[str, ...]) -> ExaminerProcess:
-        """An examiner for the task; those that nobody waits for make room first: their libraries take much memory."""
+        """Return an examiner for the task; first end idle ones without a waiting task, since they take much memory."""
         with self._lock:
             useless = [each for each in self._idle if not _is_of_use(each.kind, kind, waiting)]
             self._idle = [each for each in self._idle if each not in useless]
@@ -143,7 +143,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         return examiner
 
     def _still_the_same(self, found: _Idle) -> ExaminerProcess:
-        """One that has waited: another run may have come, and the course may have been changed before it."""
+        """Return the examiner; after a pause, first check that another run has not changed the course."""
         if time.monotonic() - found.since > SAME_RUN_S:
             try:
                 _check(found.kind)
@@ -163,7 +163,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         examiner.close(kill=True)
 
     def _end_idle(self) -> None:
-        """Called by the worker's loop now and then."""
+        """End examiners that have been idle for long; the worker's loop calls this from time to time."""
         with self._lock:
             old = [each for each in self._idle if time.monotonic() - each.since > IDLE_S]
             self._idle = [each for each in self._idle if each not in old]
@@ -178,12 +178,12 @@ def _close(held: list[_Idle]) -> None:
 
 def _is_of_use(idle: _Kind, asked: _Kind, waiting: tuple[str, ...]) -> bool:
     if idle.assignment == asked.assignment and idle.course == asked.course:
-        return (idle.made_with, idle.seed_id) == (asked.made_with, asked.seed_id)  # else an earlier state of the course
+        return (idle.made_with, idle.seed_id) == (asked.made_with, asked.seed_id)  # else of an earlier course
     return idle.assignment in waiting
 
 
 def _make(kind: _Kind) -> ExaminerProcess:
-    """An examiner on this worker's course."""
+    """Return a new examiner for this worker's course."""
     course, assignment, secret = _check(kind)
     gpus = find_gpus(os.environ) if kind.gpu else Gpus(why_none=NONE_HERE)
     boxes = BoxOptions(_tier(kind), notebooks=kind.notebooks, gpus=gpus)
@@ -191,7 +191,7 @@ def _make(kind: _Kind) -> ExaminerProcess:
 
 
 def _check(kind: _Kind) -> tuple[Course, Assignment, bytes]:
-    """Read this worker's course anew, which must be the one that was meant."""
+    """Read this worker's course again and check that it is the one that the task means."""
     try:
         course = load_course(Path(kind.course))
     except CourseError as error:
@@ -211,7 +211,7 @@ def _check(kind: _Kind) -> tuple[Course, Assignment, bytes]:
 
 
 def _tier(kind: _Kind) -> Tier:
-    """The isolation that this worker grades in: never T0, because a class's submissions and the key lie together."""
+    """Return this worker's isolation: never T0, because a class's submissions are on the same machine as the key."""
     offered = {report.tier for report in detect_tiers() if report.available and report.tier >= max(kind.least, Tier.T1)}
     if kind.tier in offered or (kind.tier is None and offered):
         return max(offered) if kind.tier is None else kind.tier

@@ -1,4 +1,4 @@
-"""Training curves beside the results: `curves.svg` and `curves.csv` of a submission, and those of a class."""
+"""Training curves next to the results: `curves.svg` and `curves.csv` of a submission, and those of a class."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ NO_PICTURE = (
 
 
 def write_curves(results: Path, score: Score, warn: Callable[[str], None] = lambda _: None) -> Path | None:
-    """Write the curves of a submission beside its results, or take away those of an earlier run; where they are.
+    """Write the curves of a submission next to its results, or remove those of an earlier run; return their path.
 
     Raises:
         UsageError: they cannot be written.
@@ -33,7 +33,7 @@ def write_curves(results: Path, score: Score, warn: Callable[[str], None] = lamb
 def write_class_curves(
     folder: Path, scores: Sequence[Score], warn: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
-    """Write the spread of the curves over a class, for each assignment of which two submissions have some.
+    """Write the spread of the curves over a class, for each assignment with curves of at least two submissions.
 
     Raises:
         UsageError: they cannot be written.
@@ -53,7 +53,7 @@ def write_class_curves(
 
 
 def _draw(picture: Path, table: Path, draw: Callable[[], bytes], warn: Callable[[str], None]) -> Path:
-    """Write the picture; where it cannot be drawn the table is what there is."""
+    """Write the picture and return its path; if it cannot be drawn, return the table's."""
     try:
         data = draw()
     except ImportError:
@@ -65,7 +65,7 @@ def _draw(picture: Path, table: Path, draw: Callable[[], bytes], warn: Callable[
 
 
 def _remove(*paths: Path) -> None:
-    """What an earlier run has left must not stand beside the results of this one."""
+    """Remove files of an earlier run, which do not belong to this run's results."""
     for path in paths:
         with contextlib.suppress(OSError):
             path.unlink()

@@ -1,4 +1,4 @@
-"""One run over a class: grade what has no score yet, keep the scores, write the results, and sum up what happened."""
+"""One run over a class: grade what has no score yet, keep the scores, write the results, and sum up the run."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from viva.model.grade_request import Graded
 from viva.pipeline.jobs import Job, Pool
 from viva.pipeline.results_writer import ResultsWriter
 
-if TYPE_CHECKING:  # SQLAlchemy comes with them, which may not be installed
+if TYPE_CHECKING:  # they import SQLAlchemy, which may not be installed
     from viva.pipeline.score_cache import ScoreCache
     from viva.records.overrides import DecidedScore
 
@@ -26,7 +26,7 @@ class Keeper(Protocol):
 
 
 class Display(Protocol):
-    """Shows how far a run is."""
+    """Shows the progress of a run."""
 
     def advance(self, score: Score | None) -> None:
         """Count one more submission; None for one without a score."""
@@ -35,7 +35,7 @@ class Display(Protocol):
 
 @dataclass(slots=True)
 class Summary:
-    """What one run came to."""
+    """The outcome of one run."""
 
     names: list[str]
     """All submissions, in their order."""
@@ -53,17 +53,17 @@ class Summary:
 
     @property
     def points(self) -> dict[str, Fraction]:
-        """What the tests of each assignment add up to, for assignments of which something was graded."""
+        """Return the sum of the tests' points by assignment, for assignments with something graded."""
         return {score.assignment: score.points for score in self.scores.values()}
 
     @property
     def grader_errors(self) -> int:
-        """How many tests are not graded because something went wrong on the grader's side."""
+        """Return how many tests are not graded because something went wrong on the grader's side."""
         return sum(entry.status.is_fault for score in self.scores.values() for entry in score.entries)
 
     @property
     def exit_status(self) -> int:
-        """0 if all were graded, 1 if something could not be read or written, 2 for a failure on the grader's side."""
+        """Return 0 if all were graded, 1 if a file could not be read or written, 2 after a fault of the grader."""
         if self.grader_errors or any(not isinstance(error, UsageError) for error in self.errors.values()):
             return 2
         return 1 if self.errors else 0
@@ -78,7 +78,7 @@ class GradingRun:
         self.summary = Summary([job.name for job in jobs])
 
     def use_cache(self, cache: "ScoreCache") -> None:
-        """Take the scores of earlier runs, and keep those of this one.
+        """Use the scores of earlier runs, and keep those of this one.
 
         Args:
             cache: knows which submissions have scores.
@@ -97,14 +97,14 @@ class GradingRun:
         self._jobs, self._keeper = found.to_grade, cache
 
     def keep_with(self, keeper: Keeper | None) -> None:
-        """Let people's decisions stand above the scores of this run."""
+        """Let people's decisions take precedence over the scores of this run."""
         self._keeper = keeper
 
     def run(self, pool: Pool) -> Summary:
-        """Grade what is left to grade.
+        """Grade what has not been graded yet.
 
         Raises:
-            UsageError: the course is wrong, so that no other submission would fare better; or a score cannot be kept.
+            UsageError: the course has an error that affects every submission, or a score cannot be kept.
         """
         for job, graded in pool.run(self._jobs):
             if isinstance(graded, UsageError):
@@ -112,7 +112,7 @@ class GradingRun:
             if isinstance(graded, Exception):
                 self.summary.errors[job.name] = graded
             else:
-                # Kept before its result is written, which is the newer of the two from then on.
+                # The score is kept first, so that the result file is the newer of the two from then on.
                 self._finish(job, graded, self._keeper.keep(job, graded) if self._keeper is not None else None)
             self._display.advance(None if isinstance(graded, Exception) else graded.score)
         try:

@@ -1,4 +1,4 @@
-"""Jobs: the submissions of one run, and who follows their grading."""
+"""Jobs: the submissions of one run, and the observer of their grading."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ class Job:
 
     @property
     def result_path(self) -> Path:
-        """Where its result lies below the folder of results: the submission's name in the class, else its path."""
+        """Return the path of the result in the folder of results: the submission's name in the class, else its path."""
         return Path(self.attempt.name) if self.attempt is not None else self.path
 
     def read(self, course: Course) -> Submission:
-        """Return the submission, read now if it has not been read before.
+        """Return the submission; read it now if it has not been read before.
 
         Raises:
-            GraderError: it has gone since the class was listed, which does not stop the others.
+            GraderError: it has been removed since the class was listed, which does not stop the others.
         """
         if self.submission is not None:
             return self.submission
@@ -53,13 +53,13 @@ class Job:
 
 
 def _nothing(*_: object) -> None:
-    """Follow nothing."""
+    """Do nothing."""
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer:
-    """Who follows the grading of jobs. Calls come from several threads, one thread for each job at a time."""
+    """Called while jobs are graded. Calls come from several threads, one thread for each job at a time."""
 
     on_start: Callable[[Job, tuple[Entry, ...]], None] = _nothing
     """Called before a submission is asked anything, with every entry still pending."""
@@ -78,6 +78,6 @@ class Pool(Protocol):
         """Grade the jobs in any order; each comes back exactly once.
 
         Yields:
-            The job and its score, or the usage or grader error that kept it from being graded.
+            The job and its score, or the usage or grader error that prevented one.
         """
         ...

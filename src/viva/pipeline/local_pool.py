@@ -1,4 +1,4 @@
-"""Grade many submissions over the cores of this machine; one broken submission never costs the batch."""
+"""Grade many submissions on the cores of this machine; a broken submission never stops the others."""
 
 import os
 import queue
@@ -23,7 +23,7 @@ EXAMINER_MIB: Final = 512
 
 @dataclass(slots=True)
 class LocalPool:
-    """Examiners on the cores of this machine; what they ask is the same for every submission that says nothing else."""
+    """Examiners on the cores of this machine, with default options for submissions that have none of their own."""
 
     course: Course
     secret: bytes
@@ -37,7 +37,7 @@ class LocalPool:
         """Grade the jobs, in any order; each comes back exactly once.
 
         Yields:
-            The job and its score, or the usage or grader error that kept it from being graded.
+            The job and its score, or the usage or grader error that prevented one.
         """
         waiting = _Queue(jobs)
         done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
@@ -59,7 +59,7 @@ class LocalPool:
                     running -= 1
                 else:
                     yield result
-        except BaseException:  # Ctrl-C: nobody waits for the submissions under way
+        except BaseException:  # Ctrl-C: no one waits for the submissions in progress
             stop.now()
             raise
         finally:
@@ -86,9 +86,9 @@ class LocalPool:
                         examiners[name] = ExaminerProcess(self.course, job.assignment, self.secret, boxes)
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
-                except Exception as error:  # told about this job; the others go on
+                except Exception as error:  # reported for this job; the others continue
                     if name in examiners:
-                        examiners.pop(name).close(kill=True)  # it may still be speaking about this job
+                        examiners.pop(name).close(kill=True)  # it may still send messages about this job
                     done.put((job, error))
         finally:
             for examiner in examiners.values():
@@ -126,7 +126,7 @@ class _Queue:
         self._left = Counter(job.assignment.name for job in jobs)
 
     def take(self) -> Job | None:
-        """The next one; None when there is none."""
+        """Return the next job, or None if there is none."""
         with self._lock:
             if not self._jobs:
                 return None
@@ -135,13 +135,13 @@ class _Queue:
             return job
 
     def has(self, assignment: str) -> bool:
-        """Whether a job for the assignment is still to be taken."""
+        """Return whether a job of the assignment has not been taken yet."""
         with self._lock:
             return self._left[assignment] > 0
 
 
 class _Stop(threading.Event):
-    """Set when no further submission is to be started; knows every examiner that was."""
+    """Set when no further submission is to be started; knows every examiner that was started."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ class _Stop(threading.Event):
         """Whether any submission may hold a notebook."""
 
     def watch(self, examiner: ExaminerProcess) -> None:
-        """Keep an eye on an examiner; one that comes too late is ended before it begins."""
+        """Register an examiner; one that registers too late is ended before it begins."""
         with self._lock:
             self._examiners.append(examiner)
             if self._at_once:
@@ -168,7 +168,7 @@ class _Stop(threading.Event):
 
 
 def _within_memory(workers: int, jobs: Sequence[Job]) -> int:
-    """So many examiners as there is memory for, each with a box that takes all it may."""
+    """Return how many examiners fit into memory, each with a box that uses all it may."""
     there = container_mib()
     if there is None or not jobs:
         return workers
@@ -177,7 +177,7 @@ def _within_memory(workers: int, jobs: Sequence[Job]) -> int:
 
 
 def _cores() -> list[int | None]:
-    """The processor cores that may be used; None for each where the system does not let one choose."""
+    """Return the processor cores that may be used; a None for each if the system does not allow a choice."""
     try:
         return [*sorted(os.sched_getaffinity(0))]
     except AttributeError:  # macOS

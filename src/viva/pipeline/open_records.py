@@ -67,9 +67,9 @@ def open_records(course: Course, url: str | None) -> "Records":
 def optional_records(
     course: Course, url: str | None, *, off: bool, warn: Callable[[str], None]
 ) -> "Iterator[Records | None]":
-    """Open the records that grading adds to; None where nothing is kept.
+    """Open the records that grading adds to; None if no scores are kept.
 
-    If what grader.yaml asks for is not installed, `warn` says so and grading goes on; what the command asks for is an
+    If what grader.yaml asks for is not installed, `warn` says so and grading continues; what the command asks for is an
     error.
     """
     place = url or course.records
@@ -104,13 +104,13 @@ def folder_records(folder: Path) -> "Records":
 
 
 class FolderDecisions:
-    """Knows what `viva review` of a folder of results has kept in it, while its submissions are graded again."""
+    """Knows the decisions that `viva review` kept in a folder of results, while its submissions are graded again."""
 
     def __init__(self, records: "Records") -> None:
         self._records = records
 
     def keep(self, job: Job, graded: Graded) -> "DecidedScore":
-        """Return the score with the decisions about its bytes; nothing is kept."""
+        """Return the score with the decisions about its bytes; keep nothing."""
         from viva.records.overrides import ByHand, DecidedScore
 
         score = graded.score
@@ -120,7 +120,7 @@ class FolderDecisions:
 
 @contextlib.contextmanager
 def folder_decisions(output: Path | None, *, off: bool) -> Iterator[FolderDecisions | None]:
-    """Open the decisions in the folder that results are written to; None where there are none.
+    """Open the decisions in the folder that results are written to; None if there are none.
 
     Raises:
         UsageError: they cannot be read.

@@ -1,5 +1,6 @@
-"""A class marked again after tests, points or the key have changed: from call logs, and where these do not answer,
-by asking the students' programs just the tests that changed.
+"""Grade a class again after tests, points or the key have changed.
+
+Call logs give the answers; where they cannot, the students' programs run just the tests that changed.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +35,7 @@ class Regraded:
 
 @dataclass(slots=True)
 class _Case:
-    """One submission on its way."""
+    """One submission in progress."""
 
     kept: StoredScore
     job: Job
@@ -43,28 +44,28 @@ class _Case:
 
 
 class Regrade:
-    """Marks the submissions of one assignment again."""
+    """Grades the submissions of one assignment again."""
 
     def __init__(self, course: Course, assignment: Assignment, records: Records, pool: LocalPool) -> None:
         """Prepare.
 
         Args:
             course: the assignment's course.
-            assignment: whose tests are asked, as they are now.
+            assignment: the assignment whose tests run, as they are now.
             records: where scores and call logs are kept.
-            pool: how programs are run that have to be asked again; what it asks of all is asked of each.
+            pool: runs the programs that have to be asked again; its options apply to each.
         """
         self._course, self._assignment, self._records, self._pool = course, assignment, records, pool
 
     def run(self, kept: Sequence[StoredScore], on_done: Callable[[], None] = lambda: None) -> Regraded:
-        """Mark these again.
+        """Grade these submissions again.
 
         Args:
             kept: the scores that count now.
             on_done: called after each submission.
 
         Raises:
-            UsageError: the course is wrong.
+            UsageError: the course has an error.
         """
         result = Regraded()
         opened = (self._case(each, result) for each in kept)
@@ -79,7 +80,7 @@ class Regrade:
         return result
 
     def _case(self, kept: StoredScore, result: Regraded) -> _Case | None:
-        """One submission, if its bytes are still those that were graded; they are read again when their turn comes."""
+        """Return a submission if its bytes are still those that were graded; they are read again when it is graded."""
         attempt, graded = kept.scored.attempt, kept.scored.score
         try:
             submission = open_submission(attempt.path, graded.submission, withheld=self._course.withheld)
@@ -99,7 +100,7 @@ class Regrade:
         return _Case(kept, job)
 
     def _replay(self, cases: dict[str, _Case]) -> None:
-        """What the call logs say; cases of which there is none, or that they cannot answer, are still to be asked."""
+        """Grade from the call logs; what has none, or cannot be answered from it, remains to be run."""
         with_call_log = [case.job for case in cases.values() if case.kept.call_log_id is not None]
         boxes = replace(self._pool.boxes, replay_only=True)
         replaying = replace(self._pool, options=GradeOptions(), boxes=boxes)
@@ -131,7 +132,7 @@ class Regrade:
             on_done()
 
     def _joined(self, case: _Case, asked: Score) -> Score:
-        """The replayed score with the tests that were asked again, or all of these where nothing could be replayed."""
+        """Return the replayed score with the tests that were run again, or only these if nothing could be replayed."""
         before = {entry.test_id: entry for entry in case.kept.scored.score.entries}
         new = {entry.test_id: _decided(entry, before.get(entry.test_id)) for entry in asked.entries}
         if case.score is None or len(case.changed) == len(case.score.entries):
@@ -148,7 +149,7 @@ class Regrade:
 
 
 def differs(before: Score, after: Score) -> bool:
-    """Whether two scores of one submission say anything else but how long it took."""
+    """Return whether two scores of one submission differ in anything but the time taken."""
     return [_without_times(entry) for entry in before.entries] != [_without_times(entry) for entry in after.entries]
 
 
@@ -157,11 +158,11 @@ def _without_times(entry: Entry) -> Entry:
 
 
 def _decided(new: Entry, before: Entry | None) -> Entry:
-    """A test that this run could not ask, for want of a GPU or of time to train, keeps the mark that it has."""
+    """Return the new entry, or the earlier one if this run had no GPU or no time to train for the test."""
     deferred = new.status is Status.DEFERRED and before is not None and not before.status.is_open
     return before if deferred and before is not None else new
 
 
 def _called_as(score: Score, kept: StoredScore) -> Score:
-    """The score under the name by which the submission was graded first."""
+    """Return the score under the name by which the submission was first graded."""
     return replace(score, submission=kept.scored.score.submission)

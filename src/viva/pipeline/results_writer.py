@@ -1,4 +1,4 @@
-"""Writes the result of each submission while its tests run, and what lies beside it: notebook, curves, checkpoints."""
+"""Write the result of each submission while its tests run, and the files with it: notebook, curves, checkpoints."""
 
 import contextlib
 import json
@@ -35,13 +35,13 @@ class ResultsWriter:
         all_selected: bool = True,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Prepare; nothing is written yet.
+        """Prepare; write nothing yet.
 
         Args:
             jobs: what is graded.
             output: FILE.json for one submission, a folder for several; None to write nothing.
             tier: the isolation in which submissions are graded.
-            all_selected: whether every test is asked, or only those that were named.
+            all_selected: whether every test runs, or only the selected ones.
             warn: called with a sentence about what could not be drawn.
 
         Raises:
@@ -57,12 +57,12 @@ class ResultsWriter:
 
     @property
     def writes_notebooks(self) -> bool:
-        """Whether executed notebooks are written: where each result has a folder."""
+        """Return whether executed notebooks are written, which needs a folder for each result."""
         return self._output is not None and self._output.suffix != ".json"
 
     @property
     def has_written(self) -> bool:
-        """Whether any result was written."""
+        """Return whether any result was written."""
         return bool(self._written_at)
 
     def path(self, job_name: str) -> Path | None:
@@ -89,9 +89,9 @@ class ResultsWriter:
         self._written_at[job.name] = time.monotonic()
 
     def checkpoints(self, job: Job) -> Path | None:
-        """Return the folder in which trainings are kept: beside the result, if one is written and no box can reach it.
+        """Return the folder in which trainings are kept: next to the result, if one is written and no box can reach it.
 
-        In T0 the code that is graded could write there itself, and a later run would believe it.
+        In T0 the code that is graded could write there itself, and a later run would trust it.
         """
         if job.name not in self._targets or self._tier is Tier.T0:
             return None
@@ -146,9 +146,10 @@ class ResultsWriter:
             self.curves.append(drawn)
 
     def _save_notebook(self, job: Job, graded: Graded) -> None:
-        """Write the executed notebook beside the result, and remove one of an earlier run: it has another result.
+        """Write the executed notebook next to the result, and remove that of an earlier run, which has another result.
 
-        Not where results are written into the submission itself: the next run would take it for the student's work.
+        This is not done if results are written into the submission itself: the next run would take the notebook for the
+        student's work.
         """
         path = self._targets[job.name].with_name(executed_file.FILE)
         if not self.writes_notebooks or not graded.finished or path.resolve().is_relative_to(job.path.resolve()):
@@ -156,7 +157,7 @@ class ResultsWriter:
         if graded.notebook:
             write_atomically(path, graded.notebook)
         else:
-            with contextlib.suppress(OSError):  # it names its submission, so no one takes it for this one
+            with contextlib.suppress(OSError):  # it names its submission, so it is not mistaken for this one
                 path.unlink()
 
 
@@ -189,7 +190,7 @@ def target(output: Path, path: Path, count: int) -> Path:
 
 
 def _around_the_name(job: Job, pending: tuple[Entry, ...]) -> list[bytes]:
-    """Return the result of a submission that was not asked anything yet, split where its name stands."""
+    """Return the result of a submission that was not asked anything yet, split where its name is."""
     score = Score(_ANY_NAME, "", job.assignment.name, job.assignment.version, pending)
     parts = _result(score, complete=False).split(f'"{_ANY_NAME}"'.encode())
     assert len(parts) == 2  # no text of a course is this name

@@ -1,4 +1,4 @@
-"""What ends an examiner in the middle of a submission is often no fault of the submission: it gets a second one."""
+"""Try a submission twice: what ends an examiner in the middle of one is often not the submission's fault."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,11 +11,11 @@ ENDED: Final = "the examiner ended"
 
 
 def at_most_twice(attempt: Callable[[], Graded], stopped: Callable[[], bool]) -> Graded:
-    """Grade one submission; where its examiner ends in the middle, once more with a fresh one, from the start.
+    """Grade one submission; if its examiner ends in the middle, start over once with a fresh one.
 
     Args:
-        attempt: grades it; starts an examiner where none is running.
-        stopped: whether the examiner was ended because nobody waits for the score.
+        attempt: grades it; starts an examiner if none is running.
+        stopped: whether the examiner was ended because no one waits for the score.
 
     Raises:
         UsageError, GraderError: no examiner could be started.

@@ -1,5 +1,6 @@
-"""Where a cluster is: its scheduler's address, SLURM, or a Dask Gateway; what is neither encrypted nor of this machine
-is refused.
+"""Where a cluster is: its scheduler's address, SLURM, or a Dask Gateway.
+
+Connections that are neither encrypted nor local to this machine are refused.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from viva.model.errors import UsageError
 
-if TYPE_CHECKING:  # a tenth of the time that a command takes
+if TYPE_CHECKING:  # importing it takes a tenth of a command's time
     from distributed import Client, Security
 
 PLACES: Final = "tls://HOST:PORT, tcp://127.0.0.1:PORT, slurm, or gateway:NAME"
@@ -24,14 +25,14 @@ PATIENCE_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """Files with which this side shows who it is and knows the other; None where dask's own configuration says it."""
+    """Files that authenticate this side and verify the other; None if dask's own configuration names them."""
 
     ca: Path | None = None
     cert: Path | None = None
     key: Path | None = None
 
     def security(self) -> "Security | None":
-        """What distributed makes of them; None for its own configuration.
+        """Return the distributed library's form of these files; None for its own configuration.
 
         Raises:
             UsageError: one is missing.
@@ -53,17 +54,17 @@ class Certificates:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A cluster that one can send work to."""
+    """An open connection to a cluster."""
 
     client: "Client"
     patience_s: float | None
     """How long to wait for a worker while there is none; None where a queue may take hours."""
 
     def workers(self) -> Mapping[str, Mapping[str, Any]]:
-        """What the scheduler says of each worker.
+        """Return what the scheduler says about each worker.
 
         Raises:
-            UsageError: one can only be reached in the clear, over a network.
+            UsageError: one can only be reached unencrypted over a network.
             OSError: the scheduler cannot be asked.
         """
         told: Mapping[str, Any] = self.client.scheduler_info(n_workers=-1)
@@ -79,14 +80,14 @@ class Connection:
 
 @contextlib.contextmanager
 def connect(place: str, certificates: Certificates, *, workers: int = 0, secret: str = "") -> Iterator[Connection]:
-    """Connect to a cluster; one that was made for this is ended afterwards.
+    """Connect to a cluster; end it afterwards if it was made for this run.
 
     Args:
         place: one of `PLACES`.
         certificates: for TLS.
         workers: how many workers to ask SLURM for; 0 for one.
-        secret: where the course's secret comes from: if from a variable, it is kept from SLURM, which would write the
-            environment of a job down.
+        secret: where the course's secret comes from: if from a variable, SLURM does not get it, because SLURM would
+            write down the environment of a job.
 
     Raises:
         UsageError: there is no such place, it may not be used, cannot be reached, or needs what is not installed.
@@ -108,10 +109,10 @@ def connect(place: str, certificates: Certificates, *, workers: int = 0, secret:
 
 
 def check_place(place: str) -> None:
-    """Whether a cluster may be there.
+    """Check that a cluster may be there.
 
     Raises:
-        UsageError: it is none, or work would travel over a network in the clear.
+        UsageError: it is not a place of a cluster, or work would travel unencrypted over a network.
     """
     if place == "slurm" or (place.startswith("gateway:") and len(place) > len("gateway:")):
         return
@@ -130,7 +131,7 @@ def check_place(place: str) -> None:
 
 
 def _is_private(parts: SplitResult) -> bool:
-    """Encrypted, or within this machine."""
+    """Return whether the connection is encrypted or stays within this machine."""
     if parts.scheme in ("tls", "inproc", "gateway"):
         return True
     host = parts.hostname or ""
@@ -140,7 +141,7 @@ def _is_private(parts: SplitResult) -> bool:
 
 
 def _scheduler(stack: contextlib.ExitStack, place: str, security: "Security | None") -> "Client":
-    """A scheduler that runs already."""
+    """Return a client of a scheduler that is already running."""
     from distributed import Client, Security
 
     told = (security or Security()).get_tls_config_for_role("client")
@@ -156,14 +157,14 @@ def _scheduler(stack: contextlib.ExitStack, place: str, security: "Security | No
 
 
 def _slurm(stack: contextlib.ExitStack, security: "Security | None", workers: int, secret: str) -> "Client":
-    """A scheduler in this process, and workers that SLURM starts; what a job is comes from dask's configuration."""
+    """Return a client of a scheduler in this process, with workers that SLURM starts as dask's configuration says."""
     import dask
     from dask_jobqueue import SLURMCluster
     from distributed import Client
 
     if secret.startswith("env:"):
-        os.environ.pop(secret.partition(":")[2], None)  # this process has read it; sbatch hands the environment on
-    # Nobody logs in to the page that shows what a scheduler does.
+        os.environ.pop(secret.partition(":")[2], None)  # this process has read it, and sbatch passes the environment on
+    # The scheduler's status page has no login.
     options = {"dashboard_address": "127.0.0.1:0"} | dask.config.get("jobqueue.slurm.scheduler-options", {})
     try:
         cluster = stack.enter_context(SLURMCluster(security=security or _own_security(), scheduler_options=options))
@@ -176,7 +177,7 @@ def _slurm(stack: contextlib.ExitStack, security: "Security | None", workers: in
 
 
 def _own_security() -> "Security":
-    """What dask's configuration says, else certificates for this run alone."""
+    """Return dask's configured certificates, or else new ones for this run alone."""
     from distributed import Security
 
     configured = Security(require_encryption=True)
@@ -193,7 +194,7 @@ def _own_security() -> "Security":
 
 
 def _gateway(stack: contextlib.ExitStack, name: str) -> "Client":
-    """A cluster that Dask Gateway has made; the gateway's address and login come from dask's configuration."""
+    """Return a client of a cluster that Dask Gateway made; dask's configuration has the gateway's address and login."""
     from dask_gateway import Gateway
 
     gateway = stack.enter_context(Gateway())

@@ -1,4 +1,4 @@
-"""A class whose scores are kept: what was graded before is not graded again, and nothing that was graded is lost."""
+"""A class whose scores are kept: nothing is graded again that was graded before, and no score is lost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,9 +46,9 @@ class ScoreCache:
             records: where scores are kept.
             root: the course's folder.
             secret: the course's secret.
-            options: which tests are asked.
+            options: which tests run.
             reason: who grades, and why.
-            gpu: whether the run offers a GPU: without one, tests that need it stay open.
+            gpu: whether the run offers a GPU: without one, tests that need it stay pending.
             again: grade everything, also what has a score, and keep both scores.
         """
         self._records, self._root, self._secret, self._options = records, root, secret, options
@@ -58,7 +58,7 @@ class ScoreCache:
         self._numbers: dict[str, int] = {}
 
     def sort(self, jobs: Sequence[Job]) -> Sorted:
-        """Return what is to be graded, and what has a score; every job knows the hash of its content."""
+        """Return what to grade, and what has a score; set the content hash of every job."""
         for assignment in {job.assignment.name: job.assignment for job in jobs}.values():
             theirs = [job for job in jobs if job.assignment.name == assignment.name]
             numbers = self._records.add_attempts(
@@ -82,7 +82,7 @@ class ScoreCache:
         return found
 
     def scores(self, found: Sorted) -> list[tuple[Job, DecidedScore, bool]]:
-        """The scores of what is not graded now, with what people decided, and whether they were changed at all."""
+        """Return the scores of what is not graded now, with what people decided, and whether they changed anything."""
         names = {job.assignment.name for job, _ in (*found.kept, *found.earlier)}
         by_hand = {name: ByHand.of(self._records, name) for name in names}
         held = {name: held_now(self._records, name, by_hand[name]) if by_hand[name].overrides else {} for name in names}
@@ -94,13 +94,13 @@ class ScoreCache:
         return scores
 
     def keep(self, job: Job, graded: Graded) -> DecidedScore:
-        """Keep a score; one that is open through a fault of ours is graded once more next time.
+        """Keep a score; one that is pending through a fault of the grader is graded again next time.
 
         Returns:
             The score with what people decided before it was graded: about this submission, or about the same bytes.
 
         Raises:
-            UsageError: it cannot be written; the sentence says whose score it is.
+            UsageError: it cannot be written; the message says whose score it is.
         """
         whole = graded.finished and not graded.score.has_grader_error
         number, assignment, name = self._numbers[job.name], job.assignment.name, attempt_of(job).name
@@ -120,7 +120,7 @@ class ScoreCache:
         return _decided(people, job, number, graded.score, held)
 
     def _has_more(self, kept: StoredScore) -> bool:
-        """Whether this run could decide what that one left open."""
+        """Return whether this run could grade what the kept score left pending."""
         score = kept.scored.score
         needs = {need for e in score.entries if e.status is Status.DEFERRED for need in e.needs}
         offered = {"training" if self._options.training else "", "gpu" if self._gpu else ""}
@@ -141,12 +141,12 @@ def _decided(
     people: ByHand, job: Job, number: int, score: Score, held: Mapping[int, Mapping[str, Override]]
 ) -> DecidedScore:
     name = attempt_of(job).name
-    by_hand = held[number] if number in held else people.held(name)  # else another submission has taken its place
+    by_hand = held[number] if number in held else people.held(name)  # otherwise another submission has replaced it
     return DecidedScore(overridden(score, by_hand), people.marks.get(score.content_hash, {}))
 
 
 def attempt_of(job: Job) -> Attempt:
-    """What the class list says of it; without one, the name of its folder or file is the student's."""
+    """Return the attempt in the class list; without one, the name of the folder or file is the student's."""
     if job.attempt is not None:
         return job.attempt
     name = job.path.name if job.path.name not in ("", ".", "..") else job.path.resolve().name

@@ -1,4 +1,4 @@
-"""The parent's side of an examiner: start it, send submissions, end it when it hangs, and always have a result."""
+"""The parent's side of an examiner: start it, send submissions, end it if it hangs, and always return a result."""
 
 import contextlib
 import dataclasses
@@ -29,14 +29,14 @@ GRACE_S: Final = 20.0
 
 
 class ExaminerProcess:
-    """One examiner; replaced by a fresh one after it crashed or hung."""
+    """One examiner; a new process replaces it after it crashes or hangs."""
 
     def __init__(self, course: Course, assignment: Assignment, secret: bytes, boxes: BoxOptions) -> None:
-        """Prepare; nothing is started before `open` or `grade`.
+        """Prepare; `open` or `grade` starts the process.
 
         Args:
             course: the course of the assignment.
-            assignment: whose tests run.
+            assignment: the assignment whose tests run.
             secret: the course's secret, from which tests draw.
             boxes: how boxes are made.
         """
@@ -60,7 +60,7 @@ class ExaminerProcess:
         """Start the examiner if none is running.
 
         Raises:
-            UsageError: the course is wrong, or the host cannot make boxes of the tier.
+            UsageError: the course has an error, or the host cannot make boxes of the tier.
             GraderError: the examiner ended before it was ready.
         """
         if self._sock is not None:
@@ -71,7 +71,7 @@ class ExaminerProcess:
             self._process.kill()
         ours.settimeout(START_S)
         ready = None
-        with contextlib.suppress(OSError):  # it ended, or was ended, or is not ready in time
+        with contextlib.suppress(OSError):  # it ended, was ended, or is not ready in time
             send(ours, self.settings.to_plain())
             ready = self._next()
         if ready is None:
@@ -82,7 +82,7 @@ class ExaminerProcess:
         self.left_out = {why: Fraction(points) for why, points in ready["left_out"].items()}
 
     def _launch(self, log: IO[bytes]) -> socket.socket:
-        """Start the process; our end of its connection."""
+        """Start the process and return this end of its connection."""
         if not system.INHERITS_DESCRIPTORS:
             return self._launch_by_loopback(log)
         ours, theirs = socket.socketpair()
@@ -95,21 +95,21 @@ class ExaminerProcess:
     def _launch_by_loopback(self, log: IO[bytes]) -> socket.socket:
         with loopback.Listener() as listener:
             process = self._process = self._popen([loopback.TCP, str(listener.port)], log, [])
-            assert process.stdin is not None  # a pipe, where nothing tells of hanging up
-            with contextlib.suppress(OSError):  # it has ended: then it does not connect either
+            assert process.stdin is not None  # a pipe, on systems that do not report a closed connection
+            with contextlib.suppress(OSError):  # it has ended, so it does not connect either
                 process.stdin.write(listener.token)
                 process.stdin.flush()
             try:
                 return listener.accept(process, loopback.ONLY)[loopback.ONLY]
             except ConnectionError:
                 pass
-        ours, theirs = socket.socketpair()  # as if it had connected and ended: its last words say why
+        ours, theirs = socket.socketpair()  # as if it had connected and ended: its log says why
         theirs.close()
         return ours
 
     def _popen(self, connection: list[str], log: IO[bytes], inherited: list[int]) -> subprocess.Popen[bytes]:
-        """Start it; where a closed connection does not tell it that we are gone, its standard input does."""
-        return subprocess.Popen(
+        """Start the process; if a closed connection cannot tell it that the parent is gone, standard input does."""
+        return subprocess.Popen(  # noqa: S603  # starts viva's own module
             [sys.executable, "-I", "-m", "viva.pipeline.process.main", *connection],
             pass_fds=inherited,
             env=environment(),
@@ -122,10 +122,10 @@ class ExaminerProcess:
         )
 
     def check_selection(self, options: GradeOptions) -> None:
-        """Check that every test that was named exists; the examiner is open.
+        """Check that every selected test exists; the examiner must be open.
 
         Raises:
-            UsageError: one does not, or is hidden where only visible ones are asked; says which there are.
+            UsageError: one does not exist, or is hidden when only visible tests run; the message lists those there are.
         """
         there = [e for e in self.tests if e.visibility == "visible" or not options.visible_only]
         for name in options.only or ():
@@ -142,15 +142,15 @@ class ExaminerProcess:
         on_entry: Callable[[Entry], None] = lambda _: None,
         on_progress: Callable[[str], None] = lambda _: None,
     ) -> Graded:
-        """Grade one submission. A crash or a hang of the examiner still gives a score; its other tests stay pending.
+        """Grade one submission. A crash or hang of the examiner still gives a score; its other tests stay pending.
 
         Args:
             request: what to grade, and how.
             on_entry: called with each entry as soon as it is known.
-            on_progress: called with a line while a test takes long: how far a training is, or that it waits for a GPU.
+            on_progress: called with a line about a slow test: how far a training is, or that it waits for a GPU.
 
         Raises:
-            UsageError, GraderError: as `open`; never once the submission has been sent.
+            UsageError, GraderError: as `open`; never after the submission has been sent.
         """
         self.open()
         assert self._sock is not None  # open() has made it
@@ -203,18 +203,18 @@ class ExaminerProcess:
             self._log = None
 
     def interrupt(self) -> None:
-        """End the process from another thread; whoever waits for it sees the connection end."""
+        """End the process from another thread; a thread that waits for it sees the connection close."""
         process = self._process
         if process is not None:
             process.kill()
 
     def stop(self) -> None:
-        """As `interrupt`, and no other process takes its place."""
+        """End the process like `interrupt`, and do not start another one."""
         self._stopped = True
         self.interrupt()
 
     def pending(self, options: GradeOptions, known: list[Entry], why: str = "") -> tuple[Entry, ...]:
-        """The entries known so far, and each test that has none yet as open."""
+        """Return the entries known so far, and a pending one for each other test."""
         have = {e.test_id for e in known}
         rest = [e for e in self.tests if e.test_id not in have and options.selects_entry(e)]
         message = "Not marked yet: grading was interrupted."
@@ -263,7 +263,7 @@ class ExaminerProcess:
 
 
 def environment() -> dict[str, str]:
-    """What the examiner needs of the environment: nothing of it reaches a box."""
+    """Return the environment variables that the examiner needs; no box gets any of them."""
     keep = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "TZ")
     return {k: os.environ[k] for k in keep if k in os.environ} | {
         "LANG": "C.UTF-8",

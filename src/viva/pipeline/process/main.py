@@ -40,15 +40,15 @@ _FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
 
 
 class Boxes:
-    """The fork server and its pool, started in a thread of their own; meanwhile the main thread collects the tests."""
+    """The fork server and its pool, started in their own thread while the main thread collects the tests."""
 
     def __init__(self, assignment: Assignment, options: BoxOptions, cores: Sequence[int] = ()) -> None:
         """Start the fork server.
 
         Args:
-            assignment: whose boxes they are.
+            assignment: the assignment whose boxes they are.
             options: how they are made.
-            cores: processor cores for boxes with a GPU, where this process keeps to one.
+            cores: processor cores for boxes with a GPU, if this process keeps to one.
         """
         self._assignment, self._options, self._cores = assignment, options, cores
         self._python = str(assignment.python) if assignment.python else sys.executable
@@ -66,7 +66,7 @@ class Boxes:
         threading.Thread(target=self._live, daemon=True, name="fork_server").start()
 
     def pool(self) -> Pool:
-        """The pool, once the fork server is up.
+        """Return the pool when the fork server is ready.
 
         Raises:
             BoxUnavailable: this host cannot make boxes of the tier.
@@ -74,11 +74,11 @@ class Boxes:
         self._done.wait()
         if self._error is not None:
             raise self._error
-        assert self._pool is not None  # set before the event, or else the error is
+        assert self._pool is not None  # either this or the error is set before the event
         return self._pool
 
     def on_gpu(self) -> GpuBoxes:
-        """Boxes that have a GPU, from a fork server of their own; for assignments that ask for one.
+        """Return the boxes that have a GPU, from their own fork server; for assignments that ask for one.
 
         Raises:
             BoxUnavailable: this host cannot make boxes of the tier with a GPU in them.
@@ -99,7 +99,7 @@ class Boxes:
 
     @property
     def lost(self) -> bool:
-        """Whether a fork server ended though nobody here ended it: no box can be made any more."""
+        """Return whether a fork server ended unexpectedly, so that no more boxes can be made."""
         return any(server is not None and server.lost for server in (self._fork_server, self._gpu_boxes))
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class Boxes:
                 self._options.tier, preload=self._preload, python=self._python, hidden=[self._assignment.graders.parent]
             )
             self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._options.ready)
-        except Exception as error:  # told to whoever asks for the pool
+        except Exception as error:  # raised by `pool`
             self._error = _as_course_error(error, self._assignment)
         self._done.set()
 
@@ -133,11 +133,11 @@ def main() -> None:
         return
     with reporting_failures(sock):
         _serve_parent(sock, ExaminerSettings.from_plain(message))
-    os._exit(0)  # threads that wait for ever must not hold the process
+    os._exit(0)  # threads that wait forever must not keep the process alive
 
 
 def _connected(arguments: list[str]) -> socket.socket:
-    """The connection to the parent: a descriptor, or where none is inherited a port."""
+    """Return the connection to the parent: an inherited descriptor, or else a port."""
     if arguments[0] != loopback.TCP:
         return socket.socket(fileno=int(arguments[0]))
     return loopback.connect(int(arguments[1]), loopback.read_token(), loopback.ONLY)
@@ -147,7 +147,8 @@ def _end_with_parent(sock: socket.socket, kept: int | None) -> None:
     """End this process when its parent is gone, also in the middle of a submission that hangs.
 
     Args:
-        kept: standard input, where a closed connection tells nothing while nobody reads it.
+        sock: the connection to the parent.
+        kept: standard input, on systems where a closed connection is noticed only by reading.
     """
     if kept is None:
         waiting = select.poll()
@@ -155,15 +156,15 @@ def _end_with_parent(sock: socket.socket, kept: int | None) -> None:
         waiting.poll()
     else:
         loopback.wait_for_end(kept)
-    time.sleep(ALONE_S)  # between two submissions the main thread sees it as well, and tidies up
+    time.sleep(ALONE_S)  # between two submissions the main thread notices it too, and cleans up
     os._exit(1)
 
 
 def keep_to(core: int) -> list[int]:
-    """Stay on one processor core, with all that is started from here; returns the cores that there were to choose from.
+    """Keep this process and all that it starts on one processor core; return the cores there were to choose from.
 
-    Examiner, fork server and box take turns; where each turn wakes another core, a class takes a seventh longer. What
-    feeds a GPU is given them all.
+    Examiner, fork server and box alternate; if each switch wakes another core, a class takes a seventh longer. The
+    processes that feed a GPU get all cores.
     """
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
@@ -171,7 +172,7 @@ def keep_to(core: int) -> list[int]:
 
 
 def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
-    """A module that is to be preloaded and is not installed: the course is wrong, not the host."""
+    """Return a course error for a module that the assignment preloads and that is not installed; else the error."""
     kernels = (*_FOR_KERNELS, *_FOR_PYTHON) if assignment.kernel else ()
     missing = next(
         (name for name in (*assignment.preload, *kernels) if f"No module named '{name.split('.')[0]}" in str(error)),
@@ -188,8 +189,8 @@ def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
 
 
 def _serve_parent(sock: socket.socket, settings: ExaminerSettings) -> None:
-    # Its fixture would import it in the middle of a class, when descriptors may be few.
-    import viva.examiner.fixtures.submission_fixture  # noqa: F401  # imported for later
+    # Its fixture would otherwise import it in the middle of a class, when descriptors may be few.
+    import viva.examiner.fixtures.submission_fixture  # noqa: F401  # imported for its effect on sys.modules
     from viva.examiner.pytest_session import (
         NotStarted,
         Serving,

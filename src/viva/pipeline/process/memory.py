@@ -1,8 +1,8 @@
-"""What a large answer took is given back to the system before the next submission comes.
+"""Give the memory that a large answer took back to the system before the next submission comes.
 
 The C library keeps freed memory for itself as long as something above it is still in use, and Python keeps objects
-that refer to each other until it looks for them. A few hostile answers of hundreds of megabytes would stay for a whole
-class.
+that refer to each other until it collects them. A few hostile answers of hundreds of megabytes would otherwise take
+memory for a whole class.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _STATUS: Final = Path("/proc/self/statm")
 
 
 class Memory:
-    """Remembers how much this process needs at rest; does nothing where there is no /proc."""
+    """Remembers how much memory this process needs at rest; does nothing where there is no /proc."""
 
     def __init__(self) -> None:
         self._rested = _resident_bytes()
@@ -27,15 +27,15 @@ class Memory:
         """What the last attempt could not give back."""
 
     def give_back(self) -> None:
-        """Return what is no longer used, if that is much.
+        """Return unused memory to the system, if there is much of it.
 
-        What twice could not be returned is in use for good: libraries that a test has loaded. Once proves nothing, for
-        the last answers may still be held by what is kept until the next submission.
+        Memory that could not be returned twice is permanently in use, such as libraries that a test has loaded. Once is
+        no proof, because what is kept until the next submission may still hold the last answers.
         """
         if _resident_bytes() <= self._rested + MOST_KEPT_BYTES:
             return
         gc.collect()
-        with contextlib.suppress(AttributeError, OSError):  # another C library than glibc
+        with contextlib.suppress(AttributeError, OSError):  # a C library other than glibc
             ctypes.CDLL(None).malloc_trim(0)
         resident = _resident_bytes()
         if resident < self._rested or abs(resident - self._left) < _LITTLE_BYTES:

@@ -23,7 +23,7 @@ def send(sock: socket.socket, message: Mapping[str, Any]) -> None:
 
 
 def receive(sock: socket.socket) -> dict[str, Any] | None:
-    """The next message; None when the other side has closed.
+    """Return the next message, or None if the other side has closed the connection.
 
     Raises:
         TimeoutError: the socket's time limit passed.
@@ -42,7 +42,7 @@ def _exactly(sock: socket.socket, size: int) -> bytes | None:
     while len(data) < size:
         try:
             part = sock.recv(min(size - len(data), 1 << 20))
-        except ConnectionResetError:  # the other side ended with something of ours unread
+        except ConnectionResetError:  # the other side ended before it had read everything
             return None
         if not part:
             return None

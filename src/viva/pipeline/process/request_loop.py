@@ -1,4 +1,4 @@
-"""What an examiner does for its parent: list the tests, grade what it is sent, report what went wrong."""
+"""What an examiner does for its parent: list the tests, grade what it receives, report what went wrong."""
 
 import socket
 import traceback
@@ -38,13 +38,13 @@ class AnyGrader(Protocol):
 
 @contextmanager
 def reporting_failures(sock: socket.socket) -> Iterator[None]:
-    """Tell the parent why this examiner ends before its time; a parent that is gone is no failure."""
+    """Tell the parent why this examiner ends early; a parent that is gone is not a failure."""
     try:
         yield
     except (UsageError, BoxUnavailable) as error:
         send(sock, {"event": "fatal", "kind": "usage", "text": str(error)})
     except (BrokenPipeError, ConnectionResetError):
-        pass  # the parent is gone, and so is the reason to go on
+        pass  # the parent is gone, so there is no reason to continue
     except GraderError as error:
         send(sock, {"event": "fatal", "kind": "grader", "text": str(error)})
     except Exception:
@@ -76,7 +76,7 @@ def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bo
 
 
 class _Grading:
-    """One request on its way; what only tests of a course have is left out for existing suites."""
+    """One request in progress; what only the tests of a course have is left out for existing suites."""
 
     def __init__(self, sock: socket.socket, grader: AnyGrader, request: GradeRequest, lost: Callable[[], bool]) -> None:
         self._sock, self._grader, self._request, self._lost = sock, grader, request, lost
@@ -84,7 +84,7 @@ class _Grading:
         self._loads: list[LoadReport] = []
 
     def run(self) -> Graded:
-        """Grade, and gather what the options ask for."""
+        """Grade, and collect what the options ask for."""
         sinks = self._sinks()
         score, questions = self._grader.grade(self._request, sinks)
         graded = Graded(score, questions)
@@ -117,12 +117,12 @@ class _Grading:
         return sinks
 
     def _send_entry(self, entry: Entry) -> None:
-        if self._lost():  # the test may have made something else of it; the parent tries again with a fresh examiner
+        if self._lost():  # the test may have turned it into another error; the parent tries again with a fresh examiner
             raise GraderError("the fork server of its boxes has ended")
         send(self._sock, {"event": "entry", "entry": entry_to_plain(entry)})
 
     def _notebook(self, grader: Grader) -> bytes:
-        """Return the executed notebook; of a load that ended its box, as far as it came."""
+        """Return the executed notebook; of a load that ended its box, the part that ran."""
         from viva.examiner.executed import executed_notebook
         from viva.examiner.executed.stepwise import run_stepwise
 

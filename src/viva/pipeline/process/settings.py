@@ -1,4 +1,4 @@
-"""What an examiner is told once, before its first request."""
+"""What an examiner receives once, before its first request."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
