@@ -1,1 +1,1 @@
-"""The examiner: asks the student's program through the locked door, compares, and keeps the score."""
+"""The examiner: asks the student's program over a connection to its box, compares the answers, and keeps the score."""

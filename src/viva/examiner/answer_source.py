@@ -1,4 +1,4 @@
-"""Who answers for the course: its key and its secret, or in a released folder what was recorded of them."""
+"""Where the answers and the secret of a course come from: live, or in a released folder from a recording."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from viva.replay.key_recording.replayed_key import RecordedSeeds, ReplayedKey
 
 
 def answers_of(assignment: Assignment, root: Path, secret: bytes) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds]:
-    """The key and the seeds of an assignment: live, or in a released folder from its record.
+    """Return the key and the seeds of an assignment: live, or in a released folder from its recording.
 
     Raises:
         CourseError: there is neither, or it cannot be read.

@@ -1,4 +1,4 @@
-"""What the collected tests are: one `TestFunction` per function, in the order in which they are asked and reported."""
+"""The collected tests: one `TestFunction` per function, in the order in which they run and are reported."""
 
 import inspect
 import math
@@ -37,28 +37,28 @@ class TestFunction:
 
     @property
     def hidden(self) -> bool:
-        """True when the student must not learn what was asked."""
+        """Return whether the student must not learn what was asked."""
         return self.visibility != "visible"
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What not every run offers, in words: "training", "gpu"."""
+        """Return what not every run offers: "training", "gpu"."""
         return (*(["training"] if self.training else []), *(["gpu"] if self.gpu_mib is not None else []))
 
     @property
     def points_per_case(self) -> Fraction:
-        """The function's weight shared over its cases, exactly."""
+        """Return the points of each case: the function's points divided by the number of cases, exactly."""
         return self.points / max(1, len(self.items))
 
 
 def catalog(items: Iterable[pytest.Item]) -> list[TestFunction]:
-    """Group collected items by function, check what they declare, and put them in order.
+    """Group collected items by function, check their declarations, and put them in order.
 
-    Visible tests come first; both parts are in the order of the question numbers, and of collection where these are
-    equal; a test comes after those that it depends on.
+    Visible tests come first. Both parts follow the order of the question numbers, and the order of collection if these
+    are equal. A test comes after those that it depends on.
 
     Raises:
-        CourseError: a prerequisite that does not exist or a circle of prerequisites.
+        CourseError: a prerequisite does not exist, or prerequisites form a cycle.
     """
     functions: dict[str, TestFunction] = {}
     for item in items:
@@ -72,16 +72,16 @@ def catalog(items: Iterable[pytest.Item]) -> list[TestFunction]:
 
 
 def case_label(item: pytest.Function) -> str:
-    """The parametrization of one case, empty for a plain function."""
+    """Return the parametrization of one case; empty for a plain function."""
     callspec = getattr(item, "callspec", None)
     return str(callspec.id) if callspec is not None else ""
 
 
 def resolve(name: str, of: TestFunction, functions: Sequence[TestFunction]) -> TestFunction:
-    """The prerequisite called `name` (`test_x` in the same file, or `file.py::test_x`).
+    """Return the prerequisite called `name` (`test_x` in the same file, or `file.py::test_x`).
 
     Raises:
-        CourseError: no such test.
+        CourseError: there is no such test.
     """
     home = of.test_id.split("::", 1)[0]
     for candidate in (f"{home}::{name}", name):
@@ -127,7 +127,7 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
 
 
 def _gpu_memory(marker: pytest.Mark | None, where: str) -> int | None:
-    """`@pytest.mark.gpu`, `@pytest.mark.gpu(memory_mib=16_000)`."""
+    """Read the memory from `@pytest.mark.gpu` or `@pytest.mark.gpu(memory_mib=16_000)`."""
     if marker is None:
         return None
     needed = marker.kwargs.get("memory_mib", 0)
@@ -138,10 +138,10 @@ def _gpu_memory(marker: pytest.Mark | None, where: str) -> int | None:
 
 
 def exact(points: Any, where: str) -> Fraction:
-    """Points as an exact fraction; decimal floats mean what they say (0.1 is one tenth).
+    """Return points as an exact fraction; decimal floats mean their decimal notation (0.1 is one tenth).
 
     Raises:
-        CourseError: not a finite number of points, zero or more.
+        CourseError: it is not a finite number of points, zero or more.
     """
     try:
         value = Fraction(str(points)) if isinstance(points, float) else Fraction(points)

@@ -1,4 +1,4 @@
-"""Which tests ask something else than in an earlier grading whose call log answers them."""
+"""Which tests ask something else than in an earlier grading, so that its call log cannot answer them."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from viva.replay.call_log import BoxReplay
 
 
 def changed_tests(functions: Sequence[TestFunction], replaying: BoxReplay) -> list[str]:
-    """The ids of tests that a call log could not answer, or not wholly, and of those that depend on such a test."""
+    """Return the ids of tests that a call log could not answer completely, and of those that depend on them."""
     cases = {case.partition("[")[0] for case in replaying.changed}
     changed: list[str] = []
     for function in functions:

@@ -1,4 +1,4 @@
-"""Grade one submission: every test in order, each with its own time, seed and, after a hang, its own fresh box."""
+"""Grade one submission: every test in order, each with its own time and seed and, after a hang, a fresh box."""
 
 import itertools
 import platform
@@ -69,7 +69,7 @@ RAISED: pytest.StashKey[BaseException] = pytest.StashKey()
 
 @dataclass(slots=True)
 class Grader:
-    """Everything that stays the same for all submissions of one assignment."""
+    """Everything that is the same for all submissions of one assignment."""
 
     assignment: Assignment
     source: BoxSource
@@ -89,7 +89,7 @@ class Grader:
         """Grade one submission and leave nothing of it in this process.
 
         Returns:
-            The score, and by test what was asked and answered, as texts (empty unless `options.questions`).
+            The score, and the questions and answers of each test as texts (empty unless `options.questions`).
         """
         started = time.monotonic()
         submission, options, call_log = request.submission, request.options, sinks.call_log
@@ -118,7 +118,7 @@ class Grader:
                     if options.until_loss and entry.earned < entry.points and not entry.status.is_open:
                         break
             wall_s = time.monotonic() - started
-            session.close()  # how a GPU was used is known when its box has ended
+            session.close()  # how a GPU was used is known only after its box has ended
             score = self._score(submission, session, run, wall_s)
             if session.report is not None:
                 sinks.on_loaded(session.report)
@@ -132,7 +132,7 @@ class Grader:
     def _asked(
         self, key_recording: KeyRecording | None
     ) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds, HintRecording | None]:
-        """What answers for the course; with a book, it is written down there."""
+        """Return the key, the seeds and the hints; with a key recording, they are recorded there."""
         if isinstance(self.key, ReplayedKey):
             return self.key, self.seeds, HintReader(self.key.record)
         if key_recording is None or not isinstance(self.seeds, Seeds):
@@ -151,7 +151,7 @@ class Grader:
         return [f for f in self.functions if f in needed]
 
     def _foreign(self, session: BoxSession) -> tuple[str, ...]:
-        """A note for work that loads without an error and has none of the functions that were asked for."""
+        """Return a note for a submission that loads without an error but has none of the functions asked for."""
         asked = {n: found for n, found in session.sought.items() if n in self.key and callable(self.key[n])}
         report = session.report
         if not asked or any(asked.values()) or report is None or not report.loaded or report.problems:
@@ -161,7 +161,7 @@ class Grader:
         return (f"{found} (such as {some}): is it for another assignment, or are they inside a function or a class?",)
 
     def _made_with(self, submission: Submission, session: BoxSession) -> dict[str, str]:
-        """What a training must share with an earlier one to be its continuation; the tier makes no difference."""
+        """Return what a training must share with an earlier one to continue it; the tier makes no difference."""
         shared = signature(self.assignment, self.seeds, session.isolation)
         shared.pop("tier", None)
         return {**shared, "submission": submission.content_hash, "content": content_of(self.assignment)}
@@ -201,14 +201,14 @@ class Grader:
 
 
 def _not_loaded_on(on_gpu: OnGpu | None) -> tuple[str, ...]:
-    """A note where loading has ended the boxes that have a GPU."""
+    """Return a note if loading has ended the boxes that have a GPU."""
     if on_gpu is None or on_gpu.failure is None:
         return ()
     return (f"In a box with a GPU your submission could not be loaded (tried twice): {on_gpu.failure}",)
 
 
 def signature(assignment: Assignment, seeds: Seeds | RecordedSeeds, ready_message: Any) -> dict[str, str]:
-    """What the score was made with: enough to make it again."""
+    """Return what the score was made with: enough to reproduce it."""
     made_with = {
         "assignment": f"{assignment.name}@{assignment.version}",
         "seed": seeds.id,
@@ -227,7 +227,7 @@ def _in_a_hurry(assignment: Assignment, call_s: float) -> Assignment:
 
 
 class _Run:
-    """One submission on its way through the tests."""
+    """One submission in progress."""
 
     def __init__(
         self,
@@ -261,14 +261,14 @@ class _Run:
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
             self._keep_leader(function)
         if blocked is not None:
-            # What the test before left set up for this one is not needed where the next one stands in another file.
+            # What the previous test left set up for this one is not needed if the next one is in another file.
             last = function.items[-1]
             tear_down(last, following.get(last))
         entry = self.entries[function.test_id] = entry_of(function, cases, outcomes)
         return entry
 
     def _blocked(self, function: TestFunction) -> Outcome | None:
-        """The outcome of a test that is not run at all."""
+        """Return the outcome of a test that is not run at all; None if it runs."""
         if self._context.submission.problem:
             return Outcome(Status.FAILED, NOT_READABLE)
         if function.training and not self._options.training:
@@ -300,7 +300,7 @@ class _Run:
             case_id=case_id,
         )
         if session.epoch != self._epoch:
-            # Fixtures of every scope may hold objects of the box that is gone: they are made anew, once.
+            # Fixtures of every scope may hold objects of the box that is gone: they are set up again, once.
             tear_down(item)
             self._epoch = session.epoch
         self.events.begin_test(function.test_id, hidden=function.hidden)
@@ -317,7 +317,7 @@ class _Run:
         return judge(error, answered=session.test.answered)
 
     def _take_gradescopes(self, test: Any, case_id: str) -> None:
-        """gradescope_utils leaves points and leaderboard values on the test function: taken, so that none leaks."""
+        """Take the points and leaderboard value that gradescope_utils leaves on the function, so that none leaks."""
         left = vars(test)
         if "__score__" in left:
             self._context.set_points = exact_points(left.pop("__score__"), case_id)
@@ -332,10 +332,23 @@ class _Run:
             self.leaders.append(Leader(name, self._context.leader, order))
 
 
+def fresh(item: pytest.Function) -> pytest.Function:
+    """Return a new item like the collected one: no fixture value, no state of an earlier submission."""
+    new: pytest.Function = type(item).from_parent(
+        item.parent,
+        name=item.name,
+        callspec=getattr(item, "callspec", None),
+        fixtureinfo=item._fixtureinfo,
+        originalname=item.originalname,
+    )
+    return new
+
+
 def run_item(item: pytest.Function, following: pytest.Function | None) -> BaseException | None:
-    """Run setup, body and teardown of one item; the first exception of the three.
+    """Run setup, body and teardown of one item; return the first exception of the three.
 
     Args:
+        item: the item to run.
         following: the item that comes next, so that fixtures it shares stay; None tears down everything.
     """
     run_phases(item, following)

@@ -1,4 +1,4 @@
-"""What the student reads above the tests: how loading went, in a few honest lines."""
+"""Notes above the tests: how loading went, in a few lines for the student."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ WHILE_LOADING: Final = "While loading, "
 
 
 def notes_for_student(submission: Submission, report: LoadReport | None) -> tuple[str, ...]:
-    """One note per finding, the most important first, the rest counted."""
+    """Return one note per finding, the most important first, and a count of the rest."""
     notes = list(submission.notes)
     if submission.problem:
         return (submission.problem, *notes)

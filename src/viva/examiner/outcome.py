@@ -1,4 +1,4 @@
-"""From what a test's body did to a status and to the words for student and staff."""
+"""Turn what a test's body did into a status and messages for student and staff."""
 
 import errno
 import traceback
@@ -42,7 +42,7 @@ _CALLERS: Final = ("pluggy", "_pytest", "viva")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one case of a test came to."""
+    """The outcome of one case of a test."""
 
     status: Status
     message: str = ""
@@ -53,13 +53,13 @@ class Outcome:
     rubric: str = ""
 
 
-def judge(error: BaseException | None, *, answered: bool) -> Outcome:
-    """The outcome of a test's body that ended with `error`.
+def judge(error: BaseException | None, *, answered: bool) -> Outcome:  # noqa: C901, PLR0912  # one case per kind of error
+    """Return the outcome of a test's body that ended with `error`.
 
     Args:
-        error: what the body raised, None if it ran through.
-        answered: whether a value of the student's had arrived before; then an exception of an unforeseen kind is the
-            student's form, else it is ours.
+        error: what the body raised; None if it completed.
+        answered: whether a value of the student's had arrived before; then an unforeseen exception is due to the form
+            of the student's answer, else it is the grader's fault.
     """
     match error:
         case None:
@@ -100,9 +100,9 @@ def judge(error: BaseException | None, *, answered: bool) -> Outcome:
 
 
 def _host_is_short(error: BaseException | None) -> bool:
-    """Whether this machine was the reason: its disk, its descriptors, its memory. No value of a student's makes these.
+    """Return whether this machine lacks disk, descriptors or memory. No value of a student's causes these errors.
 
-    A number of theirs can ask for more memory than there is; then there is still room for what tests need.
+    A student's number can ask for more memory than there is; then there is still room for what tests need.
     """
     if isinstance(error, MemoryError):
         try:
@@ -113,7 +113,7 @@ def _host_is_short(error: BaseException | None) -> bool:
 
 
 def describe(error: StudentRaised) -> str:
-    """The student's own exception with their own lines, as they would see it at home."""
+    """Return the student's own exception with their own lines, as they would see it at home."""
     if error.missing_module and error.missing_attribute is None:
         return (
             f"Your code needs the module `{error.missing_module}`, which is not installed where it was graded. "
@@ -159,7 +159,7 @@ def _assertion_text(error: AssertionError) -> str:
 
 
 def _trace(error: BaseException) -> str:
-    """The traceback from the author's test on: how pytest came to call it says nothing."""
+    """Return the traceback from the author's test on: how pytest came to call it does not matter."""
     first = error.__traceback__
     while first is not None and first.tb_frame.f_globals.get("__name__", "").split(".")[0] in _CALLERS:
         first = first.tb_next

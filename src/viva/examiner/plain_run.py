@@ -1,4 +1,4 @@
-"""`pytest graders/<a> --submission PATH`: an ordinary pytest run against one submission, for an author at work."""
+"""`pytest graders/<a> --submission PATH`: an ordinary pytest run on one submission, for an author at work."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ from viva.submissions import open_submission
 
 
 class PlainRun:
-    """Registered by the plugin when `--submission` is given; boxes are made when the tests have been collected."""
+    """The plugin that `--submission` registers; it makes boxes after the tests have been collected."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -49,7 +49,7 @@ class PlainRun:
         course = load_course(find_course(_given(self._config, "course"), os.environ, test_file.parent))
         assignment = _assignment_of(course, test_file)
         tier = _tier(self._config.getoption("--tier"))
-        # Started before the key is read; pytest's main thread lives as long as the run.
+        # Started before the key is read; pytest's main thread lasts as long as the run.
         self._fork_server = ForkServer.start(tier, preload=assignment.preload, hidden=[assignment.graders.parent])
         self._pool = Pool(self._fork_server, assignment.limits, ready=1)
         path = Path(self._config.getoption("--submission"))
@@ -62,7 +62,7 @@ class PlainRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Give the test its seed and its time."""
+        """Set the seed and the time limit of the test."""
         function = self._functions[item]
         assert isinstance(item, pytest.Function)  # the catalog takes nothing else
         assert self._session is not None  # opened when the tests were collected
@@ -77,7 +77,7 @@ class PlainRun:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item):  # type: ignore[no-untyped-def]  # a generator for pluggy
-        """Show what a person will mark as skipped, and say what the student would read."""
+        """Show questions graded by hand as skipped, and print what the student would read."""
         try:
             return (yield)
         except NeedsReview as signal:
@@ -108,7 +108,7 @@ class PlainRun:
 
 
 def _cut_at_test(error: Exception, test_file: Path) -> None:
-    """End the traceback in the author's file: what lies below is viva's, and says nothing about the answer."""
+    """End the traceback in the author's file: what is below it is viva's and says nothing about the answer."""
     last, frame = None, error.__traceback__
     while frame is not None:
         if Path(frame.tb_frame.f_code.co_filename) == test_file:

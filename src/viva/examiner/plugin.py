@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-if TYPE_CHECKING:  # imported when a grader runs: this plugin is loaded into every pytest process of the environment
+if TYPE_CHECKING:  # imported only when a grader runs: every pytest process of the environment loads this plugin
     import numpy as np
 
     from viva.examiner.fixtures.student_names import Names
@@ -64,7 +64,7 @@ def _context(request: pytest.FixtureRequest) -> Context:
 
 @pytest.fixture(scope="session")
 def student(request: pytest.FixtureRequest) -> Names:
-    """The names that the submission defines, whichever file or cell defines them."""
+    """Return the names that the submission defines, whichever file or cell defines them."""
     from viva.examiner.fixtures.student_names import Names
 
     return Names(_context(request).session, "student")
@@ -72,7 +72,7 @@ def student(request: pytest.FixtureRequest) -> Names:
 
 @pytest.fixture(scope="session")
 def inside(request: pytest.FixtureRequest) -> Names:
-    """The author's helpers in the box: the names of `graders/<a>/inside.py`, or of the package `inside/`."""
+    """Return the author's helpers in the box: the names of `graders/<a>/inside.py` or of the package `inside/`."""
     from viva.examiner.fixtures.student_names import Names
 
     return Names(_context(request).session, "inside")
@@ -80,7 +80,7 @@ def inside(request: pytest.FixtureRequest) -> Names:
 
 @pytest.fixture(scope="session")
 def submission(request: pytest.FixtureRequest) -> SubmissionView:
-    """What was handed in as a whole: answers, prose, files."""
+    """Return the submission as a whole: answers, written answers, files."""
     from viva.examiner.fixtures.submission_fixture import SubmissionView
 
     context = _context(request)
@@ -89,20 +89,20 @@ def submission(request: pytest.FixtureRequest) -> SubmissionView:
 
 @pytest.fixture(scope="session")
 def key(request: pytest.FixtureRequest) -> Key | ReplayedKey:
-    """The model answers, behind the same interface as the student's."""
+    """Return the answer key, with the same interface as the student's names."""
     return _context(request).key
 
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Random draws of this test: the same for the whole class, unknown to it."""
+    """Return the random generator of this test: the same for the whole class, and unknown to it."""
     context = _context(request)
     return context.seeds.rng(context.test_id)
 
 
 @pytest.fixture
 def set_score(request: pytest.FixtureRequest) -> Callable[[Any], None]:
-    """Give the points of a test with partial credit; clamped to what the test is worth."""
+    """Return a function that sets the points of a test with partial credit, clamped to what the test is worth."""
     from viva.examiner.points import exact_points
 
     context = _context(request)
@@ -115,7 +115,7 @@ def set_score(request: pytest.FixtureRequest) -> Callable[[Any], None]:
 
 @pytest.fixture
 def set_leaderboard_value(request: pytest.FixtureRequest) -> Callable[[Any], None]:
-    """Set this submission's value on the test's leaderboard: a number, or in a visible test a short text."""
+    """Return a function that sets the test's leaderboard value: a number, or in a visible test a short text."""
     from viva.examiner.points import leader_value
 
     context = _context(request)

@@ -15,7 +15,7 @@ LEADER_CAP: Final = 100
 
 
 def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fraction | None, wall_s: float) -> Case:
-    """One case with its points; what a hidden case says to the student is one fixed sentence."""
+    """Return one case with its points; the student sees one fixed sentence for a hidden case."""
     points = function.points_per_case
     status, earned = outcome.status, _earned(outcome, points)
     if set_points is not None and status.takes_set_points:
@@ -24,7 +24,7 @@ def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fr
     message, staff = outcome.message, outcome.staff_message
     if function.hidden and message and not status.is_open:
         message, staff = HIDDEN, "\n".join(t for t in (outcome.message, staff) if t)
-    elif function.hidden and status is Status.NEEDS_REVIEW:  # findings speak of what was asked
+    elif function.hidden and status is Status.NEEDS_REVIEW:  # findings would reveal what was asked
         message, staff = message.partition("\n")[0], message
     elif function.hide_errors is not None and status.earns_nothing:
         message, staff = function.hide_errors, "\n".join(t for t in (outcome.message, staff) if t)
@@ -32,7 +32,7 @@ def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fr
 
 
 def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Entry:
-    """One entry per function; its points are the exact sum over its cases."""
+    """Return one entry per function; its points are the exact sum over its cases."""
     review = next((o for o in outcomes if o.status is Status.NEEDS_REVIEW), None)
     return Entry(
         test_id=function.test_id,
@@ -52,10 +52,10 @@ def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[O
 
 
 def exact_points(value: Any, where: str) -> Fraction:
-    """What `set_score` was given, exactly; clamped later.
+    """Return the exact value that `set_score` was given; it is clamped later.
 
     Raises:
-        ValueError: NaN, infinity or no number; made from a student's value, it is the student's.
+        ValueError: it is NaN, infinite or not a number; if a student's value led to it, it is the student's error.
     """
     if isinstance(value, Fraction | int) and not isinstance(value, bool):
         return Fraction(value)
@@ -69,10 +69,10 @@ def exact_points(value: Any, where: str) -> Fraction:
 
 
 def leader_value(value: Any, where: str, *, hidden: bool) -> int | float | str:
-    """What `set_leaderboard_value` was given, as plain data; a hidden test shows numbers only.
+    """Return the value that `set_leaderboard_value` was given, as plain data; a hidden test shows numbers only.
 
     Raises:
-        ValueError: neither a finite number nor, in a visible test, a text.
+        ValueError: it is neither a finite number nor, in a visible test, a text.
     """
     if type(value) is str and not hidden:
         return value[:LEADER_CAP]

@@ -1,4 +1,4 @@
-"""The examiner's pytest session: tests are collected once, then its run loop grades whatever it is sent."""
+"""The examiner's pytest session: pytest collects the tests once, then its run loop grades each submission it gets."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from viva.model.box_source import BoxSource
 from viva.model.errors import CourseError
 from viva.model.gpu import Gpus
 
-# Grading needs none of these, and each costs time or writes files beside the course.
+# Grading needs none of these, and each costs time or writes files next to the course.
 _SWITCHED_OFF: Final = (
     "cacheprovider", "doctest", "junitxml", "pastebin", "stepwise", "warnings", "logging", "faulthandler",
     "unraisableexception", "threadexception", "unittest", "nose", "setuponly", "setupplan", "debugging", "capture",
@@ -26,7 +26,7 @@ _SWITCHED_OFF: Final = (
 
 
 def arguments(course_root: Path, graders: Path) -> list[str]:
-    """Pytest's command line: nothing is looked for outside the course, no configuration is taken from anywhere."""
+    """Return pytest's command line: it looks for nothing outside the course and reads no configuration."""
     switched_off = [part for name in _SWITCHED_OFF for part in ("-p", f"no:{name}")]
     return [
         "-c", os.devnull, f"--rootdir={course_root}", f"--confcutdir={graders}", "--import-mode=importlib",
@@ -35,13 +35,13 @@ def arguments(course_root: Path, graders: Path) -> list[str]:
 
 
 class NotStarted(CourseError):
-    """pytest gave up before it collected anything; what it said last is in the log of the process."""
+    """Pytest ended before it collected anything; its last output is in the log of the process."""
 
 
 class Serving:
     """A pytest plugin whose run loop is `serve`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # the parts of a Grader, several of them made only after collection
         self,
         course_root: Path,
         assignment: Assignment,
@@ -112,7 +112,7 @@ class Serving:
                 f"{_suite_hint(self._assignment.graders)}"
             )
         functions: list[TestFunction] = catalog(session.items)
-        source = self._source()  # the fork servers are up before the key is read
+        source = self._source()  # the fork servers start before the key is read
         on_gpu = self._gpus.devices and any(function.gpu_mib is not None for function in functions)
         gpu_source = self._gpu_source() if on_gpu else None
         key, seeds = answers_of(self._assignment, self._course_root, self._secret)
@@ -131,13 +131,13 @@ class Serving:
 
 
 def _suite_hint(graders: Path) -> str:
-    """What to write where the tests are an existing suite."""
+    """Return what to do when the tests are an existing suite."""
     has_suite = any(b"unittest" in path.read_bytes() for path in graders.rglob("test*.py"))
     return " An existing unittest suite is run by `suite: unittest` in assignment.yaml." if has_suite else ""
 
 
 def _where(report: pytest.CollectReport) -> str:
-    """` line 12`: the last place within the file that the traceback names."""
+    """Return ` line 12`: the last place within the file that the traceback names."""
     name = re.escape(Path(report.nodeid.split("::")[0]).name)
     lines = re.findall(rf"{name}(?:\", line |:)(\d+)", report.longreprtext)
     return f" line {lines[-1]}" if lines else ""

@@ -1,4 +1,4 @@
-"""Where the grading of one submission puts what it produces beside the score."""
+"""Where the grading of one submission sends what it produces besides the score."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from viva.replay.key_recording import KeyRecording
 
 
 def _ignore(_: object) -> None:
-    """Drop what nobody asked for."""
+    """Discard the value."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""One submission's life in boxes: take a box, load, ask; when a box ends, a fresh one is loaded and grading goes on."""
+"""One submission in its boxes: take a box, load it, ask it; when a box ends, load a fresh one and continue."""
 
 import math
 import time
@@ -37,7 +37,7 @@ MOST_DIFFERENCES: Final = 50
 
 @dataclass(slots=True)
 class Question:
-    """One thing asked and what came of it, for `viva explain` and the call log."""
+    """A question to the box and its outcome, for `viva explain` and the call log."""
 
     op: str
     subject: str
@@ -46,7 +46,7 @@ class Question:
     value: Any = None
 
     def shown(self) -> list[str]:
-        """Operation, subject, arguments and outcome as texts: short, whatever the student's process sent."""
+        """Return operation, subject, arguments and outcome as texts, kept short whatever the student's process sent."""
         fields = {k: v for k, v in self.fields.items() if k in _TOLD and not (type(v) in (list, dict) and not v)}
         arguments = ", ".join(f"{name}={show(value, SHOWN_CAP)}" for name, value in fields.items())
         return [self.op, self.subject, arguments[: 2 * SHOWN_CAP], self.outcome or show(self.value, SHOWN_CAP)]
@@ -71,7 +71,7 @@ class TestState:
 
 
 class BoxSession:
-    """Implements `BoxConnection` for the handles of one submission."""
+    """The `BoxConnection` of one submission, for its handles."""
 
     def __init__(
         self, source: BoxSource, loader: Loader, limits: Limits, on_gpu: OnGpu | None = None, *, record: bool = False
@@ -107,11 +107,11 @@ class BoxSession:
     # --- the life of boxes
 
     def open(self) -> None:
-        """Have a loaded box; a load that kills its box is tried once more, then reported once and never again.
+        """Open and load a box; a load that ends its box is tried once more, then reported once and never tried again.
 
         Raises:
             LoadFailed: the load ended the box; raised again, without loading, for every later question.
-            BoxUnavailable: this host can make no box.
+            BoxUnavailable: this host cannot make a box.
             GraderError: the author's own part could not be loaded.
         """
         if self._box is not None and self._box.alive:
@@ -126,7 +126,7 @@ class BoxSession:
             self._loading -= 1
 
     def _load(self) -> None:
-        """Take a box and load it, with the tries that `open` describes."""
+        """Take a box and load it, with the number of tries that `open` describes."""
         for attempt in range(1, LOAD_TRIES + 1):
             self._box = box = self._take()
             self.generation += 1
@@ -139,7 +139,7 @@ class BoxSession:
                 if attempt == LOAD_TRIES:
                     raise self._load_failed(error) from error
             except BaseException:
-                self._drop()  # a box that is not wholly loaded is never asked
+                self._drop()  # a box that is only partly loaded is never asked
                 raise
             else:
                 self.report = self.report or report
@@ -148,7 +148,7 @@ class BoxSession:
                 return
 
     def _take(self) -> AnyBox:
-        """A box of the kind that the test needs."""
+        """Return a box of the kind that the test needs."""
         self._gpu_mib = self.test.gpu_mib if self._on_gpu is not None else None
         self._loader.on_gpu = self._gpu_mib is not None
         if self._on_gpu is None or self._gpu_mib is None:
@@ -160,13 +160,13 @@ class BoxSession:
         return self._on_gpu.take(self._gpu_mib)
 
     def _failure(self) -> LoadFailed | None:
-        """Why the kind of box that the test needs is not loaded again."""
+        """Return why the kind of box that the test needs is not loaded again."""
         if self.report is not None and self.report.failure is not None:
             return self.report.failure
         return self._on_gpu.failure if self._on_gpu is not None and self.test.gpu_mib is not None else None
 
     def _load_failed(self, error: BoxError) -> LoadFailed:
-        """Remember, for the kind of box in which it happened, that loading ends it."""
+        """Remember, for the kind of box in which it happened, that loading ends it; return the error."""
         failure = LoadFailed(error)
         if self._on_gpu is not None and self._gpu_mib is not None:
             self._on_gpu.failure = failure
@@ -175,10 +175,10 @@ class BoxSession:
         return failure
 
     def load_more(self) -> bool:
-        """Run the next file of code that stands beside the main one; False when there is none left.
+        """Run the next file of code next to the main one; return False if there is none left.
 
-        A file that ends its box is never run again. What it prints or raises is told to the student only if the box has
-        not seen hidden inputs.
+        A file that ends its box is never run again. The student sees what it prints or raises only if the box has not
+        seen hidden inputs.
 
         Raises:
             LoadFailed, BoxUnavailable, GraderError: as `open`.
@@ -207,7 +207,7 @@ class BoxSession:
         return True
 
     def _load_again(self) -> bool:
-        """Run what was run on demand in an earlier box; False when that ended the box. Nothing is said twice."""
+        """Run what was run on demand in an earlier box, without repeating notes; return False if that ended the box."""
         for path in list(self._more):
             try:
                 self._loader.load_other(self._raw, LoadReport(), path)
@@ -219,17 +219,17 @@ class BoxSession:
 
     @property
     def epoch(self) -> int:
-        """Changes whenever objects in the box are lost: a box ended, or another took its place."""
+        """Return a number that changes whenever objects in the box are lost: it ended, or another one replaced it."""
         return self.generation if self._box is not None and self._box.alive else self.generation + 1
 
     @property
     def place(self) -> str:
-        """The case of the test that asks; empty while a box is loaded, which any test may be the first to need."""
+        """Return the case of the running test; empty while a box is loaded, which any test may be the first to need."""
         return "" if self._loading else self.test.case_id
 
     @property
     def disk_mib(self) -> int:
-        """The largest file that the box may hold."""
+        """Return the size of the largest file that the box may hold, in MiB."""
         return self._limits.disk_mib
 
     def begin_test(
@@ -243,7 +243,7 @@ class BoxSession:
         until: float = math.inf,
         case_id: str = "",
     ) -> None:
-        """Reset what belongs to one test; the seed travels with the next request."""
+        """Reset what belongs to one test; the seed is sent with the next request."""
         if self.tainted and not hidden:
             # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
             self._drop()
@@ -254,7 +254,7 @@ class BoxSession:
         self.test = TestState(seed, deadline, until, call_s, hidden, gpu_mib, case_id=case_id)
 
     def prompt(self) -> None:
-        """Lift the limit on a test's time: a person at a prompt asks as long as they like."""
+        """Remove the limit on a test's time: a person at a prompt takes as long as they like."""
         self.test = TestState(deadline=float("inf"))
 
     def close(self) -> None:
@@ -272,7 +272,7 @@ class BoxSession:
     # --- asking
 
     def release(self, generation: int, ref_id: int) -> None:
-        """Remember to free an object of the present box; those of earlier boxes are gone already."""
+        """Remember to free an object of the current box; those of earlier boxes are gone already."""
         if generation == self.generation:
             self._releases.append(ref_id)
 
@@ -280,7 +280,7 @@ class BoxSession:
         """Ask the loaded box one question; see `BoxConnection.ask`.
 
         Raises:
-            StudentRaised, MissingName: the box's claims about the student's code.
+            StudentRaised, MissingName: untrusted values from the box about the student's code.
             BoxTimeout, BoxDied, ProtocolViolation: the box has ended; the next question opens a fresh one.
         """
         if self._hangs[subject] >= HANGS_BEFORE_UNASKED and subject:
@@ -295,15 +295,27 @@ class BoxSession:
         if self.record:
             self.test.asked.append(question)
         if op == "call" and fields.get("space") == "student":
-            self.sought.setdefault(subject, True)  # nobody had to look for a function that the box had named
+            self.sought.setdefault(subject, True)  # a function that the box had named need not be searched for
         call_s = self.test.call_s or self._limits.call_s
         soft_s = min(call_s, self.test.deadline - time.monotonic())
         if soft_s <= 0:
             raise BoxTimeout("The test had used up its time.")
         if self.test.seed is not None:
             fields["seed"], self.test.seed = self.test.seed, None
+        value = self._answer(question, soft_s, fields)
+        self.test.answered = True
+        if fields.get("full") and (raised := untrusted.table(untrusted.table(value).get("raised"))):
+            self._note_environment(StudentRaised.from_wire(raised))
+        question.value = value
+        if op == "find" and fields.get("space") == "student":
+            self.sought[subject] = untrusted.table(value).get("found") is True
+        return value
+
+    def _answer(self, question: Question, soft_s: float, fields: dict[str, Any]) -> Any:
+        """Return the box's answer, or note in the question why there is none and raise."""
+        subject = question.subject
         try:
-            value = self._raw(op, timeout_s=soft_s + GRACE_S, soft_s=soft_s, **fields)
+            return self._raw(question.op, timeout_s=soft_s + GRACE_S, soft_s=soft_s, **fields)
         except BoxTimeout:
             self._hangs[subject] += 1
             question.outcome = "no answer in time"
@@ -320,17 +332,10 @@ class BoxSession:
             self._note_environment(error)
             self.test.answered = True
             raise
-        self.test.answered = True
-        if fields.get("full") and (raised := untrusted.table(untrusted.table(value).get("raised"))):
-            self._note_environment(StudentRaised.from_wire(raised))
-        question.value = value
-        if op == "find" and fields.get("space") == "student":
-            self.sought[subject] = untrusted.table(value).get("found") is True
-        return value
 
     @property
     def environment(self) -> tuple[str, ...]:
-        """How the environment differs from the one that the code was written for: claims of the box, each once."""
+        """Return how the environment differs from the one the code was written for: untrusted values, each once."""
         problems = self.report.problems if self.report else []
         loading = [problem.raised.environment for problem in problems if problem.raised]
         return tuple(dict.fromkeys(text for text in (*loading, *self._environment) if text))[:MOST_DIFFERENCES]
@@ -346,19 +351,19 @@ class BoxSession:
             self._environment.append(text)
 
     def note(self, question: Question) -> None:
-        """Keep a question that was answered without the box, where questions are kept."""
+        """Keep a question that was answered without the box, if questions are recorded."""
         if self.record:
             self.test.asked.append(question)
 
     def _raw(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
-        """One request and its reply, checked for form."""
+        """Send one request and return its reply, checked for form."""
         box = self._box
         if box is None:
             raise BoxDied("the box had ended")
         release, self._releases = self._releases, []
         try:
             reply = box.ask(op, timeout_s=timeout_s, release=release, **fields)
-        except (TypeError, TooLarge) as error:  # nothing was sent: a value that only the author can have given
+        except (TypeError, TooLarge) as error:  # nothing was sent: only the author can have given the value
             raise GraderError(f"The question cannot be sent to the box: {error}") from error
         if type(reply) is not dict:
             box.kill()
@@ -377,5 +382,5 @@ class BoxSession:
 
 
 def _files(paths: list[str]) -> str:
-    """Some files by name, in a few words."""
+    """Return a short phrase that names some files."""
     return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"

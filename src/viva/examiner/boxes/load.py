@@ -1,4 +1,4 @@
-"""How a submission gets into a box: bytes put, archives unpacked inside, then the module or the notebook is run."""
+"""Load a submission into a box: put its bytes, unpack archives inside, then run the module or the notebook."""
 
 import errno
 import math
@@ -40,7 +40,7 @@ Ask = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class LoadProblem:
-    """One thing that went wrong while loading: a statement or a cell that raised, a file that could not be read."""
+    """One thing that went wrong during loading: a statement or cell that raised, or a file that could not be read."""
 
     where: str
     """`solution.py line 12`, `cell 7 of answers.ipynb`."""
@@ -51,7 +51,7 @@ class LoadProblem:
 
 @dataclass(slots=True)
 class LoadReport:
-    """What loading did; an honest account for the student and the staff."""
+    """What loading did, for the student and the staff."""
 
     loaded: list[str] = field(default_factory=list)
     problems: list[LoadProblem] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Loader:
         return report
 
     def fill(self, ask: Ask, report: LoadReport) -> None:
-        """As `load`; what is known so far stands in the report also where it raises."""
+        """Load as `load` does; what is known so far is in the report also if this raises."""
         self._prepare(ask)
         data = self._put(ask, report)
         self._unpack(ask, report, data)
@@ -98,7 +98,7 @@ class Loader:
             self._load_file(ask, report, path, data)
 
     def order(self, paths: Sequence[str]) -> list[str]:
-        """The files to run, first the one the assignment names, then notebooks, then the rest of the code at the top.
+        """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
 
         A file that is still the starter, byte for byte, is run only if there is nothing else.
         """
@@ -114,12 +114,12 @@ class Loader:
         return changed or chosen
 
     def others(self, report: LoadReport) -> list[str]:
-        """Code that stands beside what was run: run only when a test asks for a name that nothing defines yet."""
+        """Return the other code next to what was run: run only when a test asks for a name that nothing defines yet."""
         left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
         return sorted((p for p in left if self._local(p) is None or self._local(p) not in self._starter), key=_depth)
 
     def load_other(self, ask: Ask, report: LoadReport, path: str, left_s: float = math.inf) -> None:
-        """Run one of the others, in the time that is left.
+        """Run one of the other files in the time that is left.
 
         Raises:
             BoxError: the box ended.
@@ -135,7 +135,7 @@ class Loader:
         return next((f.data for f in self.submission.files if f.path == path), None)
 
     def _prepare(self, ask: Ask) -> None:
-        """The author's data and helpers, before anything of the student's is there: what fails here is our fault."""
+        """Load the author's data and helpers before the student's files: what fails here is the grader's fault."""
         limits = self._assignment.limits
         try:
             for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
@@ -146,9 +146,9 @@ class Loader:
             raise GraderError(f"The assignment's data or helpers cannot be loaded in the box: {error}") from error
 
     def _put(self, ask: Ask, report: LoadReport) -> dict[str, bytes]:
-        """The student's files; one that is too much for the box is reported, and the others go in all the same.
+        """Put the student's files into the box; report one that is too large, and put the others.
 
-        Nothing of the student's has run yet, so that what a box says here is true.
+        None of the student's code has run yet, so the box's replies can be trusted here.
         """
         for file in self.submission.files:
             try:
@@ -161,7 +161,7 @@ class Loader:
         return {f.path: f.data for f in self.submission.files}
 
     def _fits(self) -> bool:
-        """Whether the limits leave room for twice the files: where a box has none then, this machine has none."""
+        """Return whether the limits leave room for twice the files: if a box has none then, this machine has none."""
         sizes = [len(file.data) for file in self.submission.files] + [p.stat().st_size for p in self._assignment.data]
         folders = {parent for file in self.submission.files for parent in PurePosixPath(file.path).parents}
         blocks = sum(size // _BLOCK + 1 for size in sizes)
@@ -169,7 +169,7 @@ class Loader:
         return within and 2 * (len(sizes) + len(folders)) <= _MOST_FILES
 
     def _unpack(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
-        """Archives, and those in them where they hold nothing else: course systems pack what students have packed."""
+        """Unpack archives, and those in them if they hold nothing else: course systems pack what students packed."""
         archives = [p for p in data if p.lower().endswith(ARCHIVES)]
         files = {p: len(d) for p, d in data.items()}
         for _ in range(ARCHIVE_DEPTH):
@@ -193,7 +193,7 @@ class Loader:
             report.problems.append(LoadProblem(path, problem))
 
     def _listed(self, ask: Ask, report: LoadReport) -> dict[str, int]:
-        """Every file in the box with its size in bytes; nothing of the student's has run yet."""
+        """Return every file in the box with its size in bytes; none of the student's code has run yet."""
         try:
             listed = ask("files", timeout_s=self._assignment.limits.call_s)
         except StudentRaised as error:
@@ -275,7 +275,7 @@ class Loader:
             number = untrusted.number(cell.get("number"))
             where = f"cell {number} of {path}"
             skipped = untrusted.text(cell.get("skipped"), 300)
-            status = untrusted.text(cell.get("status"), 20)  # an array would answer a comparison with an array
+            status = untrusted.text(cell.get("status"), 20)  # comparing an array would give an array
             if told := untrusted.table(cell.get("raised")):
                 raised = StudentRaised.from_wire(told)
                 report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
@@ -292,7 +292,7 @@ class Loader:
 
 
 def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
-    """Put a file into the box behind `ask`, in parts that fit through the door.
+    """Put a file into the box behind `ask`, in parts that fit into one message.
 
     Raises:
         StudentRaised: it cannot be written there.
@@ -304,7 +304,7 @@ def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
 
 
 def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> bytes:
-    """The beginning of a file in the box, at most `cap` bytes; what it says is a claim.
+    """Read the beginning of a file in the box, at most `cap` bytes; the content is an untrusted value.
 
     Raises:
         StudentRaised: it cannot be read.
@@ -320,7 +320,7 @@ def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> byt
 
 
 def helpers_of(assignment: Assignment) -> dict[str, str]:
-    """The author's helpers, sources by file name: `inside.py` or the package `inside/`; empty where there are none.
+    """Return the author's helpers by file name: `inside.py` or the package `inside/`; empty if there are none.
 
     Raises:
         CourseError: there are both, or the package lacks its `__init__.py`.
@@ -337,7 +337,7 @@ def helpers_of(assignment: Assignment) -> dict[str, str]:
 
 
 def _note_forbidden(report: LoadReport, path: str, reply: dict[str, Any]) -> None:
-    """Say which forbidden names the code tried to use; what it made of the refusal is its own business."""
+    """Note which denied names the code tried to use; how it handled the refusal does not matter."""
     for name in untrusted.rows(reply.get("forbidden"))[:MOST_PROBLEMS]:
         report.notes.append(f"{path}: tried to use `{untrusted.text(name, 100)}`, which the assignment forbids.")
 

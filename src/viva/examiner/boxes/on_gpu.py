@@ -1,4 +1,4 @@
-"""The boxes with a GPU of one submission: taken for the tests that need one, waited for, and what they used."""
+"""The boxes with a GPU of one submission: taken for the tests that need one, with waiting times and usage."""
 
 import time
 from collections.abc import Callable
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 
 
 class GpuSource(Protocol):
-    """Where boxes with a GPU come from, each made when it is asked for."""
+    """Makes boxes with a GPU, each when it is asked for."""
 
     def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> "tuple[Box, Callable[[], GpuUse]]":
-        """A locked box whose GPU has so much memory, and what tells how it was used; see GpuBoxes.take."""
+        """Take a locked box whose GPU has so much memory, and a function that tells how it was used.
+
+        See GpuBoxes.take.
+        """
         ...
 
 
@@ -35,7 +38,7 @@ class OnGpu:
         """Until a box was there: nobody's own time."""
 
     def take(self, needed_mib: int) -> "Box":
-        """A fresh box whose GPU has so much memory.
+        """Take a fresh box whose GPU has so much memory.
 
         Raises:
             GpuUnavailable, BoxUnavailable: as GpuBoxes.take.
@@ -48,20 +51,20 @@ class OnGpu:
         return box
 
     def ended(self) -> None:
-        """The box has been closed, if there was one."""
+        """Record the GPU use of the box, if there was one, after it was closed."""
         if self._now is not None:
             self.use, self._now = together(self.use, self._now()), None
 
 
 def serves(has_mib: int | None, needed_mib: int | None) -> bool:
-    """Whether a box that was made for one kind of test will do for another; None stands for no GPU."""
+    """Return whether a box that was made for one kind of test fits another; None stands for no GPU."""
     if has_mib is None or needed_mib is None:
         return has_mib is needed_mib
     return has_mib >= needed_mib
 
 
 def together(earlier: GpuUse | None, later: GpuUse) -> GpuUse:
-    """The use of several boxes as one; of different GPUs the later one's."""
+    """Return the use of several boxes as one; if their GPUs differ, only the later one's."""
     if earlier is None or replace(earlier, peak_mib=None) != replace(later, peak_mib=None):
         return later
     peaks = [use.peak_mib for use in (earlier, later) if use.peak_mib is not None]

@@ -1,4 +1,4 @@
-"""The executed notebook as a file of nbformat 4.5, written without nbformat, which costs more than a whole grading."""
+"""Write the executed notebook in nbformat 4.5, without the nbformat library, which costs more than a whole grading."""
 
 import json
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ Plain = dict[str, Any]
 def executed_notebook(
     report: LoadReport, assignment: Assignment, content_hash: str, most_bytes: int = MOST_BYTES
 ) -> bytes:
-    """The first notebook that was run, with the outputs of its cells; empty where none was, or it has no room.
+    """Return the first notebook that ran, with its outputs; empty if none did, or if it is too large.
 
     Args:
         report: what the first load of the submission did.
-        assignment: whose submission it is.
-        content_hash: of the submission; it stands in the file, so that nobody takes it for another's.
-        most_bytes: what the file may have.
+        assignment: the assignment of the submission.
+        content_hash: the submission's hash; it is in the file, so that no one mistakes it for another submission's.
+        most_bytes: the largest size of the file.
     """
     path = next((p for p in report.loaded if p in report.cells and p in report.notebooks), None)
     if path is None:

@@ -1,4 +1,4 @@
-"""Outputs of a cell as a box claims them become outputs that nbformat describes: known kinds, plain data, bounded."""
+"""Turn a cell's untrusted outputs into outputs that nbformat describes: known kinds, plain data, bounded."""
 
 import json
 import math
@@ -37,16 +37,16 @@ Output = dict[str, Any]
 
 
 class _Refused(Exception):
-    """Data that is not what its name says."""
+    """The data is not what its name says."""
 
 
 def checked(claimed: list[Any], number: int, most_bytes: int) -> tuple[list[Output], int]:
-    """What is kept of a cell's outputs, and how many bytes it takes as JSON.
+    """Return what is kept of a cell's outputs, and how many bytes it takes as JSON.
 
     Args:
-        claimed: what the box says; anything.
-        number: of the cell.
-        most_bytes: what there is room for; a text that is longer is cut, anything else left out, and a note says so.
+        claimed: the untrusted value from the box; anything.
+        number: the number of the cell.
+        most_bytes: the space there is; a longer text is cut, anything else left out, and a note says so.
     """
     kept: list[Output] = []
     note: Output = {"output_type": "stream", "name": "stderr", "text": CUT}
@@ -71,7 +71,7 @@ def checked(claimed: list[Any], number: int, most_bytes: int) -> tuple[list[Outp
 
 
 def size_of(output: Mapping[str, Any]) -> int:
-    """Bytes of an output within a notebook, with the comma after it."""
+    """Return the bytes of an output within a notebook, with the comma after it."""
     return len(json.dumps(output, ensure_ascii=False).encode()) + 2
 
 
@@ -96,7 +96,7 @@ def _text(claim: Any, most: int) -> str:
 
 
 def _beginning(text: str, most_bytes: int) -> str:
-    """The beginning of a text that takes no more bytes as JSON, in which a character takes one to six."""
+    """Return the beginning of a text that fits in the bytes as JSON, where a character takes one to six."""
     text = text[: max(most_bytes, 0)]
     while text and len(json.dumps(text, ensure_ascii=False).encode()) - 2 > most_bytes:
         text = text[: len(text) // 2]
@@ -104,7 +104,7 @@ def _beginning(text: str, most_bytes: int) -> str:
 
 
 def _bundle(data: Mapping[Any, Any], metadata: Mapping[Any, Any], left: int) -> dict[str, Any]:
-    """The forms of a display that we know; of the others it is said that they were left out."""
+    """Return the known forms of a display, with a note of those that were left out."""
     forms: dict[str, Any] = {}
     left_out: list[str] = []
     for name, value in data.items():
@@ -139,10 +139,10 @@ class _Values:
 
 
 def _plain(value: Any, values: _Values, depth: int = 0) -> Any:
-    """JSON that any program can read.
+    """Return the value as JSON that any program can read.
 
     Raises:
-        _Refused: it is something else, too deep or too much.
+        _Refused: it is something else, too deep or too large.
     """
     values.left -= 1
     if values.left < 0 or depth > _DEEPEST:
@@ -167,7 +167,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _metadata(claim: Mapping[Any, Any], forms: Mapping[str, Any]) -> dict[str, Any]:
-    """The width of a picture and the like: single values, for the display or for one of its forms."""
+    """Return metadata such as the width of a picture: single values, for the display or for one of its forms."""
     about: dict[str, Any] = _flat(claim)
     for name in forms:
         if of_form := _flat(untrusted.table(claim.get(name))):

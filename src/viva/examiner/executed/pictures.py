@@ -1,4 +1,4 @@
-"""Whether text is a picture in base64, of the kind that it is said to be, and of a size that can be shown."""
+"""Check that text is a picture in base64, of the kind that it is said to be, and of a size that can be shown."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ _WITHOUT_LENGTH: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 def is_picture(mime: str, text: str) -> bool:
-    """Whether the text holds a picture of the kind: `image/png`, `image/jpeg` or `image/gif`."""
+    """Return whether the text holds a picture of the kind: `image/png`, `image/jpeg` or `image/gif`."""
     if not _BASE64.fullmatch(text):
         return False
     try:
@@ -41,7 +41,7 @@ def _of_gif(data: bytes) -> tuple[int, int]:
 
 
 def _of_jpeg(data: bytes) -> tuple[int, int]:
-    """The size in the first frame header; (0, 0) where there is none."""
+    """Return the size in the first frame header; (0, 0) if there is none."""
     at = 2 if data[:3] == b"\xff\xd8\xff" else len(data)
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]

@@ -1,6 +1,6 @@
-"""A notebook that ends its box while it is loaded is run once more, a cell at a time: what came before the end is kept.
+"""Run a notebook that ended its box again, a cell at a time, to keep the outputs before the end.
 
-Only the executed notebook is made of it. No test asks that box anything, and no call log knows of it.
+Only the executed notebook is made from it. No test asks that box anything, and the call log does not contain it.
 """
 
 import time
@@ -24,10 +24,10 @@ Cell = dict[str, Any]
 def run_stepwise(
     source: BoxSource, submission: Submission, assignment: Assignment, inside: dict[str, str]
 ) -> LoadReport:
-    """Load the submission in a fresh box; never raises.
+    """Load the submission in a fresh box; never raise.
 
     Returns:
-        What was run until the box ended; without cells where a kernel runs them, or no box could be made.
+        What ran until the box ended; without cells if a kernel runs them, or no box could be made.
     """
     loader = _StepwiseLoader(submission, assignment, inside)
     session = BoxSession(source, loader, assignment.limits)
@@ -40,7 +40,7 @@ def run_stepwise(
 
 
 class _StepwiseLoader(Loader):
-    """Loads as ever, but cells are asked for one by one; the end of the box is the end of the load."""
+    """Loads as usual, but asks for cells one by one; the end of the box is the end of the load."""
 
     def load(self, ask: Ask) -> LoadReport:
         report = LoadReport()
@@ -50,7 +50,7 @@ class _StepwiseLoader(Loader):
 
 
 class _Steps:
-    """Asks for the cells of a notebook one by one where all at once were asked for."""
+    """Asks for the cells of a notebook one by one instead of all at once."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
