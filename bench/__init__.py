@@ -1,1 +1,1 @@
-"""Measurements against what a user would pick instead; never part of the tests."""
+"""Measurements in comparison with what a user would pick instead; never part of the tests."""

@@ -1,4 +1,4 @@
-"""viva beside otter-grader, nbgrader, nbconvert and bare pytest: the same class, interleaved in one run.
+"""Compare viva with otter-grader, nbgrader, nbconvert and bare pytest: the same class, interleaved in one run.
 
 What one more submission costs viva is the difference between a class of 5·SIZE and one of SIZE, so that no start is in
 it (starts differ by a tenth of a second from each other, and more submissions make that small); what one costs with the
@@ -34,7 +34,7 @@ _MORE = 4
 
 @dataclass
 class Classes:
-    """Costs of a tool that grades a class in one call, a small one and one with `added` more."""
+    """Costs of a tool that grades a class in one call: a small class, and one with `added` more."""
 
     size: int
     added: int
@@ -42,23 +42,23 @@ class Classes:
     large: list[Cost] = field(default_factory=list)
 
     def more(self, what: str) -> float:
-        """Seconds of `what` that one more submission costs."""
+        """Return the seconds of `what` that one more submission costs."""
         pairs = zip(self.small, self.large, strict=True)
         return statistics.median((getattr(b, what) - getattr(a, what)) / self.added for a, b in pairs)
 
     def shared(self, what: str, count: int) -> float:
-        """Seconds of `what` for one submission of the class that has `count`, its share of the start included."""
+        """Return the seconds of `what` for one submission of the class of `count`, with its share of the start."""
         costs = self.small if count == self.size else self.large
         return statistics.median(getattr(cost, what) / count for cost in costs)
 
     @property
     def peak_mib(self) -> float:
-        """Of the largest process."""
+        """Return the memory of the largest process."""
         return max(cost.peak_mib for cost in self.large)
 
 
 def viva(folder: Path, kind: str, count: int, workers: int = 1) -> Cost:
-    """One `viva grade` over the first `count` submissions, at least two; raises NotGraded when a total is not right."""
+    """Run `viva grade` once over the first `count` submissions, at least two; raise NotGraded on a wrong total."""
     paths = [f"{kind}/{name_of(student)}" for student in range(count)]
     command = [str(BIN / "viva"), "grade", "--course", "course", "--workers", str(workers), "-o", "results", *paths]
     cost = run(command, cwd=folder)
@@ -86,7 +86,7 @@ def table(size: int, sample: int, rounds: int) -> None:
 
 
 def rows(folder: Path, kind: str, *, torch: bool, size: int, sample: int, rounds: int) -> Iterator[str]:
-    """The rows of one class."""
+    """Yield the rows of one class."""
     label = f"{kind}, import torch" if torch else kind
     write(folder, size=(1 + _MORE) * size, torch=torch)
     ours, refused = Classes(size, _MORE * size), dict[str, str]()
@@ -105,7 +105,7 @@ def rows(folder: Path, kind: str, *, torch: bool, size: int, sample: int, rounds
         for tool, costs in each:
             students = range(turn * sample // rounds, (turn + 1) * sample // rounds)
             _unless_refused(tool.name, refused, lambda t=tool, c=costs, s=students: c.extend(_each(t, folder, s)))
-        if turn in (0, rounds - 1):  # a class in one call is long; its figures vary no more than those of the others
+        if turn in (0, rounds - 1):  # a class in one call takes long, and its figures vary no more than the others'
             _unless_refused(nbgrader.name, refused, lambda: _both(nbgrader, folder, whole))
         ours.large.append(viva(folder, kind, (1 + _MORE) * size))
     yield f"| {label} | viva | {_figures(ours, size)} | | |"
@@ -130,7 +130,7 @@ def _both(nbgrader: Nbgrader, folder: Path, whole: Classes) -> None:
 
 
 def _unless_refused(name: str, refused: dict[str, str], measure: Callable[[], object]) -> None:
-    """Measure; a tool that fails or does not grade is out, with its reason in place of figures."""
+    """Measure; a tool that fails or does not grade is left out, with the reason in place of figures."""
     if name in refused:
         return
     print(f"{time.strftime('%H:%M:%S')} {name}", file=sys.stderr, flush=True)  # all of it takes long

@@ -1,4 +1,4 @@
-"""What the assignments of this course cost: one more submission without training, and the tests that train."""
+"""Measure this course's assignments: one more submission without training, and the tests that train."""
 
 import shutil
 import statistics
@@ -16,7 +16,7 @@ NEVER_LEARNS = ("learning_rate_stays_zero", "both_factors_zero")
 
 
 def another_submission(rounds: int) -> None:
-    """A table with a row for each assignment: another submission, over its accepted fixtures."""
+    """Print a table with a row for each assignment: another submission, over its accepted example submissions."""
     print("\nOne more submission of each assignment, nothing is trained; milliseconds and MiB.\n")
     print("| assignment | accepted fixtures | viva cpu (warm) | wall | memory |\n|---|---|---|---|---|", flush=True)
     for assignment in load_course(COURSE).assignments:
@@ -34,7 +34,7 @@ def another_submission(rounds: int) -> None:
 
 
 def tests_that_train() -> None:
-    """A table with a row for each submission: what its tests that train cost, alone, and beside another of the kind."""
+    """Print a table with a row for each submission: what its tests that train cost, alone and next to another one."""
     print("\nThe tests of a submission that train; seconds. Beside: two submissions on two workers.\n")
     print("| assignment | submission | cpu | wall | beside: wall |\n|---|---|---|---|---|", flush=True)
     for assignment, paths in trained():
@@ -51,7 +51,7 @@ def tests_that_train() -> None:
 
 
 def trained() -> Iterator[tuple[str, list[Path]]]:
-    """Assignments with tests that train, each with its accepted submissions and one that never learns."""
+    """Yield assignments with tests that train, each with its accepted submissions and one that never learns."""
     for assignment in load_course(COURSE).assignments:
         submissions = COURSE / "fixtures" / assignment / "submissions"
         never = [submissions / "wrong" / name for name in NEVER_LEARNS if (submissions / "wrong" / name).is_dir()]
@@ -60,7 +60,7 @@ def trained() -> Iterator[tuple[str, list[Path]]]:
 
 
 def grade(assignment: str, paths: list[Path], training: str, workers: int = 1) -> Cost:
-    """One `viva grade` of this course."""
+    """Run `viva grade` once for submissions of this course."""
     with tempfile.TemporaryDirectory() as out:
         command = [str(BIN / "viva"), "grade", "--course", str(COURSE), "--assignment", assignment, training]
         command += ["--workers", str(workers), "-o", out, *map(str, paths)]

@@ -52,7 +52,7 @@ WHOLE: Final = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 
 @dataclass(frozen=True)
 class Mutant:
-    """Lines of one function, and what stands there instead."""
+    """Lines of one function, and what replaces them."""
 
     id: int
     file: str
@@ -66,7 +66,7 @@ class Mutant:
 
 
 def _drawn(path: Path, random_: random.Random, wanted: int) -> Iterator[tuple[str, int, str, str, int]]:
-    """Different mutants of one file in random order: operator, line, text before and after, occurrence."""
+    """Yield different mutants of one file in random order: operator, line, text before and after, occurrence."""
     from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
@@ -127,14 +127,14 @@ def sample(engine: Path) -> list[Mutant]:
 
 @dataclass
 class Tree:
-    """A copy of the repository whose engine is changed and put back."""
+    """A copy of the repository whose engine is changed and restored."""
 
     root: Path
     _clock: float = field(default_factory=time.time)
     _changed: dict[Path, str] = field(default_factory=dict)
 
     def apply(self, mutants: Iterable[Mutant]) -> None:
-        """Put the tree into the state with these mutants and no others."""
+        """Put the tree into the state with exactly these mutants."""
         texts: dict[Path, str] = {}
         by_file: dict[str, list[Mutant]] = defaultdict(list)
         for mutant in mutants:
@@ -164,7 +164,7 @@ class Tree:
         os.utime(path, (self._clock, self._clock))
 
     def test(self, arguments: Sequence[str], timeout_s: float) -> tuple[bool | None, dict[str, float], list[str]]:
-        """Run tests: whether all passed (None if they did not end), seconds by test, and the tests that failed."""
+        """Run tests; return whether all passed (None if they did not end), seconds by test, and the failed tests."""
         with tempfile.NamedTemporaryFile(suffix=".xml") as report:
             told = [f"--junitxml={report.name}", "-o", "junit_family=xunit1"]
             process = subprocess.Popen(
@@ -212,7 +212,7 @@ def _imports(path: str) -> set[str]:
 
 
 def ranked(tree: Tree, mutant: Mutant, seconds: dict[str, float]) -> list[str]:
-    """The test files that may notice a mutant: of its module, its folder, its package; quick ones first."""
+    """Return the test files that may notice a mutant: of its module, its folder, its package; quick ones first."""
     module = mutant.file.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     above, top = module.rpartition(".")[0], ".".join(module.split(".")[:2])
     folders = mutant.file.removeprefix("src/viva/").split("/")[:-1]
@@ -228,7 +228,7 @@ def ranked(tree: Tree, mutant: Mutant, seconds: dict[str, float]) -> list[str]:
 
 
 def _near(tree: Tree, mutants: list[Mutant], tests: dict[str, float]) -> dict[int, str]:
-    """Which mutants the nearest tests notice, and by which test; each mutant meets a fork of one session."""
+    """Return which mutants the nearest tests notice, and by which test; each mutant gets a fork of one session."""
     seconds: dict[str, float] = defaultdict(float)
     for test, s in tests.items():
         if (tree.root / (file := test.partition("::")[0])).is_file():
@@ -295,7 +295,7 @@ def _package(mutant: Mutant) -> str:
 
 
 def _trace(tree: Tree, alive: list[Mutant], failed: list[str]) -> dict[int, str]:
-    """Which mutants alone make tests fail, by halving; a test file is followed until it passes without them."""
+    """Return which mutants alone make tests fail, by halving; a test file is repeated until it passes without them."""
     found: dict[int, str] = {}
     for test in dict.fromkeys(t.split("::")[0] for t in failed):
         first = next(t for t in failed if t.startswith(test))

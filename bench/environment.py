@@ -1,6 +1,6 @@
-"""The environment of the tools that viva is measured against: `.venv/others`, made by `python -m bench.environment`.
+"""The environment of the tools that viva is compared with: `.venv/others`, made by `python -m bench.environment`.
 
-Their versions are pinned in others.txt. torch is not installed twice: the files of this environment are linked.
+Their versions are pinned in others.txt. torch is not installed twice: this environment's files are linked.
 """
 
 import importlib.util
@@ -19,25 +19,25 @@ _STAMP: Final = FOLDER / ".installed"
 
 
 def missing() -> str:
-    """Why the tools cannot be run; empty where they can."""
+    """Return why the tools cannot be run; empty if they can."""
     return "" if _STAMP.exists() else "not measured: .venv/others could not be made (python -m bench.environment)"
 
 
 def program(name: str) -> str:
-    """The path of a program in it."""
+    """Return the path of a program in the environment."""
     return str(FOLDER / "bin" / name)
 
 
 def variables() -> dict[str, str]:
-    """What the tools need of the environment: they start each other by name."""
+    """Return the environment variables that the tools need: they start each other by name."""
     return {"PATH": f"{FOLDER / 'bin'}:{os.environ.get('PATH', '')}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 def make() -> None:
-    """Make it, unless it is there.
+    """Make the environment if it does not exist.
 
     Raises:
-        subprocess.CalledProcessError: pip could not install what others.txt says.
+        subprocess.CalledProcessError: pip could not install the contents of others.txt.
     """
     if _STAMP.exists() and _STAMP.stat().st_mtime >= PINNED.stat().st_mtime:
         return

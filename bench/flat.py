@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measure(count: int) -> list[Row]:
-    """Grade, and look after each STEP submissions."""
+    """Grade, and take figures after each STEP submissions."""
     with tempfile.TemporaryDirectory(prefix="bench-") as name, accounted() as used_s:
         folder = Path(name)
         write(folder, size=_DISTINCT, torch=False)
@@ -71,7 +71,7 @@ def measure(count: int) -> list[Row]:
 
 
 def draw(rows: list[Row], picture: Path) -> None:
-    """Two lines: as measured, and divided by how much slower the machine was than at its median."""
+    """Draw two lines: as measured, and divided by how much slower the machine was than at its median."""
     from matplotlib.figure import Figure
 
     numbers, cpu, fixed, memory = (list(column) for column in zip(*rows, strict=True))

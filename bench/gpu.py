@@ -32,7 +32,7 @@ SECRET: Final = b"the measurements need no secret"
 
 
 def measured(course: Course, assignments: Sequence[str], tier: Tier, gpus: Gpus) -> dict[str, Any]:
-    """What every accepted fixture of the assignments did in its tests for a GPU, as it is written to the file."""
+    """Return what every accepted example submission did in its tests for a GPU, as it is written to the file."""
     found = {name: dict(_fixtures(course, course.assignment(name), tier, gpus)) for name in assignments}
     devices = [one.pop("gpu") for fixtures in found.values() for one in fixtures.values() if "gpu" in one]
     return {
@@ -55,7 +55,7 @@ def _fixtures(course: Course, assignment: Assignment, tier: Tier, gpus: Gpus) ->
 
 
 def summary(results: Results) -> dict[str, Any]:
-    """What is kept of one results.json."""
+    """Return what is kept of one results.json."""
     said = results.extra_data
     found: dict[str, Any] = {
         "earned": said.earned,
@@ -71,13 +71,13 @@ def summary(results: Results) -> dict[str, Any]:
 
 
 def _test(test: TestResult) -> dict[str, Any]:
-    """One that did not pass says why."""
+    """Return what is kept of one test; one that did not pass says why."""
     found = {"status": test.extra_data.status, "seconds": round(test.extra_data.wall_s, 3)}
     return found if test.extra_data.status == "passed" else {**found, "said": test.output}
 
 
 def complaints(found: dict[str, Any]) -> list[str]:
-    """What did not pass, a sentence each: a right answer has lost points, or was not asked."""
+    """Return a sentence for each test that did not pass: a right answer has lost points, or was not asked."""
     return [
         f"{assignment}, {name}: {test_id} {test['status']}: {test['said']}"
         for assignment, fixtures in found["assignments"].items()
@@ -92,7 +92,7 @@ def _versions(*names: str) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and write; returns the exit status."""
+    """Measure and write; return the exit status."""
     course = load_course(ROOT)
     parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
     parser.add_argument("-o", type=Path, default=TARGET, metavar="FILE", dest="target", help="default: bench/gpu.json")

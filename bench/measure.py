@@ -1,6 +1,6 @@
-"""What a command costs: CPU of its whole process tree, wall time, the largest process's memory.
+"""Measure what a command costs: CPU of its whole process tree, wall time, the largest process's memory.
 
-What a process has used is added to its parent's account only when the parent waits for it, and nobody waits for the
+What a process has used is added to its parent's account only when the parent waits for it, and no one waits for the
 processes of a box that is ended with its namespace. So the kernel's account of a control group is read, where one can
 be made; elsewhere (not root, macOS) the boxes are missing from the figures, and `COUNTS_BOXES` says so.
 """
@@ -21,7 +21,7 @@ GROUPS = (Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup"))
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run cost."""
+    """The cost of one run."""
 
     cpu_s: float
     wall_s: float
@@ -33,11 +33,13 @@ class Cost:
 def run(
     command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, statuses: Sequence[int] = (0,)
 ) -> Cost:
-    """Run a command to its end and say what it and all that it started have cost.
+    """Run a command to its end; return what it and all that it started have cost.
 
     Args:
-        env: variables beside our own.
-        statuses: the exit statuses that mean that it has done its work.
+        command: the program and its arguments.
+        cwd: the working directory.
+        env: variables to add to this process's own.
+        statuses: the exit statuses that mean success.
 
     Raises:
         RuntimeError: it failed; a failed run measures nothing.
@@ -65,7 +67,7 @@ def run(
 
 @contextlib.contextmanager
 def accounted() -> Iterator[Callable[[], float]]:
-    """Account for this process and all that it starts; gives the CPU seconds used so far. Waited-for ones elsewhere."""
+    """Account for this process and all that it starts; yield a function for the CPU seconds used so far."""
     with _group() as group:
         if group is None:
             yield lambda: sum(os.times()[:4])
@@ -79,7 +81,7 @@ def accounted() -> Iterator[Callable[[], float]]:
 
 
 def _own_path(hierarchy: Path) -> str:
-    """The control group of this process in a hierarchy, as a path from its root."""
+    """Return the control group of this process in a hierarchy, as a path from its root."""
     wanted = "cpuacct" if hierarchy.name == "cpuacct" else ""  # version 2 names no controller
     lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     return next(path for _, controllers, path in lines if wanted in controllers.split(","))
@@ -87,13 +89,13 @@ def _own_path(hierarchy: Path) -> str:
 
 @contextlib.contextmanager
 def _group() -> Iterator[Path | None]:
-    """A control group of its own that accounts for CPU; None where none can be made."""
+    """Yield a new control group that accounts for CPU; None if it cannot be made."""
     group = next((g for parent in GROUPS if (g := _made(parent / f"viva-bench-{os.getpid()}")) is not None), None)
     try:
         yield group
     finally:
         for _ in range(100 if group else 0):
-            with contextlib.suppress(OSError):  # its last processes are still going
+            with contextlib.suppress(OSError):  # its last processes are still ending
                 group.rmdir()  # type: ignore[union-attr]  # there is one, or no turn
                 break
             time.sleep(0.05)
@@ -111,7 +113,7 @@ def _made(group: Path) -> Path | None:
 
 
 def _used_s(group: Path) -> float:
-    """CPU seconds of all processes that were ever in the group."""
+    """Return the CPU seconds of all processes that were ever in the group."""
     if (account := group / "cpuacct.usage").exists():
         return int(account.read_text()) / 1e9
     return int((group / "cpu.stat").read_text().split()[1]) / 1e6

@@ -1,6 +1,6 @@
-"""A pytest plugin for `bench.engine_mutants`: tests are collected once, and a fork of the session meets each mutant.
+"""A pytest plugin for `bench.engine_mutants`: tests are collected once, and each mutant gets a fork of the session.
 
-A fork takes the mutant's code into the functions that are loaded already; the changed file on the disk reaches every
+A fork puts the mutant's code into the functions that are already loaded; the changed file on the disk reaches every
 process that its tests start. Environment: MUTANTS_IN names a JSON file with `mutants` (fields of `Mutant`), `ranks`
 (mutant to test files, nearest first) and `seconds` (test to its duration); MUTANTS_OUT gets a line for each mutant.
 """
@@ -55,7 +55,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 
 
 def _try(session: pytest.Session, tree: Tree, mutant: Mutant, items: list[pytest.Item]) -> str:
-    """The test that fails with the mutant; "" if all pass."""
+    """Return the test that fails with the mutant; "" if all pass."""
     tree.apply([mutant])
     reader, writer = os.pipe()
     pid = os.fork()

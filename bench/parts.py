@@ -1,4 +1,4 @@
-"""What the parts of the engine cost: a box alone (the floor), a call, an array, memory, a start, a second worker."""
+"""Measure the parts of the engine: a box alone (the minimum), a call, an array, memory, a start, a second worker."""
 
 import os
 import socket
@@ -28,7 +28,7 @@ _CLASS = 120
 
 
 def table(rounds: int) -> None:
-    """Measure and print one line for each figure, with what is to be reached."""
+    """Measure and print one line for each figure, with its target."""
     print(f"\nParts, in tier T3; load {os.getloadavg()[0]:.1f}. Medians.\n")
     print("| part | measured | to reach |\n|---|---|---|", flush=True)
     for preload in ("numpy", "torch"):
@@ -63,7 +63,7 @@ def _boxes(preload: str) -> None:
 
 
 def _life(fork_server: ForkServer, source: bytes) -> float:
-    """From nothing to nothing, as the examiner does it; the seconds until the box had said hello."""
+    """Make and end a box as the examiner does; return the seconds until the box had said hello."""
     x, started = np.ones((4, 5)), time.perf_counter()
     with fork_server.spawn(Limits()) as box:
         ready_s = time.perf_counter() - started
@@ -89,7 +89,7 @@ def _calls_on_one_core(source: bytes) -> None:
 
 
 def _calls(fork_server: ForkServer, source: bytes, *, alone: bool = False) -> None:
-    """What a question costs; `alone`: on one core, as in a class that is graded on all of them."""
+    """Measure what a question costs; `alone`: on one core, as in a class that is graded on all cores."""
     on = "on a worker's own core" if alone else "where the box wakes on another core"
     with fork_server.spawn(Limits()) as box:
         _load(box, source + b"\n\ndef echo(x):\n    return x\n")
@@ -123,7 +123,7 @@ def _median_ms(do: Callable[[], object], times: int) -> float:
 
 
 def _private_mib(box: Box) -> float:
-    """Pages that no other process has, of all processes of the box."""
+    """Return the memory pages that no other process shares, of all processes of the box."""
     return rollup_mib(processes.family(box.resources.first), "Private_Dirty:", "Private_Clean:")
 
 
@@ -140,7 +140,7 @@ def _check_cold(rounds: int) -> None:
 
 
 def _two_workers(rounds: int) -> None:
-    """One worker prepares boxes on a second core while it asks, if there is one: so it is also held to one core."""
+    """Measure one worker that prepares boxes on a second core while it asks, if there is one, and on one core."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         _row("two workers against one", "not measured: one core")
@@ -164,7 +164,7 @@ def _times(walls: list[float], least: float) -> str:
 
 
 def _more(folder: Path, workers: int, cores: list[int]) -> float:
-    """Wall seconds of a class beyond its first 20, on these cores alone."""
+    """Return the wall seconds of a class beyond its first 20 submissions, on these cores alone."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:

@@ -36,7 +36,7 @@ QUESTION = "2.1"
 WORDS = """
     attention weights softmax scale variance gradient mask token encoder decoder sentence key query value linear kernel
     memory parallel position sharp alignment bleu brevity precision vanish sum long short because so
-""".split()  # noqa: SIM905  a list of thirty quoted words would hide them
+""".split()  # noqa: SIM905  # wrapped words are easier to read than a list
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _class(url: str, folder: Path, count: int) -> list[str]:
-    """Records of a class whose first question is half marked; the content hashes."""
+    """Make the records of a class whose first question is half graded; return the content hashes."""
     rubric = load_rubric(load_course(ROOT).assignment(NAME).folder / "rubric.yaml")
     hashes = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(count)]
     with Records.open(url, folder) as records:
@@ -102,7 +102,7 @@ def _score(rubric: Rubric, content_hash: str, number: int) -> Score:
 
 
 class _Browser:
-    """Asks for pages with a session."""
+    """Requests pages with a session."""
 
     def __init__(self, address: str) -> None:
         jar = http.cookiejar.CookieJar()
@@ -135,7 +135,7 @@ def _address(process: "subprocess.Popen[str]") -> str:
 
 
 def _start(folder: Path, url: str) -> tuple[float, float]:
-    """Seconds from the command to the first page, and to the one with the whole class."""
+    """Return the seconds from the command to the first page, and to the page with the whole class."""
     began = time.perf_counter()
     process = _command(folder, url)
     try:

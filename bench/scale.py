@@ -55,7 +55,7 @@ def _row(what: str, cost: Cost, reach: str) -> None:
 
 
 def _check(folder: Path, count: int) -> None:
-    """Every submission has its total, in the records as well."""
+    """Check that every submission has its total, in the records as well."""
     with Records.open("sqlite:///records.db", folder / "course") as records:
         kept = {k.scored.attempt.name: k.scored.score.earned for k in records.current("small")}
     wrong = [n for n in range(count) if kept.get(name_of(n)) != total_of(n)]

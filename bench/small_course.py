@@ -106,12 +106,12 @@ WRONG = 1
 
 
 def total_of(student: int) -> int:
-    """The points that a student of the class must get."""
+    """Return the points that a student of the class must get."""
     return POINTS * (len(TESTS) - (student == WRONG))
 
 
 def source_of(student: int, *, torch: bool) -> str:
-    """The module that a student hands in."""
+    """Return the module that a student submits."""
     answers = REFERENCE.split("\n", 1)[1]
     if student == WRONG:
         answers = answers.replace("np.ones((n, n)), 1)", "np.ones((n, n)), 0)")
@@ -137,17 +137,17 @@ def write(folder: Path, *, size: int, torch: bool) -> None:
 
 
 def name_of(student: int) -> str:
-    """The name of a student's folder."""
+    """Return the name of a student's folder."""
     return f"s{student:04}"
 
 
 def cells_of(source: str) -> list[dict[str, Any]]:
-    """A code cell for each paragraph of a module."""
+    """Return a code cell for each paragraph of a module."""
     return [cell(f"c{i}", part) for i, part in enumerate(source.split("\n\n\n"))]
 
 
 def cell(name: str, source: str, metadata: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A code cell that has not been run."""
+    """Return a code cell that has not been run."""
     return {
         "cell_type": "code",
         "id": name,
@@ -159,7 +159,7 @@ def cell(name: str, source: str, metadata: dict[str, Any] | None = None) -> dict
 
 
 def notebook(cells: list[dict[str, Any]]) -> str:
-    """A notebook for the stock kernel."""
+    """Return a notebook for the stock kernel."""
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
 

@@ -1,4 +1,4 @@
-"""What a running grader holds of the machine: memory, descriptors, processes, control groups, mounts, files."""
+"""What a running grader uses of the machine: memory, descriptors, processes, control groups, mounts, files."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Taken between two submissions. Boxes that wait for the next one are counted as well, so that figures vary."""
+    """Figures between two submissions. Boxes that are ready for the next one are counted too, so the figures vary."""
 
     graded: int
     memory_mib: float
@@ -30,7 +30,7 @@ class Snapshot:
     files: int
 
     def plain(self) -> dict[str, float]:
-        """For a record."""
+        """Return the figures as plain data."""
         return asdict(self)
 
 
@@ -38,10 +38,10 @@ def take(graded: int, root: int, staying: Iterable[int], places: Iterable[Path] 
     """Look at a process and all its descendants.
 
     Args:
-        graded: submissions so far.
+        graded: the number of submissions so far.
         root: the first process.
-        staying: those of them whose memory and mounts are counted; boxes come and go.
-        places: where files of ours would be left.
+        staying: the processes whose memory and mounts are counted; boxes come and go.
+        places: the folders in which viva's files could be left.
     """
     family, kept = processes.family(root), list(staying)
     return Snapshot(
@@ -56,7 +56,7 @@ def take(graded: int, root: int, staying: Iterable[int], places: Iterable[Path] 
 
 
 def chain(root: int, length: int) -> list[int]:
-    """A process, its oldest child, the oldest child of that, and so on."""
+    """Return a process, its oldest child, the oldest child of that, and so on."""
     found = [root]
     while len(found) < length and (children := _children(found[-1])):
         found.append(children[0])
@@ -64,7 +64,7 @@ def chain(root: int, length: int) -> list[int]:
 
 
 def groups_of(pids: Iterable[int]) -> list[Path]:
-    """Control groups that these processes have made: they carry the pid of the maker."""
+    """Return the control groups that these processes have made: their names contain the maker's pid."""
     starts = tuple(f"{FOLDER_PREFIX}{pid}-" for pid in pids)
     found = []
     for folder, names, _ in os.walk(_GROUPS):
@@ -78,7 +78,7 @@ def groups_of(pids: Iterable[int]) -> list[Path]:
 
 
 def files_of(pids: Iterable[int], places: Iterable[Path]) -> list[Path]:
-    """Files and folders that belong to users of boxes, or carry the pid of one of these processes."""
+    """Return the files and folders that belong to users of boxes, or have the pid of one of these processes."""
     starts = tuple(f"{FOLDER_PREFIX}{pid}-" for pid in pids)
     return [
         path
@@ -92,12 +92,12 @@ def files_of(pids: Iterable[int], places: Iterable[Path]) -> list[Path]:
 def _owner(path: Path) -> int:
     try:
         return path.lstat().st_uid
-    except OSError:  # gone meanwhile
+    except OSError:  # gone by now
         return -1
 
 
 def _children(pid: int) -> list[int]:
-    """In the order in which they were born."""
+    """Return the children, oldest first."""
     born = {}
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in _lines(str(file)):
@@ -108,7 +108,7 @@ def _children(pid: int) -> list[int]:
 
 
 def rollup_mib(pids: Iterable[int], *names: str) -> float:
-    """The sum of some kinds of memory of some processes, named as the kernel names them in smaps_rollup."""
+    """Return the sum of some kinds of memory of some processes, named as the kernel names them in smaps_rollup."""
     lines = (line for pid in pids for line in _lines(f"/proc/{pid}/smaps_rollup"))
     return sum(int(line.split()[1]) for line in lines if line.startswith(names)) / 1024
 

@@ -50,18 +50,18 @@ _YARDSTICK: Final = bytes(1 << 16)
 
 
 def leaks(snapshots: Sequence[Snapshot], dearer: float, left: Sequence[str]) -> list[str]:
-    """A sentence for everything that grew, or was left when all was closed.
+    """Return a sentence for everything that grew, or was left after the end.
 
     Args:
-        snapshots: taken at regular intervals, warm from the first on.
+        snapshots: taken at regular intervals, after warming up.
         dearer: CPU of an honest submission in the last window, as a multiple of the first.
-        left: what was still there at the end.
+        left: what was left at the end.
     """
     share = max(1, min(WINDOW // EVERY, len(snapshots) // 2))
     first, last = snapshots[:share], snapshots[-share:]
     found = []
     for name in ("descriptors", "processes", "cgroups", "mounts", "files"):
-        # Boxes that wait come and go between snapshots: the least of several is what stays.
+        # Ready boxes come and go between snapshots: the smallest of several figures is what stays.
         before, after = (min(getattr(s, name) for s in some) for some in (first, last))
         if after > before:
             found.append(f"{name}: {before} at first, {after} in the end")
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=5000, help="submissions")
     parser.add_argument("-o", "--output", type=Path, default=RESULT, help="where the figures go")
     options = parser.parse_args()
-    kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 1)  # so that what anything leaves behind is our descendant
+    kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 1)  # so that left-over processes become our descendants
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     try:
         soak = Soak(folder)
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 class _Hostile(NamedTuple):
-    """A program, and what it is told."""
+    """A hostile program and its input."""
 
     program: Any
     known: dict[str, Any]
@@ -131,7 +131,7 @@ class Soak:
         self._started, self._load = time.monotonic(), os.getloadavg()[0]
 
     def run(self, count: int) -> None:
-        """Grade `count` submissions by one examiner."""
+        """Grade `count` submissions with one examiner."""
         course = load_course(self._folder / "course")
         self._withheld = course.withheld
         examiner = ExaminerProcess(course, course.assignment("small"), self._secret, BoxOptions(Tier.T3))
@@ -189,7 +189,7 @@ class Soak:
             print(json.dumps(self.snapshots[-1].plain()), flush=True)
 
     def _look_for_leftovers(self, family: list[int]) -> None:
-        """After everything was closed."""
+        """Look for what is left after everything was closed."""
         time.sleep(2.0)
         self.left += [f"process {pid}" for pid in processes.family(os.getpid())[1:]]
         self.left += [f"control group {path}" for path in snapshot.groups_of(family)]
@@ -197,9 +197,9 @@ class Soak:
 
     @property
     def dearer(self) -> float:
-        """CPU of an honest submission in the last window as a multiple of the first, both in units of fixed work.
+        """Return the CPU of an honest submission in the last window as a multiple of the first, in units of fixed work.
 
-        Other programs on the machine make every CPU second longer or shorter; the fixed work tells by how much.
+        Other programs on the machine make every CPU second longer or shorter; the fixed work shows by how much.
         """
         first, last = self._windows()
         return _units(last) / _units(first)
@@ -210,7 +210,7 @@ class Soak:
         return iter((warm[:size], warm[-size:]))
 
     def figures(self) -> dict[str, object]:
-        """For the record."""
+        """Return the figures of the run."""
         cpu_ms = [statistics.median(cpu for cpu, _ in window) * 1e3 for window in self._windows()]
         return {
             "wall_s": round(time.monotonic() - self._started),
@@ -221,7 +221,7 @@ class Soak:
         }
 
     def told(self) -> str:
-        """A few lines for people."""
+        """Return a few lines for people."""
         figures = self.figures()
         ends = [taken.plain() for taken in (self.snapshots[0], self.snapshots[-1])]
         return (
@@ -236,7 +236,7 @@ def _units(window: Sequence[tuple[float, float]]) -> float:
 
 
 def yardstick_s() -> float:
-    """CPU seconds of a fixed piece of work, of Python and of copying."""
+    """Return the CPU seconds of a fixed piece of work, of Python and of copying."""
     started = time.process_time()
     for _ in range(200):
         bytearray(_YARDSTICK)

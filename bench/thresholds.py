@@ -1,7 +1,7 @@
-"""Measures what right and wrong submissions reach in tests that train, and writes the thresholds with all the values.
+"""Measure what right and wrong submissions reach in tests that train, and write the thresholds with all the values.
 
 Used by the scripts `graders/<a>/thresholds/measure.py`. The graders run as with `pytest --submission`, in the box, but
-`training.judge` asks for every seed that it is given here and judges nothing.
+here `training.judge` runs every seed that it is given and judges nothing.
 """
 
 import json
@@ -26,7 +26,7 @@ ROOT: Final = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Measured:
-    """One threshold that is to be written."""
+    """A threshold to be written."""
 
     name: str
     value: float
@@ -40,7 +40,7 @@ class Measured:
 def measure(
     assignment: str, right: Sequence[str], wanted: Sequence[Measured], said: Callable[[str], None] = print
 ) -> dict[str, Any]:
-    """What a file of thresholds holds: 20 runs over the right submissions together, 8 of each wrong one."""
+    """Return the content of a file of thresholds: 20 runs over the right submissions together, 8 of each wrong one."""
     per_right = -(-RIGHT_SEEDS // len(right))
     names = [m.name for m in wanted]
     values: dict[str, dict[str, list[float]]] = {name: {} for name in names}
@@ -59,7 +59,7 @@ def measure(
 
 
 def values_of(assignment: str, submission: str, tests: Iterable[str], seeds: Iterable[int]) -> dict[str, list[float]]:
-    """What a submission reaches with each seed, by the name of the threshold."""
+    """Return what a submission reaches with each seed, by the name of the threshold."""
     path = ROOT / "fixtures" / assignment / "submissions" / submission
     found: dict[str, list[float]] = {}
     asked = list(seeds)
@@ -83,7 +83,7 @@ def values_of(assignment: str, submission: str, tests: Iterable[str], seeds: Ite
 
 
 class Unmeasured(dict[str, training.Threshold]):
-    """Thresholds of any name, for tests that are yet to get theirs."""
+    """Thresholds of any name, for tests that do not have theirs yet."""
 
     def __missing__(self, name: str) -> training.Threshold:
         return training.Threshold(name, 0.0, "at least", (), {}, "")
@@ -94,13 +94,13 @@ class Unhurried:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """The marker that stands first counts."""
+        """Give every test a longer limit; pytest uses the marker that comes first."""
         for item in items:
             item.add_marker(pytest.mark.timeout(3600), append=False)
 
 
 def write(path: Path, script: str, entries: dict[str, Any], more: dict[str, Any] | None = None) -> list[str]:
-    """Write the file; returns what is wrong with its thresholds, a sentence each."""
+    """Write the file; return a sentence for each problem with its thresholds."""
     import torch
 
     made_with = {"python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__}
@@ -125,7 +125,7 @@ def _rounded(values: Iterable[float]) -> list[float]:
 
 
 def main(measured: Callable[[], list[str]]) -> None:
-    """Run a script's measuring and end with status 1 if a threshold separates too little."""
+    """Run a script's measurements; exit with status 1 if a threshold does not separate right from wrong enough."""
     complaints = measured()
     for complaint in complaints:
         print(complaint, file=sys.stderr)

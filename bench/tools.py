@@ -1,7 +1,7 @@
-"""What a user would pick instead of viva, used as its documentation says, and checked to have graded.
+"""What a user would pick instead of viva, used as its documentation says, with a check that it has graded.
 
-Each tool gets the same class. Its run is refused (NotGraded) unless it gives every submission the right total, the
-wrong one among them included.
+Each tool gets the same class. Its run is refused (NotGraded) unless it gives every submission the right total,
+including the wrong submission.
 """
 
 import csv
@@ -27,7 +27,7 @@ class NotGraded(Exception):
 
 
 class Tool(Protocol):
-    """One process for each submission."""
+    """A tool that starts one process for each submission."""
 
     name: str
 
@@ -35,7 +35,7 @@ class Tool(Protocol):
         """Write what the tool needs, below `folder`."""
 
     def grade(self, folder: Path, student: int) -> Cost:
-        """Grade one submission; raises NotGraded when its total is not right."""
+        """Grade one submission; raise NotGraded if its total is wrong."""
 
 
 def _check(tool: str, student: int, found: float) -> None:
@@ -49,7 +49,7 @@ class BarePytest:
     name = "bare pytest"
 
     def prepare(self, folder: Path, students: Sequence[int], *, torch: bool) -> None:
-        """A folder for each student, with the tests beside the module."""
+        """Write a folder for each student, with the tests next to the module."""
         tests = "".join(f"\n\ndef test_{name}():\n{_indented(body)}" for name, body in TESTS.items())
         header = EXPECTED.replace(
             "import numpy as np\n", f"import numpy as np\nfrom solution import {', '.join(TESTS)}\n"
@@ -61,7 +61,7 @@ class BarePytest:
             (place / "test_solution.py").write_text(header + tests)
 
     def grade(self, folder: Path, student: int) -> Cost:
-        """The points of the tests that passed."""
+        """Grade with pytest: the total is the points of the tests that passed."""
         place = folder / "pytest" / name_of(student)
         command = [environment.program("python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", str(place)]
         cost = run(command, cwd=place, env=environment.variables(), statuses=(0, 1))
@@ -78,7 +78,7 @@ class Otter:
         self._file = "solution.py" if kind == "modules" else "answer.ipynb"
 
     def prepare(self, folder: Path, students: Sequence[int], *, torch: bool) -> None:
-        """The zip that `otter generate` makes, and a file for each student."""
+        """Write the zip that `otter generate` makes, and a file for each student."""
         place = folder / "otter"
         tests = {f"tests/{name}.py": self._test(name, body) for name, body in TESTS.items()}
         config = json.dumps({"show_stdout": False, "print_summary": False, "logo": False, "pdf": False})
@@ -97,7 +97,7 @@ class Otter:
         return f"{start}{EXPECTED}\n\n@test_case()\ndef test({name}):\n{_indented(body)}"
 
     def grade(self, folder: Path, student: int) -> Cost:
-        """The sum of results.json."""
+        """Grade with otter: the total is the sum in results.json."""
         place = folder / "otter" / name_of(student)
         zipped = str(folder / "otter" / "autograder.zip")
         command = [environment.program("otter"), "run", "-a", zipped, "--no-logo", "-o", str(place), self._file]
@@ -108,19 +108,19 @@ class Otter:
 
 
 class Nbconvert:
-    """`jupyter nbconvert --execute`: the notebook is run, nothing is graded."""
+    """`jupyter nbconvert --execute`: runs the notebook and grades nothing."""
 
     name = "nbconvert --execute"
 
     def prepare(self, folder: Path, students: Sequence[int], *, torch: bool) -> None:
-        """A notebook for each student."""
+        """Write a notebook for each student."""
         for student in students:
             place = folder / "nbconvert" / name_of(student)
             place.mkdir(parents=True)
             (place / "answer.ipynb").write_text(notebook(cells_of(source_of(student, torch=torch))))
 
     def grade(self, folder: Path, student: int) -> Cost:
-        """Every cell must have been run."""
+        """Run the notebook; every cell must have been run."""
         place = folder / "nbconvert" / name_of(student)
         command = [environment.program("jupyter-nbconvert"), "--to", "notebook", "--execute", "--output", "out"]
         cost = run([*command, "answer.ipynb"], cwd=place, env=environment.variables())
@@ -131,13 +131,13 @@ class Nbconvert:
 
 
 class Nbgrader:
-    """`nbgrader autograde` for a whole class in one call, so that its start is shared; it takes notebooks only."""
+    """`nbgrader autograde` for a whole class in one call, so that its start is shared; it accepts only notebooks."""
 
     name = "nbgrader autograde"
     _ASSIGNMENT = "small"
 
     def prepare(self, folder: Path, students: Sequence[int], *, torch: bool) -> None:
-        """The course folder, with the assignment released."""
+        """Write the course folder, with the assignment released."""
         place = folder / "nbgrader"
         config = "c = get_config()\nc.CourseDirectory.course_id = 'bench'\nc.CourseDirectory.root = '.'\n"
         self._put(place / "nbgrader_config.py", config)
@@ -148,7 +148,7 @@ class Nbgrader:
         self._run(place, "generate_assignment")
 
     def grade_class(self, folder: Path, students: Sequence[int]) -> Cost:
-        """Grade these students and no other, from nothing; raises NotGraded when a total is not right."""
+        """Grade only these students, from the start; raise NotGraded if a total is wrong."""
         place = folder / "nbgrader"
         shutil.rmtree(place / "submitted", ignore_errors=True)
         shutil.rmtree(place / "autograded", ignore_errors=True)
@@ -169,7 +169,7 @@ class Nbgrader:
         return run(words, cwd=place, env=environment.variables())
 
     def _notebook(self, source: str) -> str:
-        """The student's cell, then a locked cell of tests for each question."""
+        """Return the student's cell, then a locked cell of tests for each question."""
         cells = [cell("answers", source, _nbgrader("answers"))]
         for name, body in TESTS.items():
             cells.append(cell(f"test_{name}", f"{EXPECTED}\n\n{body}", _nbgrader(name, POINTS)))
@@ -191,12 +191,12 @@ def _indented(body: str) -> str:
 
 
 def beside(kind: str) -> list[Tool]:
-    """The tools that a class of this kind is given to, but for nbgrader."""
+    """Return the tools that grade a class of this kind, except nbgrader."""
     return [Otter(kind), BarePytest()] if kind == "modules" else [Otter(kind), Nbconvert()]
 
 
 def versions() -> str:
-    """Which versions were run, for the record."""
+    """Return the versions of the tools, for the record."""
     from importlib import metadata
 
     libraries = [str(path) for path in (environment.FOLDER / "lib").glob("python3.*/site-packages")]

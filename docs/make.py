@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def run(arguments: list[str], *, colour: bool) -> str:
-    """What a command prints, in colours or plain."""
+    """Return what a command prints, in colours or plain."""
     env = {**os.environ, "COLUMNS": str(WIDTH), "VIVA_SECRET": "the picture's secret, known to everybody"}
     env |= {"FORCE_COLOR": "1"} if colour else {}
     done = subprocess.run([VIVA, *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
@@ -48,7 +48,7 @@ def run(arguments: list[str], *, colour: bool) -> str:
 
 
 def broken_links() -> list[str]:
-    """Relative links of the pages that lead nowhere."""
+    """Return the relative links of the pages that do not resolve."""
     found = []
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):

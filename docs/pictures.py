@@ -1,6 +1,6 @@
-"""`make pictures`: the pictures of `viva review`, of a small class that is made up in docs/pictures.yaml.
+"""`make pictures`: make the pictures of `viva review` from a small invented class in docs/pictures.yaml.
 
-The class is graded as any other; what its markers have done so far, and when, is the same each time.
+The class is graded like any other; what its markers have done so far, and when, is the same each time.
 """
 
 import io
@@ -61,7 +61,7 @@ def graded_class(folder: Path) -> None:
 
 
 def who_wrote_what() -> Iterator[tuple[str, str]]:
-    """Each student with the answer."""
+    """Yield each student with the answer."""
     for answer in _class():
         for student, changes in zip(answer["students"], answer.get("changes", [{}]), strict=True):
             text = answer["text"]
@@ -71,7 +71,7 @@ def who_wrote_what() -> Iterator[tuple[str, str]]:
 
 
 def notebook(text: str, *, scaled: bool) -> dict[str, Any]:
-    """A right notebook with another answer in words; where its scores are not scaled, a test beside the prose fails."""
+    """Return a right notebook with another written answer; if its scores are not scaled, a test next to it fails."""
     read = json.loads(MODEL.read_text("utf-8"))
     for cell in read["cells"]:
         source = "".join(cell["source"])
@@ -84,7 +84,7 @@ def notebook(text: str, *, scaled: bool) -> dict[str, Any]:
 
 
 def mark(results: Path) -> None:
-    """What both markers have done so far, a decision every 75 seconds."""
+    """Make the decisions of both markers so far, one every 75 seconds."""
     course = load_course(ROOT)
     with (
         Records.open("sqlite:///review.db", results) as records,
@@ -106,7 +106,7 @@ def _mark_as(queue: ReviewQueue, marker: Marker, wanted: Callable[[str], dict[st
 
 
 def take(folder: Path) -> None:
-    """The pictures themselves: all questions, and an answer that is being marked."""
+    """Take the pictures: all questions, and an answer that is being graded."""
     results = folder / "results"
     shown = load_results(results / "class" / SHOWN / "results.json").extra_data.content_hash
     with (
@@ -126,7 +126,7 @@ def take(folder: Path) -> None:
 
 
 def save(page: Any, name: str) -> None:
-    """A picture of what the window shows, in 256 colours: that is a third of the bytes, and nobody sees it."""
+    """Save a picture of the window in 256 colours, a third of the bytes with no visible difference."""
     taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     taken.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(ROOT / "docs" / name, optimize=True)
 
