@@ -20,7 +20,7 @@ from pathlib import Path
 from bench import environment
 from bench.measure import BIN, Cost, run
 from bench.small_course import name_of, total_of, write
-from bench.tools import Nbgrader, NotGraded, Tool, beside, versions
+from bench.tools import Nbgrader, NotGraded, Tool, tools_for, versions
 
 REACH = {
     ("modules", False): {"otter run": 80, "nbgrader autograde": 28, "bare pytest": 10},
@@ -28,7 +28,7 @@ REACH = {
     ("notebooks", False): {"nbconvert --execute": 20},
     ("notebooks", True): {"nbconvert --execute": 20},
 }
-"""How many times less CPU viva is to use."""
+"""The target for each tool: how many times less CPU viva uses."""
 _MORE = 4
 
 
@@ -90,7 +90,7 @@ def rows(folder: Path, kind: str, *, torch: bool, size: int, sample: int, rounds
     label = f"{kind}, import torch" if torch else kind
     write(folder, size=(1 + _MORE) * size, torch=torch)
     ours, refused = Classes(size, _MORE * size), dict[str, str]()
-    each: list[tuple[Tool, list[Cost]]] = [(tool, []) for tool in beside(kind)]
+    each: list[tuple[Tool, list[Cost]]] = [(tool, []) for tool in tools_for(kind)]
     half = max(2, sample // 2)
     whole = Classes(half, half)
     nbgrader = Nbgrader()

@@ -12,7 +12,7 @@ from viva.config import load_course
 COURSE = Path(__file__).parents[1]
 SECRET = {"VIVA_SECRET": "the measurements need no secret"}
 NEVER_LEARNS = ("learning_rate_stays_zero", "both_factors_zero")
-"""Misses every threshold, so that everything is run with three seeds: the dearest submission there is."""
+"""Misses every threshold, so that everything is run with three seeds: the most expensive submission."""
 
 
 def another_submission(rounds: int) -> None:
@@ -42,10 +42,10 @@ def tests_that_train() -> None:
             without, alone = grade(assignment, [path], "--no-training"), grade(assignment, [path], "--training")
             with tempfile.TemporaryDirectory() as name:
                 copies = [Path(shutil.copytree(path, Path(name, turn, path.name))) for turn in ("first", "second")]
-                beside = grade(assignment, copies, "--training", workers=2)
+                paired = grade(assignment, copies, "--training", workers=2)
             print(
                 f"| {assignment} | {path.parent.name}/{path.name} | {alone.cpu_s - without.cpu_s:.1f} "
-                f"| {alone.wall_s - without.wall_s:.1f} | {beside.wall_s - without.wall_s:.1f} |",
+                f"| {alone.wall_s - without.wall_s:.1f} | {paired.wall_s - without.wall_s:.1f} |",
                 flush=True,
             )
 

@@ -62,7 +62,7 @@ class Mutant:
     before: str
     after: str
     occurrence: int = 0
-    """Which of the places with the text `before`."""
+    """Which of the occurrences of the text `before`."""
 
 
 def _drawn(path: Path, random_: random.Random, wanted: int) -> Iterator[tuple[str, int, str, str, int]]:

@@ -21,7 +21,7 @@ from viva.sandbox.host.limits import processes
 
 _ASK_S = 60.0
 _CALLS = 13
-"""As many as the small assignment asks."""
+"""The number of calls in the small assignment."""
 _BOXES = 15
 _CLASS = 120
 """Submissions in the class that is graded by one worker and by two."""
@@ -114,12 +114,12 @@ def _calls(fork_server: ForkServer, source: bytes, *, alone: bool = False) -> No
 
 
 def _median_ms(do: Callable[[], object], times: int) -> float:
-    walls = []
+    seconds = []
     for _ in range(times):
         started = time.perf_counter()
         do()
-        walls.append(time.perf_counter() - started)
-    return statistics.median(walls) * 1e3
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds) * 1e3
 
 
 def _private_mib(box: Box) -> float:
@@ -159,8 +159,8 @@ def _two_workers(rounds: int) -> None:
     _row("two workers against one that may use both cores", _times(one, least))
 
 
-def _times(walls: list[float], least: float) -> str:
-    return f"{statistics.median(walls) / least:.2f} ×"
+def _times(seconds: list[float], least: float) -> str:
+    return f"{statistics.median(seconds) / least:.2f} ×"
 
 
 def _more(folder: Path, workers: int, cores: list[int]) -> float:

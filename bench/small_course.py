@@ -98,11 +98,11 @@ for n in (1, 2, 3):
     assert ngrams(list("abcde"), n) == [tuple("abcde"[i:i + n]) for i in range(6 - n)]
 """,
 }
-"""The same questions for the tools that run tests beside the submission: function -> body of its test."""
+"""The same questions for the tools that run tests next to the submission: function -> body of its test."""
 POINTS = 3
 """For each test."""
 WRONG = 1
-"""This student of the class lets each token see itself, so that a tool which grades nothing is found out."""
+"""This student of the class lets each token see itself, so that a tool that grades nothing is detected."""
 
 
 def total_of(student: int) -> int:

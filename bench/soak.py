@@ -41,20 +41,20 @@ WINDOW: Final = 100
 HOSTILE_CALL_S: Final = 0.3
 GROWTH_MIB: Final = 20.0
 """What all processes that stay may grow together."""
-DEARER: Final = 1.10
+MAX_COST_RATIO: Final = 1.10
 _PATIENT_LIMITS: Final = {"load_s: 1": "load_s: 3", "call_s: 0.5": "call_s: 3", "test_s: 3": "test_s: 6"}
 """An honest submission must keep them on a busy machine as well."""
 _STAYING: Final = 4
-"""This process, the examiner, the keeper of its fork server, the fork server: what does not change with boxes."""
+"""This process, the examiner, its fork server's supervisor, the fork server: what does not change with boxes."""
 _YARDSTICK: Final = bytes(1 << 16)
 
 
-def leaks(snapshots: Sequence[Snapshot], dearer: float, left: Sequence[str]) -> list[str]:
+def leaks(snapshots: Sequence[Snapshot], cost_ratio: float, left: Sequence[str]) -> list[str]:
     """Return a sentence for everything that grew, or was left after the end.
 
     Args:
         snapshots: taken at regular intervals, after warming up.
-        dearer: CPU of an honest submission in the last window, as a multiple of the first.
+        cost_ratio: CPU of an honest submission in the last window, as a multiple of the first.
         left: what was left at the end.
     """
     share = max(1, min(WINDOW // EVERY, len(snapshots) // 2))
@@ -68,8 +68,8 @@ def leaks(snapshots: Sequence[Snapshot], dearer: float, left: Sequence[str]) -> 
     grown = min(s.memory_mib for s in last) - min(s.memory_mib for s in first)
     if grown > GROWTH_MIB:
         found.append(f"memory: {grown:.1f} MiB more")
-    if dearer > DEARER:
-        found.append(f"CPU: an honest submission costs {dearer:.2f} times as much in the end")
+    if cost_ratio > MAX_COST_RATIO:
+        found.append(f"CPU: an honest submission costs {cost_ratio:.2f} times as much in the end")
     return found + [f"left behind: {what}" for what in left]
 
 
@@ -86,10 +86,10 @@ def main() -> None:
         soak.run(options.count)
     finally:
         shutil.rmtree(folder)
-    found = [*soak.wrong, *leaks(soak.snapshots, soak.dearer, soak.left)]
+    found = [*soak.wrong, *leaks(soak.snapshots, soak.cost_ratio, soak.left)]
     report = {"submissions": options.count, **soak.figures(), "found": found}
     options.output.write_text(json.dumps(report, indent=1) + "\n")
-    print(soak.told(), *(found or ["no leak, every score right"]), sep="\n")
+    print(soak.summary(), *(found or ["no leak, every score right"]), sep="\n")
     sys.exit(1 if found else 0)
 
 
@@ -143,7 +143,7 @@ class Soak:
                 for number in range(count):
                     if number % EVERY == EVERY - 1:
                         self._attacked(examiner, number, next(hostile))
-                        self._look(number)
+                        self._take_snapshot(number)
                     else:
                         self._honest_one(examiner, number, used_s)
                 family = processes.family(os.getpid())
@@ -182,7 +182,7 @@ class Soak:
         submission: Submission = open_submission(handed_in / only, name, withheld=self._withheld)
         return examiner.grade(GradeRequest(submission, options)).score
 
-    def _look(self, number: int) -> None:
+    def _take_snapshot(self, number: int) -> None:
         if number + 1 > self._warm:
             self.snapshots.append(snapshot.take(number + 1, os.getpid(), snapshot.chain(os.getpid(), _STAYING)))
         if (number + 1) % (10 * EVERY) == 0 and self.snapshots:
@@ -196,7 +196,7 @@ class Soak:
         self.left += [f"file {path}" for path in snapshot.files_of(family, snapshot.PLACES)]
 
     @property
-    def dearer(self) -> float:
+    def cost_ratio(self) -> float:
         """Return the CPU of an honest submission in the last window as a multiple of the first, in units of fixed work.
 
         Other programs on the machine make every CPU second longer or shorter; the fixed work shows by how much.
@@ -216,11 +216,11 @@ class Soak:
             "wall_s": round(time.monotonic() - self._started),
             "load": [self._load, os.getloadavg()[0]],
             "cpu_ms_first_last": [round(value, 2) for value in cpu_ms],
-            "dearer": round(self.dearer, 3),
+            "dearer": round(self.cost_ratio, 3),
             "snapshots": [taken.plain() for taken in self.snapshots[:: max(1, len(self.snapshots) // 50)]],
         }
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return a few lines for people."""
         figures = self.figures()
         ends = [taken.plain() for taken in (self.snapshots[0], self.snapshots[-1])]

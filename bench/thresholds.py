@@ -34,7 +34,7 @@ class Measured:
     test: str
     """The test function that asks for it."""
     wrong: tuple[str, ...]
-    """Submissions that it must tell, as `wrong/no_step`."""
+    """Submissions that it must reject, such as `wrong/no_step`."""
 
 
 def measure(

@@ -190,7 +190,7 @@ def _indented(body: str) -> str:
     return "".join(_INDENT + line for line in body.splitlines(keepends=True))
 
 
-def beside(kind: str) -> list[Tool]:
+def tools_for(kind: str) -> list[Tool]:
     """Return the tools that grade a class of this kind, except nbgrader."""
     return [Otter(kind), BarePytest()] if kind == "modules" else [Otter(kind), Nbconvert()]
 

@@ -201,11 +201,11 @@ def test_trainings_that_nobody_asks_for_any_more_go_with_a_result_of_all_tests(t
     for name in ("a1-cut", "a1-whole", "a1-unasked", "b2-cut", ".a1-cut"):
         (folder / f"{name}.checkpoint").touch()
     graded = Graded(Score("ada", "0", "words", 1, ()), [], {"a1-cut.checkpoint": False, "a1-whole.checkpoint": True})
-    tidy(folder, Graded(graded.score, [], finished=False), all_asked=True)
+    tidy(folder, Graded(graded.score, [], finished=False), all_selected=True)
     assert len(list(folder.iterdir())) == 5
-    tidy(folder, graded, all_asked=False)
+    tidy(folder, graded, all_selected=False)
     assert [path.stem for path in sorted(folder.iterdir())] == ["a1-cut", "a1-unasked"]
-    tidy(folder, graded, all_asked=True)
+    tidy(folder, graded, all_selected=True)
     assert [path.stem for path in folder.iterdir()] == ["a1-cut"]
 
 

@@ -66,7 +66,7 @@ def cluster(workers: int = 2, **options: Any) -> Iterator[LocalCluster]:
 @contextlib.contextmanager
 def pool_on(made: LocalCluster, course: Course, **options: Any) -> Iterator[ClusterPool]:
     with Client(made, set_as_default=False) as client:
-        connection = Connection(client, options.pop("patience_s", 30.0))
+        connection = Connection(client, options.pop("worker_timeout_s", 30.0))
         workers = Workers(course=options.pop("course_there", ""))
         asked = options.pop("asked", GradeOptions())
         yield ClusterPool(connection, course, SECRET.encode(), asked, workers, **options)

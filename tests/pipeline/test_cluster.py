@@ -215,7 +215,7 @@ def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_pa
 
 def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> None:
     said: list[str] = []
-    with cluster(0) as made, pool_on(made, course, patience_s=4.0) as batch:
+    with cluster(0) as made, pool_on(made, course, worker_timeout_s=4.0) as batch:
         batch.on_wait = said.append
         results = [*batch.run(some_class(course, 20))]
     assert {str(error) for _, error in results} == {"there was no worker for 4 s"} and len(results) == 20
@@ -287,7 +287,7 @@ def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Pat
                 (entry,) = [e for e in graded.score.entries if e.number == "1.2"]
                 assert entry.status is Status.DEFERRED
                 assert entry.cases[0].message == (LOOKED if gpu else NONE_HERE)
-    with cluster(1) as made, pool_on(made, there, patience_s=3.0) as batch:
+    with cluster(1) as made, pool_on(made, there, worker_timeout_s=3.0) as batch:
         batch.workers = Workers(gpu=True)
         assert {str(error) for _, error in batch.run(jobs)} == {"there was no worker for 3 s"}
 

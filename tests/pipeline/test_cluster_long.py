@@ -39,7 +39,7 @@ def test_a_thousand_submissions_while_workers_are_killed(course: Course) -> None
     draw = random.Random(8)
     points: dict[str, int] = {}
     killed: list[int] = []
-    with cluster() as made, pool_on(made, course, patience_s=90.0) as batch:
+    with cluster() as made, pool_on(made, course, worker_timeout_s=90.0) as batch:
         for each, graded in batch.run(jobs):
             assert isinstance(graded, Graded), graded
             assert each.name not in points and graded.finished

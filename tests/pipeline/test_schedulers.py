@@ -173,7 +173,7 @@ def test_a_gateway_is_asked_for_its_cluster(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "dask_gateway", module)
     with connect("gateway:a.b", NONE) as connection:
         client: Any = connection.client
-        assert client.name == "client" and connection.patience_s is None
+        assert client.name == "client" and connection.worker_timeout_s is None
     assert said == ["a.b", "client left", "cluster left", "gateway left"]
 
 

@@ -27,7 +27,7 @@ class QueueRequest(NamedTuple):
 
 
 @contextlib.contextmanager
-def desk_for(course: Any, what: Any, records_url: Any, assignment: Any) -> Iterator[QueueRequest]:
+def queue_for(course: Any, what: Any, records_url: Any, assignment: Any) -> Iterator[QueueRequest]:
     """Yield the arguments of the command."""
     if assignment == "unreadable":
         raise UsageError("The answers cannot be read.")
@@ -58,7 +58,7 @@ def put_in_place() -> None:
     web: Any = types.ModuleType("viva.review.web.app")
     web.create_app = create_app
     sys.modules[web.__name__] = web
-    review.desk_for = desk_for
+    review.queue_for = queue_for
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from review_class import NAME, ROOT, attempt_of, course, hash_of, rubric, score_of
 
 from viva.cli.main import run
-from viva.cli.review import desk_for
+from viva.cli.review import queue_for
 from viva.formats.results_json import load_results, to_json
 from viva.model.hand_grading import Judgement
 from viva.pipeline.open_records import folder_records
@@ -68,7 +68,7 @@ def mark(queue: ReviewQueue, number: int, points: int = 1, action: str = "") -> 
 
 
 def marked(folder: Path, number: int, points: int = 1) -> None:
-    with desk_for(course(), folder, None, NAME) as queue:
+    with queue_for(course(), folder, None, NAME) as queue:
         mark(queue, number, points)
 
 
@@ -80,7 +80,7 @@ def stands(number: int) -> str:
 
 def kept(folder: Path, number: int) -> Judgement | None:
     """Return the current decision in the records."""
-    with desk_for(course(), folder, None, NAME) as queue:
+    with queue_for(course(), folder, None, NAME) as queue:
         queue.wait()
         return queue.decisions.standing((hash_of(number), QUESTION)).judgement
 
@@ -121,7 +121,7 @@ def test_equal_bytes_under_two_names_are_marked_in_both_and_one_that_fails_is_na
     for name in ("a_first", "z_last"):
         (folder / name).mkdir()
         (folder / name / "results.json").write_bytes(graded(0))
-    with desk_for(course(), folder, None, NAME) as queue:
+    with queue_for(course(), folder, None, NAME) as queue:
         queue.wait()
         (folder / "a_first" / "results.json").write_text("{")
         mark(queue, 0)
@@ -133,7 +133,7 @@ def test_equal_bytes_under_two_names_are_marked_in_both_and_one_that_fails_is_na
 
 def test_a_result_of_other_bytes_is_not_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The folder was graded again while somebody marked."""
-    with desk_for(course(), folder, None, NAME) as queue:
+    with queue_for(course(), folder, None, NAME) as queue:
         queue.wait()
         file_of(0).write_bytes(graded(1))
         mark(queue, 0)
@@ -166,7 +166,7 @@ def test_of_many_that_cannot_be_written_ten_are_named(folder: Path, capsys: pyte
     for copy in copies:
         copy.parent.mkdir()
         copy.write_bytes(graded(0))
-    with desk_for(course(), folder, None, NAME) as queue:
+    with queue_for(course(), folder, None, NAME) as queue:
         queue.wait()
         for copy in copies:
             copy.unlink()
@@ -246,7 +246,7 @@ def test_a_folder_without_results_stays_as_it_was(
 
 def test_two_queues_on_one_folder_agree(folder: Path) -> None:
     """What one says the other knows, and the results hold all of it."""
-    with desk_for(course(), folder, None, NAME) as one, desk_for(course(), folder, None, NAME) as two:
+    with queue_for(course(), folder, None, NAME) as one, queue_for(course(), folder, None, NAME) as two:
         mark(one, 0)
         mark(two, 1)
         one.refresh()

@@ -86,8 +86,8 @@ def _tests(each: Difference, *, verbose: bool) -> list[str]:
     for test_id in dict.fromkeys([*olds, *news]):
         one, two = olds.get(test_id), news.get(test_id)
         if test_id in changes:
-            said = [_state(t) if t is not None else "not there" for t in (one, two)]
-            lines.append(f"  {test_id}: {said[0]} → {said[1]}{_change(changes[test_id].points)}")
+            states = [_state(t) if t is not None else "not there" for t in (one, two)]
+            lines.append(f"  {test_id}: {states[0]} → {states[1]}{_change(changes[test_id].points)}")
         if verbose and one is not None and two is not None and one.output != two.output:
             lines += [f"    A: {_indented(one.output)}", f"    B: {_indented(two.output)}"]
     return lines

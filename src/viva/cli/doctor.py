@@ -37,7 +37,7 @@ def command(gradescope: bool, names: tuple[str, ...], course_dir: Path | None) -
         return _gradescope(course_dir, names)
     if names or course_dir is not None:
         raise UsageError("--assignment and --course belong to --gradescope.")
-    return _walls()
+    return _isolation_layers()
 
 
 def _gradescope(course_dir: Path | None, names: tuple[str, ...]) -> int:
@@ -61,7 +61,7 @@ def _gradescope(course_dir: Path | None, names: tuple[str, ...]) -> int:
     return 0
 
 
-def _walls() -> int:
+def _isolation_layers() -> int:
     from rich.console import Console
     from rich.table import Table
 

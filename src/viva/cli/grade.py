@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from viva.pipeline.results_writer import ResultsWriter
 
 UNPACKED = ".class"
-"""Where what had to be unpacked of a platform's export stays: in the folder of the results, else beside grader.yaml."""
+"""The folder for what a platform's export unpacks to: in the folder of the results, else next to grader.yaml."""
 
 
 @click.command("grade")
@@ -110,11 +110,11 @@ class Place:
             UsageError: they do not fit together.
         """
         floors = [j.assignment.min_tier for j in listing.jobs if j.assignment.min_tier is not None]
-        floor = max(floors, default=course.min_tier)
+        min_tier = max(floors, default=course.min_tier)
         if elsewhere:
-            cluster = elsewhere.cluster(course, machine.tier_name, floor, machine.gpu_wish, machine.workers)
+            cluster = elsewhere.cluster(course, machine.tier_name, min_tier, machine.gpu_wish, machine.workers)
             return cls(cluster.tier, Gpus(), 0, cluster)
-        tier = choose_tier(machine.tier_name, floor)
+        tier = choose_tier(machine.tier_name, min_tier)
         gpus = choose_gpus(machine.gpu_wish)
         if tier is Tier.T0:
             warn(f"isolation T0: {UNSAFE}.")
@@ -153,7 +153,7 @@ class Grading:
             records = open_.enter_context(optional_records(self.course, records_use.records_url, off=off, warn=warn))
             decisions = open_.enter_context(folder_decisions(self.output, off=off or records is not None))
             options = replace(self.tests, notebook=writer.writes_notebooks, call_log=records is not None)
-            run.keep_with(decisions)
+            run.use_store(decisions)
             if records is not None:
                 from viva.pipeline.score_cache import ScoreCache
 

@@ -75,56 +75,56 @@ def command(
         needs = "needs --into EXPORT, the file that it exported" if into is None else "is a new file: leave out --into"
         raise UsageError(f"--to {wanted} {needs}.")
     course = open_course(course_dir)
-    marked, chosen, students = _class(course, results, assignment, records_url, roster, export)
+    attempts, chosen, students = _class(course, results, assignment, records_url, roster, export)
     policy, exceptions = chosen.policy(), chosen.exceptions()
-    marks = final_grades(marked, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
+    marks = final_grades(attempts, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
     grades = returned_grades(marks, policy.rounding, with_open=with_open)
-    for name in without_submitter(marked):
+    for name in without_submitter(attempts):
         click.echo(f"viva: {line(name)}: nobody is known to have handed it in, so nobody gets a mark for it.", err=True)
     for id_ in unknown_exceptions(exceptions, marks):
         click.echo(f"viva: exceptions.yaml names `{line(id_)}`, whom nobody of the class is called.", err=True)
     if into is None:
         filled = _new(wanted, grades, chosen, column)
     else:
-        filled = _into(wanted, _sheet(into), grades, chosen, column, rescale)
+        filled = _into(wanted, _read_grades_csv(into), grades, chosen, column, rescale)
     write_atomically(output, filled.data)
-    return _tell(filled, output)
+    return _print_filled(filled, output)
 
 
 def _class(
     course: "Course", what: Path, name: str | None, url: str | None, roster: Path | None, export: Path | None
 ) -> "tuple[list[ScoredAttempt], Assignment, list[Student]]":
     """Return the scores, their assignment, and everyone who is known to be in the class."""
-    from viva.cli.shared.class_scores import assignment_meant, marked_below, marked_in_records, with_roster
+    from viva.cli.shared.class_scores import assignment_meant, scores_below, scores_in_records, with_roster
 
     kept = assignment_meant(course, what, url)
     if kept is None:
         if export is not None:
             raise UsageError("--class is for scores that the course keeps: give the name of the assignment, not DIR.")
-        found, chosen = _of_assignment(course, marked_below(what), name)
+        found, chosen = _of_assignment(course, scores_below(what), name)
     elif name not in (None, kept):
         raise UsageError(f"{what} is an assignment, and -a {name} another one: leave out one of the two.")
     else:
-        found, chosen = marked_in_records(course, kept, url), course.assignment(kept)
-    marked, students = with_roster(found, roster, export)
-    return marked, chosen, students
+        found, chosen = scores_in_records(course, kept, url), course.assignment(kept)
+    attempts, students = with_roster(found, roster, export)
+    return attempts, chosen, students
 
 
 def _of_assignment(
-    course: "Course", marked: "Sequence[ScoredAttempt]", name: str | None
+    course: "Course", attempts: "Sequence[ScoredAttempt]", name: str | None
 ) -> "tuple[list[ScoredAttempt], Assignment]":
     """Return the scores of the named assignment, or of the only one that has results, and the assignment."""
-    names = sorted({each.score.assignment for each in marked})
+    names = sorted({each.score.assignment for each in attempts})
     if name is None and len(names) > 1:
         raise UsageError(f"There are results of several assignments ({', '.join(names)}); say which with -a.")
     chosen = course.assignment(name or names[0])
-    found = [each for each in marked if each.score.assignment == chosen.name]
+    found = [each for each in attempts if each.score.assignment == chosen.name]
     if not found:
         raise UsageError(f"There is no result of `{chosen.name}`; there are results of: {', '.join(names)}.")
     return found, chosen
 
 
-def _sheet(path: Path) -> "LosslessCsv":
+def _read_grades_csv(path: Path) -> "LosslessCsv":
     from viva.formats.lms.lossless_csv import MOST_BYTES, read_lossless_csv
 
     with path.open("rb") as file:
@@ -133,7 +133,7 @@ def _sheet(path: Path) -> "LosslessCsv":
 
 def _into(
     wanted: str,
-    sheet: "LosslessCsv",
+    grades_csv: "LosslessCsv",
     grades: "Sequence[ReturnedGrade]",
     chosen: "Assignment",
     column: str | None,
@@ -143,18 +143,18 @@ def _into(
     if wanted == "canvas":
         from viva.formats.lms.canvas_gradebook import canvas
 
-        return canvas(sheet, grades, titles, column=column, rescale=rescale)
+        return canvas(grades_csv, grades, titles, column=column, rescale=rescale)
     if wanted == "moodle":
         from viva.formats.lms.moodle_worksheet import moodle
 
-        return moodle(sheet, grades, column=column, rescale=rescale)
+        return moodle(grades_csv, grades, column=column, rescale=rescale)
     if wanted == "gradescope":
         from viva.formats.lms.gradescope_grades import gradescope
 
-        return gradescope(sheet, grades, rescale=rescale)
+        return gradescope(grades_csv, grades, rescale=rescale)
     from viva.formats.lms.brightspace_gradebook import brightspace
 
-    return brightspace(sheet, grades, titles, column=column, rescale=rescale)
+    return brightspace(grades_csv, grades, titles, column=column, rescale=rescale)
 
 
 def _new(wanted: str, grades: "Sequence[ReturnedGrade]", chosen: "Assignment", column: str | None) -> "Filled":
@@ -172,7 +172,7 @@ def _new(wanted: str, grades: "Sequence[ReturnedGrade]", chosen: "Assignment", c
     return Filled(data, len(grades) - len(left), not_written=left)
 
 
-def _tell(filled: "Filled", output: Path) -> int:
+def _print_filled(filled: "Filled", output: Path) -> int:
     for sentence in filled.not_written:
         click.echo(line(sentence))
     for sentence in filled.without_row:

@@ -33,28 +33,30 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
         found = records.history(student)
         if not found:
             raise UsageError(f"The records hold no score of {student!r}.")
-        for kept in found:
-            click.echo(_scored(kept))
-        names = {(kept.scored.score.assignment, kept.scored.attempt.name) for kept in found}
+        for stored in found:
+            click.echo(_scored(stored))
+        names = {(stored.scored.score.assignment, stored.scored.attempt.name) for stored in found}
         for assignment in sorted({assignment for assignment, _ in names}):
             for each in all_overrides(records, assignment):
                 if (assignment, each.name) in names:
                     click.echo(_decided(assignment, each))
-            hashes = {kept.scored.score.content_hash for kept in found if kept.scored.score.assignment == assignment}
+            hashes = {
+                stored.scored.score.content_hash for stored in found if stored.scored.score.assignment == assignment
+            }
             for line in _reviewed(assignment, rows_about(records, assignment, hashes)):
                 click.echo(line)
     return 0
 
 
-def _scored(kept: "StoredScore") -> str:
-    score, attempt = kept.scored.score, kept.scored.attempt
+def _scored(stored: "StoredScore") -> str:
+    score, attempt = stored.scored.score, stored.scored.attempt
     still_open = f" ({points(score.still_open)} still open)" if score.still_open else ""
-    why = f": {kept.why}" if kept.why else ""
+    why = f": {stored.why}" if stored.why else ""
     return (
-        f"{kept.at:%Y-%m-%d %H:%M:%S}  {score.assignment}@{score.version}  "
+        f"{stored.at:%Y-%m-%d %H:%M:%S}  {score.assignment}@{score.version}  "
         f"{points(score.earned)} of {points(score.points)}{still_open}  {escaping.line(attempt.name, characters=60)}, "
         f"attempt {attempt.number}, content {score.content_hash[:12]}, {score.isolation.tier}, "
-        f"{kept.kind} by {escaping.line(kept.by + why)}"
+        f"{stored.kind} by {escaping.line(stored.by + why)}"
     )
 
 
@@ -64,10 +66,10 @@ def _decided(assignment: str, each: "Override") -> str:
     return f"{each.at[:19].replace('T', ' ')}  {assignment}  {escaping.line(each.test_id)} {what} by {who}"
 
 
-def _reviewed(assignment: str, said: Iterable[Review]) -> Iterator[str]:
+def _reviewed(assignment: str, reviews: Iterable[Review]) -> Iterator[str]:
     """Yield a line for each change to the points of a written answer; drafts and comments have none."""
     before: dict[Place, tuple[object, ...]] = {}
-    for row in said:
+    for row in reviews:
         now = (row.by, row.judgement.earned) if row.judgement.done else ()
         if row.place.kind != APPEAL and now == before.get(row.place, ()):
             continue

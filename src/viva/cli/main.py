@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from viva.cli.shared.error_text import in_full, short
-from viva.cli.shared.process_setup import mend
+from viva.cli.shared.process_setup import prepare_process
 
 COMMANDS: Final = {
     "grade": ("viva.cli.grade", "Grade submissions and write their results."),
@@ -79,9 +79,9 @@ class Commands(click.Group):
 
 
 _SIGPIPE: Final = 13
-"""Also where there is no such signal: what a shell says of a program whose reader has gone."""
+"""Also on systems without this signal: a shell reports it for a program whose output no one reads any more."""
 _NO_OUTPUT: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
-"""What standard output says when nobody reads it any more, or when it cannot be written."""
+"""Errors of standard output when no one reads it any more, or when it cannot be written."""
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -93,7 +93,7 @@ def cli() -> None:
 def main(argv: list[str] | None = None) -> None:
     """Run a command as a program; treat a closed terminal and a scheduler's signal to stop like Ctrl-C."""
     if argv is None:
-        mend()
+        prepare_process()
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # Windows has only the first
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # keep what nohup has set
             signal.signal(number, _stop)

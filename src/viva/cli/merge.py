@@ -41,24 +41,24 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
         raise UsageError("Some of these are folders and others files; give results of one kind.")
     base = output or paths[0]
     if not any(path.is_dir() for path in paths):
-        told = _Result(list(paths)).write(base)
-        click.echo(_tell(base, told))
-        _draw(base, told.results)
+        outcome = _Result(list(paths)).write(base)
+        click.echo(_describe(base, outcome))
+        _draw(base, outcome.results)
         return 0
     below = {path: set(results_below(path)) for path in paths}
     merged, broken, drawn = 0, 0, list[Score]()
     for name in sorted(set().union(*below.values())):
         result = _Result([path / name for path in paths if name in below[path]])
         try:
-            told = result.write(base / name)
+            outcome = result.write(base / name)
         except UsageError as error:
             broken += 1
             click.echo(f"viva: {line(str(error), characters=1000)}", err=True)
             result.rescue(base / name)
             continue
         merged += 1
-        click.echo(_tell(base / name, told))
-        drawn += _draw(base / name, told.results)
+        click.echo(_describe(base / name, outcome))
+        drawn += _draw(base / name, outcome.results)
     if len(drawn) > 1:
         write_class_curves(base, drawn)
     results = "1 result" if merged == 1 else f"{merged} results"
@@ -67,7 +67,7 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Outcome:
     """What merging one submission's results did."""
 
     results: "Results"
@@ -81,7 +81,7 @@ class _Result:
 
     paths: Sequence[Path]
 
-    def write(self, target: Path) -> _Told:
+    def write(self, target: Path) -> _Outcome:
         """Merge all passes into `target`.
 
         Raises:
@@ -90,21 +90,21 @@ class _Result:
         from viva.formats.merge import merge
         from viva.formats.results_json import load_results, to_bytes
 
-        told = _Told(load_results(self.paths[0]))
+        outcome = _Outcome(load_results(self.paths[0]))
 
         def join(name: str, path: Path) -> str:
-            merged = merge(told.results, load_results(path), (name, str(path)))
-            told.results = merged.results
-            told.taken += len(merged.taken)
-            told.differing += merged.differing
+            merged = merge(outcome.results, load_results(path), (name, str(path)))
+            outcome.results = merged.results
+            outcome.taken += len(merged.taken)
+            outcome.differing += merged.differing
             return name
 
         reduce(join, self.paths[1:], str(self.paths[0]))
-        data = to_bytes(told.results)
+        data = to_bytes(outcome.results)
         if _holds(target) != data:
-            self._check(target, told.results)
+            self._check(target, outcome.results)
             write_atomically(target, data)
-        return told
+        return outcome
 
     def rescue(self, target: Path) -> None:
         """Copy the first pass to a new folder, unchanged, when the passes do not belong together."""
@@ -158,12 +158,12 @@ def _holds(path: Path) -> bytes | None:
         return None
 
 
-def _tell(target: Path, told: _Told) -> str:
+def _describe(target: Path, outcome: _Outcome) -> str:
     from fractions import Fraction
 
-    exact = told.results.extra_data
+    exact = outcome.results.extra_data
     points = f"{show(Fraction(exact.earned))} of {show(Fraction(exact.points))} points"
     still_open = f", {show(Fraction(exact.still_open))} still open" if Fraction(exact.still_open) else ""
-    took = f"{told.taken} {'mark' if told.taken == 1 else 'marks'} taken"
-    lines = [f"{target}: {took}, {points}{still_open}", *(f"  {sentence}" for sentence in told.differing)]
+    took = f"{outcome.taken} {'mark' if outcome.taken == 1 else 'marks'} taken"
+    lines = [f"{target}: {took}, {points}{still_open}", *(f"  {sentence}" for sentence in outcome.differing)]
     return "\n".join(terminal(text) for text in lines)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from viva.selfcheck.packing.choosing import ChosenFiles
 
 MOST_MIB: Final = 64
-"""Of a whole submission, as intake has it."""
+"""The largest submission that grading accepts."""
 _NAMED: Final = 12
 
 
@@ -53,7 +53,7 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     score = _tried(data, output.name, course, target)
     findings += after_running(score)
     write_atomically(output, data)
-    _tell(chosen, files, findings)
+    _print_listing(chosen, files, findings)
     click.echo(f"{_points(score)} in the public tests of “{target.title}”; `viva check` shows each.")
     digest = hashlib.sha256(data).hexdigest()[:16]
     click.echo(
@@ -117,7 +117,7 @@ def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -
         return examiner.grade(GradeRequest(submission, options)).score
 
 
-def _tell(chosen: "ChosenFiles", files: tuple[File, ...], findings: list[str]) -> None:
+def _print_listing(chosen: "ChosenFiles", files: tuple[File, ...], findings: list[str]) -> None:
     from viva.formats.escaping import line, terminal
 
     click.echo("Packed:")

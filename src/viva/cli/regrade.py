@@ -12,8 +12,8 @@ from viva.cli.shared.options import (
     choose_gpus,
     choose_tier,
     course_option,
-    floor,
     gpu_option,
+    min_tier_of,
     open_course,
     tier_option,
     training_option,
@@ -82,7 +82,9 @@ def command(
 
         run = Run.of(course, course.assignment(assignment), training, gpu_wish)
         if not (applies or discards or only_show):
-            propose_regrade(run, records, choose_tier(tier_name, floor(course, run.assignment)), workers or 0, reason)
+            propose_regrade(
+                run, records, choose_tier(tier_name, min_tier_of(course, run.assignment)), workers or 0, reason
+            )
         proposal = pending_proposal(records, assignment)
         if proposal is None:
             raise UsageError(f"No regrade of {assignment} waits: `viva regrade {assignment}` makes a proposal.")

@@ -73,10 +73,10 @@ def _for_students(course: Course, chosen: Assignment, folder: Path, tier_name: s
     release = Release(
         course, chosen, tier, course.secret(os.environ), lambda line: click.echo(line, err=True), viva_from
     )
-    told = release.to(folder)
-    points = sum((entry.points for entry in told.tests), Fraction(0))
-    click.echo(f"{folder}: {len(told.files)} files; {len(told.tests)} public tests for {show(points)} points.")
-    for why, left in told.left_out.items():
+    released = release.to(folder)
+    points = sum((entry.points for entry in released.tests), Fraction(0))
+    click.echo(f"{folder}: {len(released.files)} files; {len(released.tests)} public tests for {show(points)} points.")
+    for why, left in released.left_out.items():
         click.echo(f"  not in it: {why}, {show(left)} points ({WHY[why]})")
     click.echo("Try it as a student:")
     click.echo(f"  cd {shlex.quote(str(folder))} && viva check")

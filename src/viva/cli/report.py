@@ -53,7 +53,7 @@ def command(
 
     Exit status: 0 written, 1 the scores cannot be read or the report not be written.
     """  # noqa: D205  # click shows it as the help text, in one paragraph
-    from viva.cli.shared.class_scores import assignment_meant, marked_in_records, missing, with_roster
+    from viva.cli.shared.class_scores import assignment_meant, missing, scores_in_records, with_roster
     from viva.report.build import write_report
     from viva.report.feedback.executed_notebooks import ExecutedNotebooks
 
@@ -65,21 +65,21 @@ def command(
         if roster is not None:
             raise UsageError("--roster is for scores that the course keeps: give the name of the assignment, not DIR.")
         results, name = _below(what, submissions, assignment)
-        marked, executed = [one for one, _ in results], ExecutedNotebooks(results)
+        attempts, executed = [one for one, _ in results], ExecutedNotebooks(results)
     else:
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
-        marked, listed = with_roster(marked_in_records(course, kept, records_url), roster)
+        attempts, listed = with_roster(scores_in_records(course, kept, records_url), roster)
         name = kept
     place = output or (what / "report" if kept is None else Path(f"report-{kept}"))
     written = write_report(
-        marked,
+        attempts,
         course.assignment(name),
         place,
         feedback=feedback,
         pairs=similarity,
         withheld=course.withheld,
-        missing=missing(marked, listed),
+        missing=missing(attempts, listed),
         executed=executed,
     )
     click.echo("\n".join(f"written: {file}" for file in written.files))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"  # noqa: S105  # the name of an environment variable
 _SHOWN: Final = 10
-"""Results that are named of those that could not be brought up to date."""
+"""How many of the results that could not be brought up to date are named."""
 
 
 @click.command("review")
@@ -87,8 +87,8 @@ def command(
     _need_libraries()
     about = _about(course, what, records_url, assignment)
     if export is not None or table is not None:
-        with desk_for(course, what, records_url, assignment) as desk:
-            click.echo(_with_table(desk, export, table, marker, round))
+        with queue_for(course, what, records_url, assignment) as queue:
+            click.echo(_with_table(queue, export, table, marker, round))
         return 0
     from viva.review.web.server import ServerOptions, serve
 
@@ -97,7 +97,7 @@ def command(
     def pages() -> "ASGIApp":
         from viva.review.web.app import create_app
 
-        return create_app(until_the_end.enter_context(desk_for(course, what, records_url, assignment)))
+        return create_app(until_the_end.enter_context(queue_for(course, what, records_url, assignment)))
 
     serving = ServerOptions(
         about=about,
@@ -117,7 +117,7 @@ def command(
 
 
 @contextlib.contextmanager
-def desk_for(course: "Course", what: Path, url: str | None, assignment: str | None) -> "Iterator[ReviewQueue]":
+def queue_for(course: "Course", what: Path, url: str | None, assignment: str | None) -> "Iterator[ReviewQueue]":
     """Yield the queue of answers; at the end, report the results that could not be brought up to date.
 
     Raises:
@@ -130,36 +130,36 @@ def desk_for(course: "Course", what: Path, url: str | None, assignment: str | No
     if kept is not None:
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
-        with open_records(course, url) as records, queue_of_records(course, kept, records) as desk:
-            yield desk
+        with open_records(course, url) as records, queue_of_records(course, kept, records) as queue:
+            yield queue
         return
     results_below(what)  # raises before any file is made there
     place = url or course.records
     with (
         records_at(place, course.root) if place else folder_records(what) as records,
-        queue_of_folder(course, what, Path(), assignment, records) as desk,
+        queue_of_folder(course, what, Path(), assignment, records) as queue,
     ):
-        yield desk
-    untold = list(desk.writer.failures.values())
-    for sentence in untold[:_SHOWN]:
+        yield queue
+    failures = list(queue.writer.failures.values())
+    for sentence in failures[:_SHOWN]:
         click.echo(f"viva: a result could not be brought up to date, its marks are kept: {line(sentence)}", err=True)
-    if len(untold) > _SHOWN:
-        click.echo(f"viva: {len(untold) - _SHOWN} more results could not be brought up to date.", err=True)
+    if len(failures) > _SHOWN:
+        click.echo(f"viva: {len(failures) - _SHOWN} more results could not be brought up to date.", err=True)
 
 
-def _with_table(desk: "ReviewQueue", export: Path | None, table: Path | None, marker: str, round: int) -> str:
+def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, marker: str, round: int) -> str:
     """Write the grades as a table, or read them from one; return a sentence about it."""
     from viva.review import round_csv
     from viva.review.leases import Marker
     from viva.review.spreadsheet_cells import MOST_BYTES
 
-    desk.wait()
+    queue.wait()
     if export is not None:
-        write_atomically(export, round_csv.export_csv(desk, round))
+        write_atomically(export, round_csv.export_csv(queue, round))
         return f"written: {export}"
     assert table is not None  # one of the two options was given
     with table.open("rb") as file:
-        taken = round_csv.import_csv(desk, Marker(marker, round), file.read(MOST_BYTES + 1))
+        taken = round_csv.import_csv(queue, Marker(marker, round), file.read(MOST_BYTES + 1))
     return f"{taken} {'mark' if taken == 1 else 'marks'} taken from {table}"
 
 
@@ -199,8 +199,8 @@ def _password(host: str | None) -> str | None:
 
     if is_loopback(host):
         return None
-    told = os.environ.get(_PASSWORD)
-    if told is None and sys.stdin.isatty():
-        asked: str = click.prompt("Password for the pages", hide_input=True, confirmation_prompt=True, err=True)
-        return asked
-    return told
+    password = os.environ.get(_PASSWORD)
+    if password is None and sys.stdin.isatty():
+        typed: str = click.prompt("Password for the pages", hide_input=True, confirmation_prompt=True, err=True)
+        return typed
+    return password

@@ -29,8 +29,8 @@ def command(path: Path, roster: Path | None, zone: str | None, as_csv: bool) -> 
     from viva.submissions.classes import read_class
 
     known = _zone(zone) if zone is not None else None
-    with tempfile.TemporaryDirectory(prefix="viva-class-") as room:  # made with mode 0700
-        found = read_class(path, roster=roster, into=Path(os.path.realpath(room)), zone=known)
+    with tempfile.TemporaryDirectory(prefix="viva-class-") as folder:  # made with mode 0700
+        found = read_class(path, roster=roster, into=Path(os.path.realpath(folder)), zone=known)
     unmatched = [(each.name, each.reason) for each in found.unmatched]
     view = ClassView(found.source, found.attempts, unmatched, found.missing, found.notes)
     if as_csv:

@@ -12,8 +12,8 @@ from viva.cli.shared.options import (
     choose_gpus,
     choose_tier,
     course_option,
-    floor,
     gpu_option,
+    min_tier_of,
     open_course,
     tier_option,
     training_option,
@@ -66,7 +66,7 @@ def command(
     if not course.assignments:
         raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
     assignments = [course.assignment(name) for name in dict.fromkeys(names or course.assignments)]
-    tier = max(choose_tier(tier_name, floor(course, assignment)) for assignment in assignments)
+    tier = max(choose_tier(tier_name, min_tier_of(course, assignment)) for assignment in assignments)
     secret = course.secret_or_public(os.environ)
     if mutants:
         return max([_break(course, a, tier, secret, workers or 0, output) for a in assignments])
@@ -85,11 +85,11 @@ def command(
         gpus=choose_gpus(gpu_wish),
     )
     for assignment, findings in found:
-        all_hold = _tell(assignment, findings, tier, verbose=verbose) and all_hold
+        all_hold = _print_findings(assignment, findings, tier, verbose=verbose) and all_hold
     return 0 if all_hold else 1
 
 
-def _tell(assignment: Assignment, findings: "Sequence[Finding]", tier: Tier, *, verbose: bool) -> bool:
+def _print_findings(assignment: Assignment, findings: "Sequence[Finding]", tier: Tier, *, verbose: bool) -> bool:
     """Print what was not graded as expected, or everything, and the counts; return True if all was as expected."""
     for finding in findings:
         if finding.is_mutant and not finding.holds:
@@ -137,11 +137,11 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
         click.echo("viva: cosmic-ray is not installed; only the field's own mistakes are made.", err=True)
     shows = sys.stderr.isatty()
 
-    def told(done: int, total: int) -> None:
+    def show_progress(done: int, total: int) -> None:
         if shows:
             click.echo(f"\r{assignment.name}: {done} of {total} mutants ", err=True, nl=done == total)
 
-    verdicts, stale = try_all(course, assignment, tier, secret, workers, told)
+    verdicts, stale = try_all(course, assignment, tier, secret, workers, show_progress)
     for line in (
         *mutant_report.table(assignment, verdicts),
         *(f"✗ {assignment.name}: {sentence}" for sentence in stale),

@@ -29,7 +29,7 @@ class TestFunction:
     hide_errors: str | None
     depends: tuple[str, ...]
     gpu_mib: int | None
-    """MiB of a GPU's memory that it needs, 0 for any GPU; None where it needs no GPU."""
+    """MiB of a GPU's memory that it needs, 0 for any GPU; None if it needs no GPU."""
     training: bool
     timeout_s: float | None
     leaderboard: tuple[str, str] | None

@@ -81,7 +81,7 @@ class Grader:
     gpus: Gpus = field(default_factory=Gpus)
     """What the run offers to tests that need a GPU."""
     gpu_source: GpuSource | None = None
-    """Boxes for them; None where no test needs one, or none is offered."""
+    """Boxes for them; None if no test needs one, or none is offered."""
     loader: type[Loader] = Loader
     """How a submission gets into its box."""
 
@@ -100,7 +100,7 @@ class Grader:
         session = BoxSession(source, loader, assignment.limits, on_gpu, record=options.questions)
         if call_log is not None:
             call_log.place = lambda: session.place
-        key, seeds, hint_recording = self._asked(sinks.key_recording)
+        key, seeds, hint_recording = self._answer_sources(sinks.key_recording)
         context = Context(submission, session, key, seeds)
         self.config.stash[CONTEXT] = context
         events = Events(sinks.on_progress, sinks.checkpoints)
@@ -129,7 +129,7 @@ class Grader:
             del self.config.stash[CONTEXT]
         return score, run.questions
 
-    def _asked(
+    def _answer_sources(
         self, key_recording: KeyRecording | None
     ) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds, HintRecording | None]:
         """Return the key, the seeds and the hints; with a key recording, they are recorded there."""
@@ -244,7 +244,7 @@ class _Run:
         self.leaders: list[Leader] = []
         self.events = events
         self.on_gpu = on_gpu
-        """Boxes for tests that need a GPU, where there is one."""
+        """Boxes for tests that need a GPU, if there is one."""
         self._epoch = context.session.epoch
 
     def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:

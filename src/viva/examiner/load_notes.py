@@ -9,7 +9,7 @@ from viva.model.errors import BoxDied, BoxTimeout
 
 SHOWN: Final = 8
 WHILE_LOADING: Final = "While loading, "
-"""How a note begins that says what raised, and where."""
+"""The beginning of a note that says what raised, and where."""
 
 
 def notes_for_student(submission: Submission, report: LoadReport | None) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ GRADER_FAULT: Final = "Something went wrong on the grader's side; no points are 
 NOT_LOADED: Final = "Not asked: your submission could not be loaded. The reason stands at the top of the results."
 OUTPUT_CAP: Final = 4000
 ROOM_BYTES: Final = 256 << 20
-"""What must be free after a MemoryError, else the examiner itself is short: as much as one answer may hold."""
+"""Bytes that must be free after a MemoryError, or else the examiner itself is short: the most one answer may hold."""
 _OUR_ERRORS: Final = frozenset(
     getattr(errno, name)
     for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOLCK", "ESTALE")

@@ -24,7 +24,13 @@ class Plan:
 
     @classmethod
     def of(
-        cls, course: Course, assignment: Assignment, secret: bytes, asked: list[GradeOptions], *, notebooks: bool
+        cls,
+        course: Course,
+        assignment: Assignment,
+        secret: bytes,
+        options_of_all: list[GradeOptions],
+        *,
+        notebooks: bool,
     ) -> "Plan":
         """Collect the assignment's tests once, with an examiner that has no box and so asks no program.
 
@@ -32,7 +38,7 @@ class Plan:
             course: the course of the assignment.
             assignment: the assignment whose tests are collected.
             secret: the course's secret.
-            asked: the options of all submissions; the tests that they name must exist.
+            options_of_all: the options of all submissions; the tests that they name must exist.
             notebooks: whether one of the submissions may hold notebooks.
 
         Raises:
@@ -42,7 +48,7 @@ class Plan:
         with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, replay_only=True)) as examiner:
             if assignment.suite is None:  # an existing suite is read in a box, so only workers know its tests
                 examiner.open()
-                for each in asked:
+                for each in options_of_all:
                     examiner.check_selection(each)
         seed_id = Seeds(secret, assignment.name, assignment.version).id
         return cls(made_with(assignment, course.root), seed_id, notebooks, examiner)

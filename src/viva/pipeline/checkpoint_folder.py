@@ -12,7 +12,7 @@ def folder_of(results: Path) -> Path:
     return results.with_name(".checkpoints" if results.stem == "results" else f".{results.stem}.checkpoints")
 
 
-def tidy(folder: Path, graded: Graded, *, all_asked: bool) -> None:
+def tidy(folder: Path, graded: Graded, *, all_selected: bool) -> None:
     """Keep what a later run continues from, once a result is written, and remove the rest.
 
     Kept are trainings that used up their budget or their time. Everything is kept if something went wrong on the
@@ -22,12 +22,12 @@ def tidy(folder: Path, graded: Graded, *, all_asked: bool) -> None:
     """
     if not graded.finished or graded.score.has_grader_error or not folder.is_dir():
         return
-    unasked_go = all_asked and not any(entry.status is Status.DEFERRED for entry in graded.score.entries)
+    remove_unreached = all_selected and Status.DEFERRED not in statuses
     of_this_state = tuple({name.partition("-")[0] for name in graded.trained})
     with contextlib.suppress(OSError):  # what cannot be removed does no harm
         for path in folder.iterdir():
             outdated = bool(of_this_state) and not path.name.startswith(of_this_state)
-            if outdated or graded.trained.get(path.name, unasked_go):
+            if outdated or graded.trained.get(path.name, remove_unreached):
                 path.unlink()
         if not any(folder.iterdir()):
             folder.rmdir()

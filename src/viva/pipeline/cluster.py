@@ -24,11 +24,11 @@ from viva.pipeline.schedulers import Connection
 LOOK_S: Final = 1.0
 """How often the scheduler is asked which workers there are."""
 LEAST_AT_ONCE: Final = 8
-"""Tasks that are sent though there is no worker for them: a cluster that adapts starts workers for what waits."""
+"""Tasks that are sent even without a worker for them: an adaptive cluster starts workers for waiting tasks."""
 MOST_BYTES: Final = 256 << 20
-"""The scheduler holds what waits in its memory; no more than this, and one task."""
+"""The scheduler keeps waiting tasks in memory: at most this much, and one task."""
 MOST_LOST: Final = 3
-"""How often a task is sent again that the scheduler has forgotten."""
+"""How often a task is sent again if the scheduler has lost it."""
 Result = tuple[Job, Graded | Exception]
 
 
@@ -37,11 +37,11 @@ class Workers:
     """What the workers of a cluster must match and offer."""
 
     least: Tier = Tier.T1
-    """The weakest isolation that will do; workers never grade in T0."""
+    """The weakest isolation that is accepted; workers never grade in T0."""
     tier: Tier | None = None
     """Exactly this isolation; None for the best that each worker offers."""
     course: str = ""
-    """The course's folder on the workers; empty for the path that it has here."""
+    """The course's folder on the workers; empty for the same path as here."""
     gpu: bool = False
     """Whether workers with the resource `GPU` get what needs one; else tests for a GPU stay pending."""
 
@@ -56,9 +56,9 @@ class ClusterPool:
     options: GradeOptions = field(default_factory=GradeOptions)
     workers: Workers = field(default_factory=Workers)
     observer: Observer = field(default_factory=Observer)
-    """Hears of the start of each submission, when it is sent."""
+    """Called at the start of each submission, when it is sent."""
     on_wait: Callable[[str], None] = lambda text: None
-    """Called with a line when there is no worker for what waits."""
+    """Called with a line when there is no worker for waiting jobs."""
 
     def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """Grade the jobs, in any order; each comes back exactly once.
@@ -83,10 +83,10 @@ class _Lane:
     waiting: deque[Job] = field(default_factory=deque)
     sent: int = 0
     threads: int = 0
-    """Of the workers that can do them."""
+    """The number of threads of the workers that can do the jobs."""
     alone_since: float | None = None
-    """Since when there has been no such worker."""
-    told: bool = False
+    """The time since when there has been no such worker."""
+    warned: bool = False
 
     @property
     def has_work(self) -> bool:
@@ -100,7 +100,7 @@ class _Lane:
             for each in workers
         )
         if self.threads or not self.has_work:
-            self.alone_since, self.told = None, False
+            self.alone_since, self.warned = None, False
         elif self.alone_since is None:
             self.alone_since = time.monotonic()
 
@@ -114,7 +114,7 @@ class _Sent:
     future: Future
     size: int
     last: bool
-    """Whether it is under way alone, because workers ended while they graded it."""
+    """Whether it is the only task in progress, because workers ended while they graded it."""
 
 
 class _Run:
@@ -151,7 +151,7 @@ class _Run:
             if self._client.status == "closed":
                 yield from self._give_up("the connection to the scheduler was lost", self._lanes)
                 return
-            yield from self._look()
+            yield from self._watch_workers()
             yield from self._send()
             try:
                 future = self._done.get(timeout=LOOK_S)
@@ -178,7 +178,7 @@ class _Run:
             raise _without_viva(error) from error
         self._introduced = True
 
-    def _look(self) -> Iterator[Result]:
+    def _watch_workers(self) -> Iterator[Result]:
         """Count the workers from time to time; after a timeout, yield the jobs that no worker can do."""
         if time.monotonic() - self._looked < LOOK_S or self._client.status != "running":
             return
@@ -189,15 +189,15 @@ class _Run:
             workers = [*self._pool.connection.workers().values()]
         except OSError:  # the client reconnects, and closes if it cannot
             return
-        patience_s = self._pool.connection.patience_s
+        worker_timeout_s = self._pool.connection.worker_timeout_s
         for lane in self._lanes:
             lane.see(workers)
             alone_s = 0.0 if lane.alone_since is None else time.monotonic() - lane.alone_since
-            if alone_s > 2 and not lane.told:
-                lane.told = True
+            if alone_s > 2 and not lane.warned:
+                lane.warned = True
                 self._pool.on_wait(f"waiting for a worker of the cluster{' with a GPU' if lane.resources else ''}")
-            if patience_s is not None and alone_s > patience_s:
-                yield from self._give_up(f"there was no worker for {patience_s:.0f} s", (lane,))
+            if worker_timeout_s is not None and alone_s > worker_timeout_s:
+                yield from self._give_up(f"there was no worker for {worker_timeout_s:.0f} s", (lane,))
 
     def _send(self) -> Iterator[Result]:
         """Send enough to keep the workers busy: jobs that wait here can be cancelled, and need no memory there."""

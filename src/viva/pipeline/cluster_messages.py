@@ -30,9 +30,9 @@ class Task:
     made_with: str
     """The digest of tests, key, references and settings that the worker's course must have."""
     seed_id: str
-    """Names the secret that the worker must have, without telling it."""
+    """Identifies the secret that the worker must have, without revealing it."""
     least: Tier
-    """The weakest isolation that will do."""
+    """The weakest isolation that is accepted."""
     tier: Tier | None
     """Exactly this isolation; None for the best that the worker offers."""
     gpu: bool
@@ -40,7 +40,7 @@ class Task:
     notebooks: bool
     """Whether this or other submissions of the class may hold notebooks."""
     waiting: tuple[str, ...]
-    """Assignments of which more is to come: the worker need not keep examiners of others."""
+    """Assignments with more submissions to come: the worker need not keep examiners of others."""
 
     def to_bytes(self) -> bytes:
         """Return the task as bytes."""

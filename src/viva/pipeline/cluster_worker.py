@@ -26,18 +26,18 @@ from viva.sandbox.host.gpu.gpus import find_gpus
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 NAME: Final = "viva-examiners"
-"""Under this name every worker has its examiners, whoever of several clients came first."""
+"""The plugin's name on every worker, the same for all clients."""
 SAME_RUN_S: Final = 1.0
-"""After so long without work a course is read anew; tests are collected once for all submissions before."""
+"""After so long without work a course is read again; until then, tests are collected only once."""
 IDLE_S: Final = 300.0
 """After so long without work an examiner ends: the run is over, or its client was killed."""
 
 
-def grade(parcel: bytes) -> bytes:
+def grade(message: bytes) -> bytes:
     """Grade one submission on the worker that calls this; every error becomes a reply."""
     worker = get_worker()
     try:
-        graded = worker.plugins[NAME].grade(Task.from_bytes(parcel))
+        graded = worker.plugins[NAME].grade(Task.from_bytes(message))
     except UsageError as error:
         return error_to_bytes(UsageError(f"The worker {worker.address} refuses: {error}"))
     except Exception as error:  # reported for this submission; the worker continues

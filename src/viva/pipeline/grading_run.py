@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # they import SQLAlchemy, which may not be installed
     from viva.records.overrides import DecidedScore
 
 
-class Keeper(Protocol):
+class ScoreStore(Protocol):
     """Keeps scores, or knows what people decided about them."""
 
     def keep(self, job: Job, graded: Graded) -> "DecidedScore | None":
@@ -41,7 +41,7 @@ class Summary:
     """All submissions, in their order."""
     scores: dict[str, Score] = field(default_factory=dict)
     errors: dict[str, Exception] = field(default_factory=dict)
-    """Why submissions have no score, or why something of theirs could not be written."""
+    """Why submissions have no score, or why one of their files could not be written."""
     remarks: list[tuple[str, str]] = field(default_factory=list)
     """For staff: submissions, and a sentence about each."""
     cached: set[str] = field(default_factory=set)
@@ -74,7 +74,7 @@ class GradingRun:
 
     def __init__(self, jobs: Sequence[Job], writer: ResultsWriter, display: Display) -> None:
         self._jobs, self._writer, self._display = [*jobs], writer, display
-        self._keeper: Keeper | None = None
+        self._store: ScoreStore | None = None
         self.summary = Summary([job.name for job in jobs])
 
     def use_cache(self, cache: "ScoreCache") -> None:
@@ -94,11 +94,11 @@ class GradingRun:
             self._display.advance(None)
         self.summary.unchanged = len(found.kept)
         self.summary.earlier = Counter(job.assignment.name for job, _ in found.earlier)
-        self._jobs, self._keeper = found.to_grade, cache
+        self._jobs, self._store = found.to_grade, cache
 
-    def keep_with(self, keeper: Keeper | None) -> None:
+    def use_store(self, store: ScoreStore | None) -> None:
         """Let people's decisions take precedence over the scores of this run."""
-        self._keeper = keeper
+        self._store = store
 
     def run(self, pool: Pool) -> Summary:
         """Grade what has not been graded yet.
@@ -113,7 +113,7 @@ class GradingRun:
                 self.summary.errors[job.name] = graded
             else:
                 # The score is kept first, so that the result file is the newer of the two from then on.
-                self._finish(job, graded, self._keeper.keep(job, graded) if self._keeper is not None else None)
+                self._finish(job, graded, self._store.keep(job, graded) if self._store is not None else None)
             self._display.advance(None if isinstance(graded, Exception) else graded.score)
         try:
             self._writer.class_curves([*self.summary.scores.values()])

@@ -23,9 +23,9 @@ class Job:
     submission: Submission | None = None
     """Its bytes, if they have been read already (to recognise the assignment)."""
     options: GradeOptions | None = None
-    """What is asked of this submission; None for what the pool asks of all."""
+    """The options of this submission; None for the pool's options."""
     may_hold_notebook: bool = True
-    """Whether notebooks may be in it, if its bytes are not at hand: their shell is then loaded for all."""
+    """Whether notebooks may be in it, if its bytes have not been read: their shell is then loaded for all."""
     content_hash: str = ""
     """The hash of its bytes, if they were read when the class was listed."""
     attempt: Attempt | None = None

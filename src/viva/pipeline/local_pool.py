@@ -30,7 +30,7 @@ class LocalPool:
     boxes: BoxOptions
     options: GradeOptions = field(default_factory=GradeOptions)
     workers: int = 0
-    """Examiners at once; 0 for one per core, as far as memory goes."""
+    """Examiners at once; 0 for one per core, as far as memory allows."""
     observer: Observer = field(default_factory=Observer)
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:

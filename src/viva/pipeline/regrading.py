@@ -26,9 +26,9 @@ class Regraded:
     """What a regrade found."""
 
     found: list[tuple[StoredScore, Score, bytes]] = field(default_factory=list)
-    """The score that counts, the one that there would be, and its call log."""
+    """The score that counts, the new score, and its call log."""
     left: list[tuple[StoredScore, str]] = field(default_factory=list)
-    """Submissions that could not be marked again, and why."""
+    """Submissions that could not be graded again, and why."""
     asked: int = 0
     """How many programs had to be run again."""
 

@@ -114,7 +114,7 @@ class ResultsWriter:
         self._save(job, score, _result(graded.score) if decided is None else _with_decisions(decided))
         self._save_notebook(job, graded)
         if (folder := self.checkpoints(job)) is not None:
-            checkpoint_folder.tidy(folder, graded, all_asked=self._all_selected)
+            checkpoint_folder.tidy(folder, graded, all_selected=self._all_selected)
 
     def restore(self, job: Job, decided: "DecidedScore", *, changed: bool) -> None:
         """Write a score of an earlier run where its result is missing, or says another score.

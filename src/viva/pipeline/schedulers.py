@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # importing it takes a tenth of a command's time
 PLACES: Final = "tls://HOST:PORT, tcp://127.0.0.1:PORT, slurm, or gateway:NAME"
 ROLES: Final = ("client", "scheduler", "worker")
 CONNECT_S: Final = 15.0
-PATIENCE_S: Final = 60.0
+WORKER_TIMEOUT_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Connection:
     """An open connection to a cluster."""
 
     client: "Client"
-    patience_s: float | None
-    """How long to wait for a worker while there is none; None where a queue may take hours."""
+    worker_timeout_s: float | None
+    """How long to wait for a worker if there is none; None if a queue may take hours."""
 
     def workers(self) -> Mapping[str, Mapping[str, Any]]:
         """Return what the scheduler says about each worker.
@@ -101,7 +101,7 @@ def connect(place: str, certificates: Certificates, *, workers: int = 0, secret:
             elif place.startswith("gateway:"):
                 connection = Connection(_gateway(stack, place.partition(":")[2]), None)
             else:
-                connection = Connection(_scheduler(stack, place, security), PATIENCE_S)
+                connection = Connection(_scheduler(stack, place, security), WORKER_TIMEOUT_S)
         except ImportError as error:
             extra = "dask-gateway" if error.name == "dask_gateway" else "'viva[scale]'"
             raise UsageError(f"--on {place} needs the module `{error.name}`: pip install {extra}.") from None

@@ -37,7 +37,7 @@ def assignment_meant(course: Course, what: Path, url: str | None) -> str | None:
     raise UsageError(f"{what}: no such folder of results, and no assignment of the course ({there}).")
 
 
-def marked_in_records(course: Course, assignment: str, url: str | None) -> list[ScoredAttempt]:
+def scores_in_records(course: Course, assignment: str, url: str | None) -> list[ScoredAttempt]:
     """Return the scores of an assignment: every submitted attempt, with what people decided.
 
     Raises:
@@ -52,7 +52,7 @@ def marked_in_records(course: Course, assignment: str, url: str | None) -> list[
     return _with_own_names(found)
 
 
-def marked_below(folder: Path) -> list[ScoredAttempt]:
+def scores_below(folder: Path) -> list[ScoredAttempt]:
     """Return the results in a folder: each path below it is a submission, and its last part the student's id.
 
     Raises:
@@ -60,12 +60,12 @@ def marked_below(folder: Path) -> list[ScoredAttempt]:
     """
     from viva.report.load_results import score_of
 
-    marked: dict[tuple[str, str], ScoredAttempt] = {}
+    attempts: dict[tuple[str, str], ScoredAttempt] = {}
     for path in results_below(folder):
         name = path.parent.as_posix()
         student = Student(_without_ending(PurePosixPath(name).name))
         score = score_of(load_results(folder / path))
-        there = marked.setdefault(
+        there = attempts.setdefault(
             (score.assignment, student.id), ScoredAttempt(Attempt(name, folder / path.parent, (student,)), score)
         )
         if there.attempt.name != name:
@@ -73,16 +73,16 @@ def marked_below(folder: Path) -> list[ScoredAttempt]:
                 f"{there.attempt.name} and {name} would both be handed in by `{student.id}`, and nothing says which "
                 "counts; grade folders that are named after students."
             )
-    return list(marked.values())
+    return list(attempts.values())
 
 
 def with_roster(
-    marked: Sequence[ScoredAttempt], roster: Path | None, export: Path | None = None
+    attempts: Sequence[ScoredAttempt], roster: Path | None, export: Path | None = None
 ) -> tuple[list[ScoredAttempt], list[Student]]:
     """Return the scores under the students' names in the class list, and everyone on the list.
 
     Args:
-        marked: scores from the records or from a folder.
+        attempts: scores from the records or from a folder.
         roster: a class list, as platforms export it.
         export: a platform's export of the class; its own list is used if there is no other.
 
@@ -95,22 +95,22 @@ def with_roster(
     if export is None:
         known = read_roster(roster) if roster is not None else Roster(())
     else:
-        known = _listed(export, roster, marked)
-    people = rematched((student for one in marked for student in one.attempt.students), known)
+        known = _listed(export, roster, attempts)
+    people = rematched((student for one in attempts for student in one.attempt.students), known)
     joined = [
         replace(one, attempt=replace(one.attempt, students=tuple(people[s.id] for s in one.attempt.students)))
-        for one in marked
+        for one in attempts
     ]
     return joined, list(known.students)
 
 
-def missing(marked: Iterable[ScoredAttempt], listed: Iterable[Student]) -> list[Student]:
+def missing(attempts: Iterable[ScoredAttempt], listed: Iterable[Student]) -> list[Student]:
     """Return who is on the list and has submitted nothing."""
-    there = {student.id for one in marked for student in one.attempt.students}
+    there = {student.id for one in attempts for student in one.attempt.students}
     return [student for student in listed if student.id not in there]
 
 
-def _listed(export: Path, roster: Path | None, marked: Sequence[ScoredAttempt]) -> "Roster":
+def _listed(export: Path, roster: Path | None, attempts: Sequence[ScoredAttempt]) -> "Roster":
     """Return everyone whom an export and its list name; every submission in it must have been graded."""
     import os
     import tempfile
@@ -119,9 +119,9 @@ def _listed(export: Path, roster: Path | None, marked: Sequence[ScoredAttempt]) 
     from viva.submissions.classes.people import forms
     from viva.submissions.classes.roster import Roster
 
-    with tempfile.TemporaryDirectory(prefix="viva-class-") as room:  # made with mode 0700
-        found = read_class(export, roster=roster, into=Path(os.path.realpath(room)))
-    graded = {_what(one.attempt) for one in marked}
+    with tempfile.TemporaryDirectory(prefix="viva-class-") as folder:  # made with mode 0700
+        found = read_class(export, roster=roster, into=Path(os.path.realpath(folder)))
+    graded = {_what(one.attempt) for one in attempts}
     if new := [attempt.name for attempt in found.attempts if _what(attempt) not in graded]:
         more = f" and {len(new) - 5} more" if len(new) > 5 else ""
         raise UsageError(
@@ -136,11 +136,11 @@ def _what(attempt: Attempt) -> tuple[object, ...]:
     return attempt.name, attempt.number, attempt.submitted_at
 
 
-def _with_own_names(marked: Iterable[ScoredAttempt]) -> list[ScoredAttempt]:
+def _with_own_names(attempts: Iterable[ScoredAttempt]) -> list[ScoredAttempt]:
     """Return the attempts with distinct names: of several under one name, the last one keeps it."""
     taken: set[str] = set()
     found = []
-    for one in reversed(list(marked)):
+    for one in reversed(list(attempts)):
         name = wished = one.attempt.name
         number = one.attempt.number
         while name in taken:

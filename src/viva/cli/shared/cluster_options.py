@@ -31,14 +31,14 @@ class Elsewhere:
         return bool(self.place)
 
     def cluster(
-        self, course: Course, tier_name: str | None, floor: Tier | None, gpu_wish: str, workers: int | None
+        self, course: Course, tier_name: str | None, min_tier: Tier | None, gpu_wish: str, workers: int | None
     ) -> "Cluster":
         """Connect to the cluster, and disconnect when the command ends.
 
         Raises:
             UsageError: it cannot be reached, its isolation is too weak, or a GPU is required and it has none.
         """
-        least, exactly = _tiers(tier_name, floor)
+        least, exactly = _tiers(tier_name, min_tier)
         connection = click.get_current_context().with_resource(
             connect(self.place, self.certificates, workers=workers or 0, secret=course.secret_source)
         )
@@ -53,7 +53,7 @@ class Cluster:
     course: Course
     worker_course: str
     tier: Tier
-    """The weakest isolation that will do."""
+    """The weakest isolation that is accepted."""
     exactly: Tier | None
     """The isolation that was asked for; None for the best of each worker."""
     gpu: bool
@@ -75,9 +75,9 @@ class Cluster:
         )
 
 
-def _tiers(name: str | None, floor: Tier | None) -> tuple[Tier, Tier | None]:
+def _tiers(name: str | None, min_tier: Tier | None) -> tuple[Tier, Tier | None]:
     """Return the weakest isolation level that is allowed, and the exact one if the command names it."""
-    least = max(floor or Tier.T1, Tier.T1)
+    least = max(min_tier or Tier.T1, Tier.T1)
     if name is None or name.lower() == "best":
         return least, None
     tier = Tier[name.upper()]
@@ -91,7 +91,7 @@ def _tiers(name: str | None, floor: Tier | None) -> tuple[Tier, Tier | None]:
 def _has_gpu(connection: Connection, wish: str) -> bool:
     if wish == "defer":
         return False
-    if wish == "require" and connection.patience_s is None:
+    if wish == "require" and connection.worker_timeout_s is None:
         return True  # its workers have not started yet
     found = any("GPU" in worker["resources"] for worker in connection.workers().values())
     if wish == "require" and not found:

@@ -24,7 +24,7 @@ test_options = option_group(
     ),
     training_option(default=True),
 )  # fmt: skip
-"""Adds `--only`, `--visible-only` and `--training`, as the one argument `tests`: GradeOptions."""
+"""Add `--only`, `--visible-only` and `--training`, as the one argument `tests`: GradeOptions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ machine_options = option_group(
     ),
     gpu_option(default="auto"),
 )
-"""Adds `--tier`, `--workers` and `--gpu`, as the one argument `machine`."""
+"""Add `--tier`, `--workers` and `--gpu`, as the one argument `machine`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class_options = option_group(
         help="A list of the class as CSV: joins submissions to students, and shows who handed in nothing.",
     ),
 )  # fmt: skip
-"""Adds `--class` and `--roster`, as the one argument `class_path`."""
+"""Add `--class` and `--roster`, as the one argument `class_path`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,4 +92,4 @@ records_use_options = option_group(
     click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before."),
     click.option("--again", is_flag=True, help="Grade anew what was graded before, too."),
 )  # fmt: skip
-"""Adds `--records`, `--no-records` and `--again`, as the one argument `records_use`."""
+"""Add `--records`, `--no-records` and `--again`, as the one argument `records_use`."""

@@ -19,7 +19,7 @@ from viva.submissions.classes import ClassExport, is_export, read_class
 from viva.submissions.classes.stable_folder import read_into_stable_folder
 
 KEEP_BYTES_BELOW: Final = 50
-"""Submissions of a class this small are read once; larger ones are read again when their turn comes."""
+"""Submissions of a class this small are read once; larger ones are read again when they are graded."""
 _NAMED: Final = 5
 
 
@@ -29,7 +29,7 @@ class Listing:
 
     jobs: list[Job] = field(default_factory=list)
     found: ClassExport | None = None
-    """The class, where the paths were one that a platform exported."""
+    """The class, if the path is a platform's export."""
 
     def say(self) -> None:
         """Print what in an export is not a submission, and who submitted nothing."""
@@ -69,8 +69,8 @@ def list_jobs(
     if is_class or roster is not None or (len(paths) == 1 and is_export(paths[0])):
         if len(paths) != 1:
             raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
-        room = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
-        found = read_into_stable_folder(lambda into: read_class(paths[0], roster=roster, into=into), room)
+        unpacked = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
+        found = read_into_stable_folder(lambda into: read_class(paths[0], roster=roster, into=into), unpacked)
         attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade reads from there
         handed_in: list[tuple[Path, Attempt | None]] = [(attempt.path, attempt) for attempt in attempts]
     else:

@@ -89,7 +89,7 @@ class CourseChoice:
 
 
 course_choice_options = option_group("course_choice", CourseChoice, assignment_option, course_option)
-"""Adds `--assignment` and `--course`, as the one argument `course_choice`."""
+"""Add `--assignment` and `--course`, as the one argument `course_choice`."""
 
 
 def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
@@ -118,25 +118,25 @@ def choose_assignment(course: Course, name: str | None, submission: Submission) 
     return course.assignment(name) if name else recognise(course, submission)
 
 
-def floor(course: Course, assignment: Assignment) -> Tier | None:
+def min_tier_of(course: Course, assignment: Assignment) -> Tier | None:
     """Return the weakest isolation that the assignment, or else its course, accepts; None if neither sets it."""
     return assignment.min_tier if assignment.min_tier is not None else course.min_tier
 
 
-def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
-    """Return the tier to use: the one asked for, or else the host's best, never silently below T1 or the floor.
+def choose_tier(wanted: str | None, min_tier: Tier | None) -> Tier:
+    """Return the tier to use: the one asked for, or else the host's best, never silently below T1 or `min_tier`.
 
     Raises:
-        UsageError: the host does not offer it, or it is below the floor.
+        UsageError: the host does not offer it, or it is below `min_tier`.
     """
     from viva.sandbox.host.levels.detect_levels import detect_tiers
 
     reports = detect_tiers()
     offered = [r.tier for r in reports if r.available]
     best = max(offered, default=Tier.T0)
-    least = Tier.T1 if floor is None else floor
+    least = Tier.T1 if min_tier is None else min_tier
     if wanted is None or wanted.lower() == "best":
-        if best < least and not (wanted and floor is None):
+        if best < least and not (wanted and min_tier is None):
             why = next((f" ({r.tier}: {r.sentence})" for r in reports if not r.available and r.tier >= least), "")
             raise UsageError(
                 f"Grading needs isolation {least} or better, and this host offers {best}{why}. Run as root "
@@ -149,6 +149,6 @@ def choose_tier(wanted: str | None, floor: Tier | None) -> Tier:
         raise UsageError(
             f"This host does not offer isolation {tier}; it offers {names}. `viva doctor` says what is missing."
         )
-    if floor is not None and tier < floor:
-        raise UsageError(f"The course asks for isolation {floor} or better (min_tier); {tier} was asked for.")
+    if min_tier is not None and tier < min_tier:
+        raise UsageError(f"The course asks for isolation {min_tier} or better (min_tier); {tier} was asked for.")
     return tier

@@ -4,7 +4,7 @@ import os
 import sys
 
 
-def mend() -> None:
+def prepare_process() -> None:
     """Fix standard streams and locale; this may start the program again, with the same arguments."""
     _open_standard_streams()
     if os.name == "posix" and sys.getfilesystemencoding().lower() != "utf-8" and not sys.flags.utf8_mode:

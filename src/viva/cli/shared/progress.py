@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # imported only when there is something to show
     from viva.pipeline.results_writer import ResultsWriter
 
 TELL_EVERY_S: Final = 5.0
-"""How often a line about a submission under way is written where nobody watches a terminal: a log."""
+"""How often a line about a submission in progress is written to a log."""
 LARGE: Final = 200
-"""Of a larger class the table leaves out what was graded by an earlier run."""
+"""For a larger class the table leaves out what an earlier run graded."""
 _WIPE: Final = "\r\x1b[K"
 
 

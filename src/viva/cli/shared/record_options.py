@@ -41,7 +41,7 @@ reason_options = option_group(
     click.option("--by", default="", metavar="NAME", help="Who does this (default: your login name)."),
     click.option("--why", default="", metavar="REASON", help="Why; kept beside the score."),
 )
-"""Adds `--by NAME` and `--why REASON`, as the one argument `who`."""
+"""Add `--by NAME` and `--why REASON`, as the one argument `who`."""
 
 
 def login_name() -> str:

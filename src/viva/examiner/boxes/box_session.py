@@ -25,11 +25,11 @@ from viva.proxies.proxies import STOP
 from viva.sandbox.guest.transport.wire import TooLarge
 
 GRACE_S: Final = 1.0
-"""How much later than the box's own soft limit the box is killed from outside."""
+"""How long after the box's own soft limit the examiner kills the box."""
 HANGS_BEFORE_UNASKED: Final = 3
 SHOWN_CAP: Final = 2000
 """Characters of an argument or a value in the record of a test."""
-_TOLD: Final = ("args", "kwargs", "key", "names")
+_SHOWN_FIELDS: Final = ("args", "kwargs", "key", "names")
 LOAD_TRIES: Final = 2
 MOST_DIFFERENCES: Final = 50
 """Differences of the environment that are kept for one submission."""
@@ -47,7 +47,9 @@ class Question:
 
     def shown(self) -> list[str]:
         """Return operation, subject, arguments and outcome as texts, kept short whatever the student's process sent."""
-        fields = {k: v for k, v in self.fields.items() if k in _TOLD and not (type(v) in (list, dict) and not v)}
+        fields = {
+            k: v for k, v in self.fields.items() if k in _SHOWN_FIELDS and not (type(v) in (list, dict) and not v)
+        }
         arguments = ", ".join(f"{name}={show(value, SHOWN_CAP)}" for name, value in fields.items())
         return [self.op, self.subject, arguments[: 2 * SHOWN_CAP], self.outcome or show(self.value, SHOWN_CAP)]
 
@@ -59,7 +61,7 @@ class TestState:
     seed: int | None = None
     deadline: float = math.inf
     until: float = math.inf
-    """When the submission's own time is over, whatever a test may still have."""
+    """When the time of the submission is over, even if a test has time left."""
     call_s: float | None = None
     hidden: bool = False
     gpu_mib: int | None = None
@@ -86,7 +88,7 @@ class BoxSession:
         self._releases: list[int] = []
         self._hangs: Counter[str] = Counter()
         self._others: list[str] | None = None
-        """Code that was not run yet; None before anybody asked."""
+        """Code that has not been run yet; None before the first request for more code."""
         self._more: list[str] = []
         """Code that was run on demand."""
         self.generation = 0
@@ -100,9 +102,9 @@ class BoxSession:
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
         self.waited_s = 0.0
-        """Wall seconds until boxes were there, which count as nobody's."""
+        """Wall seconds of waiting for boxes, which count against no limit."""
         self._environment: list[str] = []
-        """What calls asked in vain of the libraries that are installed, or not, as far as students may read it."""
+        """Missing packages and incompatible versions that calls met, as far as students may read it."""
 
     # --- the life of boxes
 
@@ -190,19 +192,19 @@ class BoxSession:
             self._others = self._loader.others(self.report)
         if not self._others:
             return False
-        told = LoadReport() if self.tainted else self.report
+        report = LoadReport() if self.tainted else self.report
         started = time.monotonic()
         if started >= self.test.until:
             left_out, self._others = self._others, []
-            told.problems.append(LoadProblem(_files(left_out), "not run: the time of the submission was used up"))
+            report.problems.append(LoadProblem(_files(left_out), "not run: the time of the submission was used up"))
             return False
         path = self._others.pop(0)
         try:
-            self._loader.load_other(self._raw, told, path, self.test.until - started)
+            self._loader.load_other(self._raw, report, path, self.test.until - started)
             self._more.append(path)
         except (BoxTimeout, BoxDied, ProtocolViolation) as error:
             self._drop()
-            told.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
+            report.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
         self.test.deadline += time.monotonic() - started
         return True
 

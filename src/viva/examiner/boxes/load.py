@@ -17,23 +17,23 @@ from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebo
 READ_CAP: Final = 16 << 20
 ARCHIVE_DEPTH: Final = 3
 PART: Final = 4 << 20
-"""Bytes of a file in one message; the door lets no message of more than 8 MiB through."""
+"""Bytes of a file in one message; the connection rejects messages of more than 8 MiB."""
 MOST_PROBLEMS: Final = 1000
 LOAD_GRACE_S: Final = 2.0
-"""How much later than its own limit a load is ended from outside."""
+"""How long after its own limit the examiner ends a load."""
 _TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if system.STORES_ANY_NAME else (errno.EINVAL,)))
-"""What the submission itself is to blame for when a file cannot be stored; anything else is our environment."""
+"""Errors that the submission causes if a file cannot be stored; any other is due to the environment."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-"""The same, if it is large: boxes without mounts of their own share a disk with this machine."""
+"""The same, if the file is large: boxes without mounts of their own share a disk with this machine."""
 _BLOCK: Final = 4096
 _MOST_FILES: Final = 4096
 """Of files and folders together in one box."""
 MODULE_LOADS: Final = 2
-"""After the time for loading a module, what it still defines gets as much again: hours of training in the way."""
+"""After the load time of a module, the rest of its definitions get as much again: training may come first."""
 KERNEL_GRACE_S: Final = 30.0
-"""The same for a kernel, which has to come up first, and whose cells are interrupted and not stopped."""
+"""The same for a kernel, which has to start first, and whose cells are interrupted and not stopped."""
 NOTEBOOK_LOADS: Final = 2
-"""A cell may take the time of a whole module, and all cells twice that: one that never ends does not cost the rest."""
+"""A cell may take the time of a whole module, and all cells twice that: one endless cell does not cost the rest."""
 
 Ask = Callable[..., Any]
 
@@ -76,7 +76,7 @@ class Loader:
         self._inside = inside
         self._starter = _starter_bytes(assignment)
         self.on_gpu = False
-        """Whether the box has a GPU: then code that names it means it, whatever the assignment says of devices."""
+        """Whether the box has a GPU: code that names it then uses it, whatever the assignment says about devices."""
 
     def load(self, ask: Ask) -> LoadReport:
         """Put, unpack and run the submission in the box behind `ask`.
@@ -276,8 +276,8 @@ class Loader:
             where = f"cell {number} of {path}"
             skipped = untrusted.text(cell.get("skipped"), 300)
             status = untrusted.text(cell.get("status"), 20)  # comparing an array would give an array
-            if told := untrusted.table(cell.get("raised")):
-                raised = StudentRaised.from_wire(told)
+            if raised_fields := untrusted.table(cell.get("raised")):
+                raised = StudentRaised.from_wire(raised_fields)
                 report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
             elif status == "timeout":
                 report.problems.append(LoadProblem(where, "did not finish in time"))

@@ -31,11 +31,11 @@ class OnGpu:
         self._on_wait = on_wait
         self._now: Callable[[], GpuUse] | None = None
         self.use: GpuUse | None = None
-        """What was used by boxes that have ended."""
+        """The GPU use of boxes that have ended."""
         self.failure: LoadFailed | None = None
         """Set when loading ended such a box, twice; boxes without a GPU are asked all the same."""
         self.waited_s = 0.0
-        """Until a box was there: nobody's own time."""
+        """Wall seconds of waiting for a box, which count against no limit."""
 
     def take(self, needed_mib: int) -> "Box":
         """Take a fresh box whose GPU has so much memory.

@@ -12,10 +12,10 @@ from viva.model import untrusted
 from viva.submissions.notebook_cells import Cell
 
 MOST_BYTES: Final = 4 << 20
-"""Of the whole file. Outputs that come when there is no room left are cut, and their cells say so."""
+"""The size of the whole file. Later outputs are cut, and their cells say so."""
 _STATUSES: Final = ("raised", "timeout", "skipped", "died")
-_ROOM_FOR_A_NOTE: Final = 120
-"""Bytes that are kept for each cell, so that it can say that its outputs were cut."""
+_NOTE_BYTES: Final = 120
+"""Bytes reserved for each cell, so that it can say that its outputs were cut."""
 
 Plain = dict[str, Any]
 
@@ -49,15 +49,15 @@ def executed_notebook(
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    notes = _ROOM_FOR_A_NOTE * sum("outputs" in cell for cell in cells)
+    notes = _NOTE_BYTES * sum("outputs" in cell for cell in cells)
     left = most_bytes - len(_written(notebook)) - notes
     if left < 0:
         return b""
     for cell, written in zip(report.notebooks[path].cells, cells, strict=True):
         if "outputs" in written:
-            claimed = untrusted.rows(ran.get(cell.number, {}).get("outputs"))
-            written["outputs"], taken = checked(claimed, cell.number, left + _ROOM_FOR_A_NOTE)
-            left -= max(taken - _ROOM_FOR_A_NOTE, 0)
+            received = untrusted.rows(ran.get(cell.number, {}).get("outputs"))
+            written["outputs"], taken = checked(received, cell.number, left + _NOTE_BYTES)
+            left -= max(taken - _NOTE_BYTES, 0)
     return _written(notebook)
 
 

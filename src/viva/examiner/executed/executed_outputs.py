@@ -14,14 +14,14 @@ from viva.submissions.decode_text import without_surrogates
 MOST_OF_CELL: Final = 1 << 20
 """Bytes of the outputs of one cell, as they are written."""
 CUT: Final = "[output cut]\n"
-"""What stands where something was too much; the box says it in the same words."""
+"""Replaces what was too large; the box uses the same text."""
 _TEXTS: Final = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml"})
 _PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif"})
 _JSON: Final = "application/json"
 _KNOWN: Final = 20
-"""Characters of the longest name that we look for, and some."""
+"""More characters than the longest known name has."""
 _MOST_FORMS: Final = 20
-"""Of one display; also of what is said to be left out."""
+"""The forms of one display, and of those named as left out."""
 _MOST_LINES: Final = 10_000
 """Of a traceback."""
 _MOST_METADATA: Final = 10
@@ -40,34 +40,34 @@ class _Refused(Exception):
     """The data is not what its name says."""
 
 
-def checked(claimed: list[Any], number: int, most_bytes: int) -> tuple[list[Output], int]:
+def checked(received: list[Any], number: int, most_bytes: int) -> tuple[list[Output], int]:
     """Return what is kept of a cell's outputs, and how many bytes it takes as JSON.
 
     Args:
-        claimed: the untrusted value from the box; anything.
+        received: the untrusted value from the box; anything.
         number: the number of the cell.
         most_bytes: the space there is; a longer text is cut, anything else left out, and a note says so.
     """
     kept: list[Output] = []
     note: Output = {"output_type": "stream", "name": "stderr", "text": CUT}
-    room = most = min(most_bytes, MOST_OF_CELL) - size_of(note)
+    left_bytes = most = min(most_bytes, MOST_OF_CELL) - size_of(note)
     if most < 0:
         return [], 0
-    for claim in claimed:
-        output = _checked(untrusted.table(claim), number, room)
+    for raw in received:
+        output = _checked(untrusted.table(raw), number, left_bytes)
         size = size_of(output) if output is not None else 0
-        if output is not None and size <= room:
+        if output is not None and size <= left_bytes:
             kept.append(output)
-            room -= size
+            left_bytes -= size
             continue
         if output is not None and output["output_type"] == "stream":
             empty = {**output, "text": ""}
-            if text := _beginning(output["text"], room - size_of(empty)):
+            if text := _beginning(output["text"], left_bytes - size_of(empty)):
                 kept.append({**empty, "text": text})
-                room -= size_of(kept[-1])
+                left_bytes -= size_of(kept[-1])
         kept.append(note)
-        return kept, most - room + size_of(note)
-    return kept, most - room
+        return kept, most - left_bytes + size_of(note)
+    return kept, most - left_bytes
 
 
 def size_of(output: Mapping[str, Any]) -> int:
@@ -75,24 +75,24 @@ def size_of(output: Mapping[str, Any]) -> int:
     return len(json.dumps(output, ensure_ascii=False).encode()) + 2
 
 
-def _checked(claim: Mapping[Any, Any], number: int, left: int) -> Output | None:
-    kind = untrusted.text(claim.get("output_type"), _KNOWN)
+def _checked(raw: Mapping[Any, Any], number: int, left: int) -> Output | None:
+    kind = untrusted.text(raw.get("output_type"), _KNOWN)
     if kind == "stream":
-        name = "stderr" if untrusted.text(claim.get("name"), _KNOWN) == "stderr" else "stdout"
-        return {"output_type": "stream", "name": name, "text": _text(claim.get("text"), left)}
+        name = "stderr" if untrusted.text(raw.get("name"), _KNOWN) == "stderr" else "stdout"
+        return {"output_type": "stream", "name": name, "text": _text(raw.get("text"), left)}
     if kind == "error":
-        lines = untrusted.rows(claim.get("traceback"))[:_MOST_LINES]
+        lines = untrusted.rows(raw.get("traceback"))[:_MOST_LINES]
         traceback = [_text(line, left) for line in lines]
-        words = {"ename": _text(claim.get("ename"), 1000), "evalue": _text(claim.get("evalue"), left)}
+        words = {"ename": _text(raw.get("ename"), 1000), "evalue": _text(raw.get("evalue"), left)}
         return {"output_type": "error", **words, "traceback": traceback}
     if kind in ("display_data", "execute_result"):
-        bundle = _bundle(untrusted.table(claim.get("data")), untrusted.table(claim.get("metadata")), left)
+        bundle = _bundle(untrusted.table(raw.get("data")), untrusted.table(raw.get("metadata")), left)
         return {"output_type": kind, **({"execution_count": number} if kind == "execute_result" else {}), **bundle}
     return None
 
 
-def _text(claim: Any, most: int) -> str:
-    return without_surrogates(untrusted.text(claim, most + 1))
+def _text(raw: Any, most: int) -> str:
+    return without_surrogates(untrusted.text(raw, most + 1))
 
 
 def _beginning(text: str, most_bytes: int) -> str:
@@ -166,17 +166,17 @@ def _is_scalar(value: Any) -> bool:
     return value is None or type(value) is bool
 
 
-def _metadata(claim: Mapping[Any, Any], forms: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(raw: Mapping[Any, Any], forms: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata such as the width of a picture: single values, for the display or for one of its forms."""
-    about: dict[str, Any] = _flat(claim)
+    about: dict[str, Any] = _flat(raw)
     for name in forms:
-        if of_form := _flat(untrusted.table(claim.get(name))):
+        if of_form := _flat(untrusted.table(raw.get(name))):
             about[name] = of_form
     return about
 
 
-def _flat(claim: Mapping[Any, Any]) -> dict[str, Any]:
-    pairs = [(k, v) for k, v in claim.items() if type(k) is str and _is_short(k) and k != OURS and _is_short(v)]
+def _flat(raw: Mapping[Any, Any]) -> dict[str, Any]:
+    pairs = [(k, v) for k, v in raw.items() if type(k) is str and _is_short(k) and k != OURS and _is_short(v)]
     return {without_surrogates(k): without_surrogates(v) if type(v) is str else v for k, v in pairs[:_MOST_METADATA]}
 
 

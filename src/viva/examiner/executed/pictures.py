@@ -10,7 +10,7 @@ MOST_PIXELS: Final = 50_000_000
 """A small file can say that it is larger than any memory."""
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/\n]+={0,2}\n?")
 _FRAMES: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-"""Markers of a JPEG file after which its size stands."""
+"""Markers of a JPEG file that its size follows."""
 _WITHOUT_LENGTH: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
 

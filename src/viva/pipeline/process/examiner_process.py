@@ -48,7 +48,7 @@ class ExaminerProcess:
         self._stopped = False
         self.tests: list[Entry] = []
         self.left_out: dict[str, Fraction] = {}
-        """In a released folder: why tests of the assignment are not in it, and what they are worth."""
+        """In a released folder: why tests of the assignment are not in it, and their points."""
 
     def __enter__(self) -> Self:
         return self
@@ -75,9 +75,9 @@ class ExaminerProcess:
             send(ours, self.settings.to_plain())
             ready = self._next()
         if ready is None:
-            words = self._last_words()
+            log_tail = self._log_tail()
             self.close(kill=True)
-            raise GraderError(f"The examiner of {self.assignment.name} ended before it was ready.\n{words}")
+            raise GraderError(f"The examiner of {self.assignment.name} ended before it was ready.\n{log_tail}")
         self.tests = [entry_from_plain(e) for e in ready["tests"]]
         self.left_out = {why: Fraction(points) for why, points in ready["left_out"].items()}
 
@@ -176,9 +176,9 @@ class ExaminerProcess:
             why = "the connection to the examiner broke"
         except (UsageError, GraderError) as error:
             why = f"the examiner gave up: {error}"
-        words = self._last_words()
+        log_tail = self._log_tail()
         self.close(kill=True)
-        score = self._interrupted(request, entries, f"{why}\n{words}", time.monotonic() - started)
+        score = self._interrupted(request, entries, f"{why}\n{log_tail}", time.monotonic() - started)
         return Graded(score, finished=False, ended=ended)
 
     def close(self, *, kill: bool = False) -> None:
@@ -242,17 +242,17 @@ class ExaminerProcess:
         assert self._sock is not None  # only called between open() and close()
         message = receive(self._sock)
         if message is not None and message["event"] == "fatal":
-            words = self._last_words().strip()
+            log_tail = self._log_tail().strip()
             self.close()
             if message["kind"] == "not started":
-                last = words.splitlines()[-1].removeprefix("E ").strip() if words else "pytest said nothing"
+                last = log_tail.splitlines()[-1].removeprefix("E ").strip() if log_tail else "pytest said nothing"
                 raise UsageError(f"{message['text']}: {last}")
             if message["kind"] == "usage":
                 raise UsageError(message["text"])
             raise GraderError(message["text"])
         return message
 
-    def _last_words(self) -> str:
+    def _log_tail(self) -> str:
         if self._log is None:
             return ""
         with contextlib.suppress(OSError):

@@ -36,7 +36,7 @@ ALONE_S: Final = 2.0
 
 _FOR_KERNELS: Final = ("jupyter_client.manager", "jupyter_client.blocking.client")
 _FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
-"""Imported once for all boxes where notebooks are run by a kernel, and where this one is Python's."""
+"""Imported once for all boxes if a kernel runs notebooks, and if it is a Python kernel."""
 
 
 class Boxes:

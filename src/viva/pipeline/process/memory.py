@@ -24,7 +24,7 @@ class Memory:
     def __init__(self) -> None:
         self._rested = _resident_bytes()
         self._left = 0
-        """What the last attempt could not give back."""
+        """What the last attempt could not return to the system."""
 
     def give_back(self) -> None:
         """Return unused memory to the system, if there is much of it.

@@ -9,7 +9,7 @@ import msgpack
 
 _LENGTH: Final = struct.Struct(">I")
 _SURROGATES: Final = "surrogatepass"
-"""Texts of students may hold lone surrogates; they pass their gate where they are shown."""
+"""Texts of students may hold lone surrogates; they are escaped where they are shown."""
 
 
 def send(sock: socket.socket, message: Mapping[str, Any]) -> None:

@@ -81,7 +81,7 @@ class _Grading:
     def __init__(self, sock: socket.socket, grader: AnyGrader, request: GradeRequest, lost: Callable[[], bool]) -> None:
         self._sock, self._grader, self._request, self._lost = sock, grader, request, lost
         self._own = grader if isinstance(grader, Grader) else None
-        self._loads: list[LoadReport] = []
+        self._load_reports: list[LoadReport] = []
 
     def run(self) -> Graded:
         """Grade, and collect what the options ask for."""
@@ -96,13 +96,13 @@ class _Grading:
             graded.call_log = sinks.call_log.call_log.to_bytes()
         elif sinks.call_log is not None:
             graded.changed = changed_tests(self._grader.functions, sinks.call_log)
-        if self._request.options.notebook and self._loads and self._own is not None:
+        if self._request.options.notebook and self._load_reports and self._own is not None:
             graded.notebook = self._notebook(self._own)
         return graded
 
     def _sinks(self) -> Sinks:
         request, own = self._request, self._own
-        sinks = Sinks(on_entry=self._send_entry, on_loaded=self._loads.append)
+        sinks = Sinks(on_entry=self._send_entry, on_loaded=self._load_reports.append)
         sinks.on_progress = lambda text: send(self._sock, {"event": "progress", "text": text})
         if own is None:
             return sinks
@@ -126,7 +126,7 @@ class _Grading:
         from viva.examiner.executed import executed_notebook
         from viva.examiner.executed.stepwise import run_stepwise
 
-        submission, loaded = self._request.submission, self._loads[0]
+        submission, loaded = self._request.submission, self._load_reports[0]
         if loaded.failure is not None and not self._request.replayed:
             loaded = run_stepwise(grader.source, submission, grader.assignment, grader.inside)
         return executed_notebook(loaded, grader.assignment, submission.content_hash)

@@ -17,15 +17,15 @@ class BoxOptions:
 
     tier: Tier
     ready: int = field(default=2, kw_only=True)
-    """Boxes that wait, locked, for the next submission."""
+    """Locked boxes that are kept ready for the next submission."""
     notebooks: bool = field(default=False, kw_only=True)
-    """Whether notebooks may come: then their shell is loaded once, before any box is made."""
+    """Whether there may be notebooks: their shell is then loaded once, before any box is made."""
     preload: tuple[str, ...] = field(default=(), kw_only=True)
-    """Modules to load once for all boxes, beside those that the assignment names."""
+    """Modules to load once for all boxes, besides those that the assignment names."""
     gpus: Gpus = field(default=Gpus(), kw_only=True)
-    """GPUs for tests that need one; where there is none, these tests are deferred."""
+    """GPUs for tests that need one; if there is none, these tests are deferred."""
     core: int | None = field(default=None, kw_only=True)
-    """The processor core that examiner and boxes keep to, where every core has an examiner: libraries use one thread,
+    """The processor core that examiner and boxes use if every core has an examiner: libraries use one thread,
     and a box with a GPU may use all cores. None for any core."""
     replay_only: bool = field(default=False, kw_only=True)
     """Make no box: call logs answer every question, and no student's program runs."""
@@ -42,7 +42,7 @@ class ExaminerSettings:
     secret: bytes = field(repr=False)
     boxes: BoxOptions
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Versions of the libraries of a live kernel, where one takes the place of the boxes."""
+    """Versions of the libraries of a live kernel, if one replaces the boxes."""
 
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain data."""
