@@ -56,17 +56,17 @@ def _fixtures(course: Course, assignment: Assignment, tier: Tier, gpus: Gpus) ->
 
 def summary(results: Results) -> dict[str, Any]:
     """Return what is kept of one results.json."""
-    said = results.extra_data
+    exact = results.extra_data
     found: dict[str, Any] = {
-        "earned": said.earned,
-        "points": said.points,
+        "earned": exact.earned,
+        "points": exact.points,
         "seconds": results.execution_time,
         "tests": {test.extra_data.test_id: _test(test) for test in results.tests},
-        "curves": {curve.name: curve.values for curve in said.curves or ()},
+        "curves": {curve.name: curve.values for curve in exact.curves or ()},
     }
-    if said.gpu is not None:
-        found["peak_mib"] = said.gpu.peak_mib
-        found["gpu"] = said.gpu.model_dump(exclude={"peak_mib"})
+    if exact.gpu is not None:
+        found["peak_mib"] = exact.gpu.peak_mib
+        found["gpu"] = exact.gpu.model_dump(exclude={"peak_mib"})
     return found
 
 

@@ -65,13 +65,13 @@ def _try(session: pytest.Session, tree: Tree, mutant: Mutant, items: list[pytest
         _run(session, tree.root / mutant.file, items, writer)
     os.close(writer)
     ready, _, _ = select.select([reader], [], [], TIMEOUT_S)
-    said = os.read(reader, 65536).decode() if ready else "did not end"
+    outcome = os.read(reader, 65536).decode() if ready else "did not end"
     os.close(reader)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     tree.apply([])
-    return {"": "crashed", "passed": ""}.get(said, said)
+    return {"": "crashed", "passed": ""}.get(outcome, outcome)
 
 
 def _run(session: pytest.Session, path: Path, items: list[pytest.Item], writer: int) -> None:

@@ -70,12 +70,12 @@ def _class(url: str, folder: Path, count: int) -> list[str]:
             score = _score(rubric, hashes[number], number)
             records.add_score(attempt_id, score, made_with="bench", identity=None, reason=Reason("bench"))
         for question in rubric.questions:
-            said: list[tuple[Place, Judgement]] = []
+            decisions: list[tuple[Place, Judgement]] = []
             for number, hash_ in enumerate(hashes[: count // 2]):
                 chosen = [item.id for item in question.items[: number % 2 + 1] if not item.group]
                 judgement = judge(question, chosen, Fraction(0), f"Comment {number % 40}.", question.points, done=True)
-                said.append((Place(hash_, question.number), judgement))
-            hand_grading.append(records, NAME, f"bench {question.number}", said, Reason("Grace"))
+                decisions.append((Place(hash_, question.number), judgement))
+            hand_grading.append(records, NAME, f"bench {question.number}", decisions, Reason("Grace"))
     return hashes
 
 

@@ -38,7 +38,7 @@ class Measured:
 
 
 def measure(
-    assignment: str, right: Sequence[str], wanted: Sequence[Measured], said: Callable[[str], None] = print
+    assignment: str, right: Sequence[str], wanted: Sequence[Measured], report: Callable[[str], None] = print
 ) -> dict[str, Any]:
     """Return the content of a file of thresholds: 20 runs over the right submissions together, 8 of each wrong one."""
     per_right = -(-RIGHT_SEEDS // len(right))
@@ -48,13 +48,13 @@ def measure(
         found = values_of(assignment, submission, {m.test for m in wanted}, range(100 * index, 100 * index + per_right))
         for name in names:
             values[name].setdefault("right", []).extend(found[name])
-        said(f"{submission}: {json.dumps({name: _rounded(found[name]) for name in names})}")
+        report(f"{submission}: {json.dumps({name: _rounded(found[name]) for name in names})}")
     for submission in dict.fromkeys(w for m in wanted for w in m.wrong):
         broken = [m for m in wanted if submission in m.wrong]
         found = values_of(assignment, submission, {m.test for m in broken}, range(WRONG_SEEDS))
         for m in broken:
             values[m.name][submission] = found[m.name]
-        said(f"{submission}: {json.dumps({m.name: _rounded(found[m.name]) for m in broken})}")
+        report(f"{submission}: {json.dumps({m.name: _rounded(found[m.name]) for m in broken})}")
     return {m.name: _entry(m, values[m.name]) for m in wanted}
 
 
@@ -62,10 +62,10 @@ def values_of(assignment: str, submission: str, tests: Iterable[str], seeds: Ite
     """Return what a submission reaches with each seed, by the name of the threshold."""
     path = ROOT / "fixtures" / assignment / "submissions" / submission
     found: dict[str, list[float]] = {}
-    asked = list(seeds)
+    all_seeds = list(seeds)
 
     def keep(run: Callable[[int], Any], threshold: training.Threshold, *_: Any, **__: Any) -> float:
-        found[threshold.name] = [float(run(seed)) for seed in asked]
+        found[threshold.name] = [float(run(seed)) for seed in all_seeds]
         return found[threshold.name][0]
 
     with pytest.MonkeyPatch.context() as patch:

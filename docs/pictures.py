@@ -92,9 +92,9 @@ def mark(results: Path) -> None:
         mock.patch.object(decision_rows, "now", side_effect=_clock()),
     ):
         queue.wait()
-        said = {answer["students"][0]: answer for answer in _class()}
+        answers = {answer["students"][0]: answer for answer in _class()}
         for marker, key in ((FIRST_MARKER, "first"), (SECOND_MARKER, "second")):
-            _mark_as(queue, marker, lambda student, key=key: said.get(student, {}).get(key))
+            _mark_as(queue, marker, lambda student, key=key: answers.get(student, {}).get(key))
 
 
 def _mark_as(queue: ReviewQueue, marker: Marker, wanted: Callable[[str], dict[str, Any] | None]) -> None:

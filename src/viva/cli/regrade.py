@@ -168,7 +168,7 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
     propose(records, name, run.made_with, changed, reason, same=same, identity=run.identity)
     click.echo(
         f"{len(kept)} marked again, {len(changed)} otherwise than before; "
-        f"{regraded.asked} programs were run for it, the others had answered already"
+        f"{regraded.programs_run} programs were run for it, the others had answered already"
     )
     for each, why in regraded.left:
         click.echo(f"viva: {escaping.line(each.scored.attempt.name)} keeps its score: {escaping.line(why)}", err=True)

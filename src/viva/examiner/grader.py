@@ -152,11 +152,11 @@ class Grader:
 
     def _foreign(self, session: BoxSession) -> tuple[str, ...]:
         """Return a note for a submission that loads without an error but has none of the functions asked for."""
-        asked = {n: found for n, found in session.sought.items() if n in self.key and callable(self.key[n])}
+        sought = {n: found for n, found in session.sought.items() if n in self.key and callable(self.key[n])}
         report = session.report
-        if not asked or any(asked.values()) or report is None or not report.loaded or report.problems:
+        if not sought or any(sought.values()) or report is None or not report.loaded or report.problems:
             return ()
-        some = ", ".join(f"`{name}`" for name in list(asked)[:3])
+        some = ", ".join(f"`{name}`" for name in list(sought)[:3])
         found = f"This was graded as “{self.assignment.title}”, and your submission defines none of the names asked for"
         return (f"{found} (such as {some}): is it for another assignment, or are they inside a function or a class?",)
 
@@ -313,7 +313,7 @@ class _Run:
         except ValueError as fault:
             error = error or fault
         if self._options.questions:
-            self.questions.append((case_id, [question.shown() for question in session.test.asked]))
+            self.questions.append((case_id, [question.shown() for question in session.test.questions]))
         return judge(error, answered=session.test.answered)
 
     def _take_gradescopes(self, test: Any, case_id: str) -> None:

@@ -176,9 +176,9 @@ def _close(held: list[_Idle]) -> None:
         each.examiner.close()
 
 
-def _is_of_use(idle: _Kind, asked: _Kind, waiting: tuple[str, ...]) -> bool:
-    if idle.assignment == asked.assignment and idle.course == asked.course:
-        return (idle.made_with, idle.seed_id) == (asked.made_with, asked.seed_id)  # else of an earlier course
+def _is_of_use(idle: _Kind, needed: _Kind, waiting: tuple[str, ...]) -> bool:
+    if idle.assignment == needed.assignment and idle.course == needed.course:
+        return (idle.made_with, idle.seed_id) == (needed.made_with, needed.seed_id)  # else of an earlier course
     return idle.assignment in waiting
 
 
@@ -215,6 +215,6 @@ def _tier(kind: _Kind) -> Tier:
     offered = {report.tier for report in detect_tiers() if report.available and report.tier >= max(kind.least, Tier.T1)}
     if kind.tier in offered or (kind.tier is None and offered):
         return max(offered) if kind.tier is None else kind.tier
-    asked = f"{max(kind.least, Tier.T1)} or better" if kind.tier is None else str(kind.tier)
+    needed = f"{max(kind.least, Tier.T1)} or better" if kind.tier is None else str(kind.tier)
     why = next((f" ({report.tier}: {report.sentence})" for report in detect_tiers() if not report.available), "")
-    raise UsageError(f"it does not offer isolation {asked}{why}; `viva doctor` on it says what is missing.")
+    raise UsageError(f"it does not offer isolation {needed}{why}; `viva doctor` on it says what is missing.")

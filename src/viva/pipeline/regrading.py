@@ -29,7 +29,7 @@ class Regraded:
     """The score that counts, the new score, and its call log."""
     left: list[tuple[StoredScore, str]] = field(default_factory=list)
     """Submissions that could not be graded again, and why."""
-    asked: int = 0
+    programs_run: int = 0
     """How many programs had to be run again."""
 
 
@@ -118,7 +118,7 @@ class Regrade:
                 only = tuple(case.changed) if case.score is not None else None
                 options = replace(self._pool.options, only=only, call_log=True)
                 jobs.append(replace(case.job, options=options, replayed=bytes))
-        result.asked = len(jobs)
+        result.programs_run = len(jobs)
         for job, graded in self._pool.run(jobs):
             case = cases[job.name]
             if isinstance(graded, UsageError):
@@ -131,15 +131,15 @@ class Regrade:
                 result.found.append((case.kept, self._joined(case, graded.score), self._call_log(case, graded)))
             on_done()
 
-    def _joined(self, case: _Case, asked: Score) -> Score:
+    def _joined(self, case: _Case, rerun: Score) -> Score:
         """Return the replayed score with the tests that were run again, or only these if nothing could be replayed."""
         before = {entry.test_id: entry for entry in case.kept.scored.score.entries}
-        new = {entry.test_id: _decided(entry, before.get(entry.test_id)) for entry in asked.entries}
+        new = {entry.test_id: _decided(entry, before.get(entry.test_id)) for entry in rerun.entries}
         if case.score is None or len(case.changed) == len(case.score.entries):
-            return replace(asked, entries=tuple(new.values()))
+            return replace(rerun, entries=tuple(new.values()))
         entries = tuple(new[e.test_id] if e.test_id in case.changed else e for e in case.score.entries)
         curves = [curve for curve in case.score.curves if curve.test_id not in case.changed]
-        return replace(case.score, entries=entries, curves=(*curves, *asked.curves), gpu=asked.gpu or case.score.gpu)
+        return replace(case.score, entries=entries, curves=(*curves, *rerun.curves), gpu=rerun.gpu or case.score.gpu)
 
     def _call_log(self, case: _Case, graded: Graded) -> bytes:
         if case.score is None or not graded.call_log:

@@ -126,7 +126,7 @@ class NotebookRun:
                 "cells_run", number=step.number, source=step.source, before=step.before, cell_s=limit_s
             )
         finally:
-            self.asked += self._session.test.asked
+            self.asked += self._session.test.questions
 
     def _begin(self, limit_s: float, *, hidden: bool, seed: int | None = None) -> None:
         left_s = max(self._until() - time.monotonic(), 0.1)

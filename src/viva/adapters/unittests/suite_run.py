@@ -190,4 +190,4 @@ class SuiteRun:
         try:
             return untrusted.table(self._session.ask(op, subject=subject, **fields))
         finally:
-            self.asked += self._session.test.asked
+            self.asked += self._session.test.questions

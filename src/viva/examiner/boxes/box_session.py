@@ -68,7 +68,7 @@ class TestState:
     """MiB of a GPU's memory that it needs; None where it needs no GPU."""
     answered: bool = False
     """True once a value of the student's has arrived in this test."""
-    asked: list[Question] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     case_id: str = ""
 
 
@@ -295,7 +295,7 @@ class BoxSession:
             raise BoxDied("the box that held the object had ended")
         question = Question(op, subject, fields)
         if self.record:
-            self.test.asked.append(question)
+            self.test.questions.append(question)
         if op == "call" and fields.get("space") == "student":
             self.sought.setdefault(subject, True)  # a function that the box had named need not be searched for
         call_s = self.test.call_s or self._limits.call_s
@@ -355,7 +355,7 @@ class BoxSession:
     def note(self, question: Question) -> None:
         """Keep a question that was answered without the box, if questions are recorded."""
         if self.record:
-            self.test.asked.append(question)
+            self.test.questions.append(question)
 
     def _raw(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
         """Send one request and return its reply, checked for form."""
