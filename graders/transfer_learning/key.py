@@ -99,7 +99,7 @@ class Dataset:
         return {"source_sequence": source, "target": target}
 
 
-def MyCollator(batch: Sequence[Mapping[str, Any]], token2ind: Mapping[str, int]) -> Any:
+def MyCollator(batch: Sequence[Mapping[str, Any]], token2ind: Mapping[str, int]) -> Any:  # noqa: N802
     """A list of items to (source, target)."""
     return collate([(list(item["source_sequence"]), list(item["target"])) for item in batch], token2ind["<pad>"])
 

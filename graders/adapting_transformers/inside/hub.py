@@ -87,7 +87,7 @@ def tokenizer(words: Sequence[str] = WORDS) -> Any:
     made.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[(t, ids[t]) for t in SPECIAL[2:4]]
     )
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL))  # Python 3.9
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL))  # noqa: B905  # Python 3.9
     fast: Any = transformers.PreTrainedTokenizerFast
     return fast(tokenizer_object=made, model_max_length=512, **names)
 

@@ -40,6 +40,6 @@ def items(
     dataset_class: Callable[..., Any], words: Sequence[str], rows: Sequence[tuple[str, str, bool]], max_len: int
 ) -> Any:
     """The length of a data set of (question, passage, answer), and its items."""
-    columns = [list(column) for column in zip(*rows)]
+    columns = [list(column) for column in zip(*rows)]  # noqa: B905
     dataset = dataset_class(columns[1], columns[0], columns[2], tokenizer(words), max_len)
     return {"length": len(dataset), "items": [dict(dataset[index]) for index in range(len(rows))]}

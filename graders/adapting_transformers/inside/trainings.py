@@ -62,7 +62,7 @@ def noted(
     before = [parameter.detach().clone() for _, parameter in walk(model)]
     steps = _note_steps(model)
     trained = after_training(train, model, epochs, Batches(batches), lr)
-    moved = any(not torch.equal(old, new) for old, (_, new) in zip(before, walk(trained)))
+    moved = any(not torch.equal(old, new) for old, (_, new) in zip(before, walk(trained)))  # noqa: B905
     return {"steps": steps, "moved": moved}
 
 

@@ -96,7 +96,7 @@ class LoRATuning:
         loss = functional.cross_entropy(self._logits(ids, tuned), labels)
         slopes = [as_array(slope) for slope in torch.autograd.grad(loss, [*self._head, *tuned.values()])]
         self._adam["head"].step(self._head, slopes[:2])
-        for name, slope in zip(tuned, slopes[2:]):  # Python 3.9 knows no strict
+        for name, slope in zip(tuned, slopes[2:]):  # noqa: B905  # Python 3.9 knows no strict
             # The outputs for the unit vectors are W'ᵀ (k, d), so that their gradient is that of W', turned round.
             self._adam[name].step(*backward(self._layers[name], np.eye(slope.shape[1]), slope.T))
         return loss.item()

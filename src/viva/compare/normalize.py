@@ -66,7 +66,7 @@ def as_array(value: Any) -> Array | None:
 
 
 def is_number(value: Any) -> bool:
-    """True for one number in plain form, bool included."""
+    """Return True for one number in plain form, bool included."""
     return isinstance(value, _NUMBERS)
 
 

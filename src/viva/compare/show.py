@@ -37,7 +37,7 @@ def as_written(value: Any, cap: int = CAP) -> str:
 
 
 def describe(value: Any) -> str:
-    """What kind of thing the value is, in words: "a list of 3 items", "an array of shape (9, 9)"."""
+    """Return what kind of thing the value is, in words: "a list of 3 items", "an array of shape (9, 9)"."""
     value = _as_python(value)
     if (row := type_of(value)) is not None and row.show is not None:
         return row.describe(value, show(value))
@@ -85,7 +85,7 @@ def _text(value: Any, cap: int, depth: int) -> str:
 
 
 def _as_python(value: Any) -> Any:
-    """A numpy scalar as the Python number that is shown for it; any other value as it is."""
+    """Return a numpy scalar as the Python number that is shown for it, and any other value as it is."""
     for kind, python in _NUMPY_NUMBERS:
         if isinstance(value, kind):
             return python(value)

@@ -332,18 +332,6 @@ class _Run:
             self.leaders.append(Leader(name, self._context.leader, order))
 
 
-def fresh(item: pytest.Function) -> pytest.Function:
-    """Return a new item like the collected one: no fixture value, no state of an earlier submission."""
-    new: pytest.Function = type(item).from_parent(
-        item.parent,
-        name=item.name,
-        callspec=getattr(item, "callspec", None),
-        fixtureinfo=item._fixtureinfo,
-        originalname=item.originalname,
-    )
-    return new
-
-
 def run_item(item: pytest.Function, following: pytest.Function | None) -> BaseException | None:
     """Run setup, body and teardown of one item; return the first exception of the three.
 

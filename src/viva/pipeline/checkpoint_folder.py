@@ -22,7 +22,7 @@ def tidy(folder: Path, graded: Graded, *, all_selected: bool) -> None:
     """
     if not graded.finished or graded.score.has_grader_error or not folder.is_dir():
         return
-    remove_unreached = all_selected and Status.DEFERRED not in statuses
+    remove_unreached = all_selected and not any(entry.status is Status.DEFERRED for entry in graded.score.entries)
     of_this_state = tuple({name.partition("-")[0] for name in graded.trained})
     with contextlib.suppress(OSError):  # what cannot be removed does no harm
         for path in folder.iterdir():

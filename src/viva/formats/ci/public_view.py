@@ -210,7 +210,7 @@ def messages_of_cases(output: str, labels: Sequence[str]) -> list[str]:
 
 
 def _status(word: str) -> Status:
-    """A case's status; the file may hold any word there."""
+    """Return a case's status; a word in the file that is not a status counts as failed."""
     return Status.read(word, Status.FAILED)
 
 
