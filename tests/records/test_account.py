@@ -1,6 +1,7 @@
 """What a student is given: all of theirs, nothing of others, in a file that any program reads."""
 
 import json
+import re
 
 import prose
 import pytest
@@ -37,6 +38,7 @@ def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> Non
         "test_it.py::test_1: call(args=[1], name='f') → {'value': 'Ada Lovelace says 1'}",
     ]
     assert (first["others_in_team"], team["others_in_team"]) == (0, 1)
+    text = re.sub(r"\d\d:\d\d:\d\d\.\d+", "", text)  # times may hold any digits
     for name in ("Bob", "Stone", "m-4712", "bob.s", "1002", "Cem", "zkan", "m-4713"):
         assert name not in text
     assert team["name"] == "submission_7" and "wrote 3, expected 4" in text
