@@ -65,7 +65,7 @@ def test_submissions_of_this_course(name: str, tmp_path: Path, temporary: Path) 
     assert {test["visibility"] for test in result["tests"]} == {"visible"}
     assert {kind for kind, _, _ in runner(job.log)} <= OURS
     assert job.page.startswith("## ") and f"{job.outputs['score']} of {job.outputs['points']} points" in job.page
-    assert Path(job.outputs["junit"]).is_file() and Path(job.outputs["ctrf"]).is_file() and job.outputs["result"]
+    assert Path(job.outputs["junit"]).is_file() and Path(job.outputs["ctrf"]).is_file()
     assert f"Graded in isolation {job.outputs['tier']}." in job.log
 
 

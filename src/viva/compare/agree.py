@@ -21,8 +21,8 @@ Hints = Mapping[str, Any]
 
 
 def agree(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     rtol: float | None = None,
     atol: float | None = None,
@@ -63,7 +63,7 @@ def agree(
     raise disagreement(found, name, named, notes)
 
 
-def difference(actual: Any, expected: Any, context: Context) -> Difference | None:
+def difference(actual: object, expected: object, context: Context) -> Difference | None:
     """Return the first difference between two values under the author's options; None if they agree."""
     actual = plain(actual)
     inner = replace(context, polarity=False)

@@ -19,7 +19,7 @@ _SIZE_CAP: Final = 1_000_000
 _CONTEXT: Final = Context()
 
 
-def common_mistake(actual: Any, expected: Any) -> str:
+def common_mistake(actual: object, expected: object) -> str:
     """Return one sentence about how the values are related; empty if no relation is found."""
     if is_number(actual) and is_number(expected):
         return _numbers(actual, expected)

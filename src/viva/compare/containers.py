@@ -21,7 +21,7 @@ _FLAT: Final = frozenset({bool, int, str, bytes, type(None)})
 
 
 def compare(
-    actual: Any, expected: Any, context: Context, convention: masks.Convention | None = None, depth: int = 0
+    actual: object, expected: object, context: Context, convention: masks.Convention | None = None, depth: int = 0
 ) -> Difference | None:
     """Return the first difference between two values; None if they agree.
 
@@ -96,7 +96,7 @@ def _compare_arrays(
     return masks.compare_masks(given, wanted, convention)
 
 
-def _holds_single_elements(actual: Any, given: Array, wanted: Array) -> bool:
+def _holds_single_elements(actual: object, given: Array, wanted: Array) -> bool:
     """Return whether the answer lists one-element arrays where numbers are expected: each stands for its number."""
     return wanted.ndim == 1 and given.ndim > 1 and given.size == wanted.size and not _is_array(actual)
 
@@ -123,7 +123,7 @@ def _other_length(actual: Any, expected: Any) -> Difference:
 
 
 def _compare_dicts(
-    actual: Any,
+    actual: object,
     expected: dict[Any, Any],
     context: Context,
     convention: masks.Convention | None,
@@ -196,5 +196,5 @@ def _repeated(items: list[Any]) -> Any:
     return None
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return hasattr(value, "ndim") and not is_number(value)

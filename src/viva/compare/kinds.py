@@ -1,6 +1,6 @@
 """Answers of another kind than the expected one: a text for a number, None for a list."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -11,14 +11,14 @@ NO_RETURN: Final = "Is a `return` missing? (Printing a value does not return it.
 _SHORT: Final = 40
 
 
-def of_another_kind(actual: Any, expected: Any) -> Difference:
+def of_another_kind(actual: object, expected: object) -> Difference:
     """Return the difference between two values that cannot be compared any further."""
     return Difference(
         f"is {describe(actual)}; expected {_wanted(expected)}.", "", actual, expected, _advice(actual, expected)
     )
 
 
-def _wanted(expected: Any) -> str:
+def _wanted(expected: object) -> str:
     if isinstance(expected, bool):
         return "True or False"
     if isinstance(expected, list | tuple | dict | set | frozenset) and len(expected) <= _SHORT:
@@ -27,7 +27,7 @@ def _wanted(expected: Any) -> str:
     return describe(expected)
 
 
-def _advice(actual: Any, expected: Any) -> str:
+def _advice(actual: object, expected: object) -> str:
     if actual is None:
         return NO_RETURN
     if isinstance(actual, str) and isinstance(expected, bool | int | float | np.number):

@@ -6,7 +6,7 @@ of several masks cannot use different ones.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Convention:
     expected_one_is_visible: bool
 
 
-def find_convention(actual: Any, expected: Any) -> Convention:
+def find_convention(actual: object, expected: object) -> Convention:
     """Read both conventions: by the diagonal of square masks, else the reading that agrees with more cells."""
     pairs = list(_pairs(actual, expected, 0))
     ours = _by_diagonal([a for a, _ in pairs])
@@ -123,7 +123,7 @@ def _agreeing(pairs: list[tuple[Array, Array]], reading: Convention) -> int:
     return count
 
 
-def _pairs(actual: Any, expected: Any, depth: int) -> Iterator[tuple[Array, Array]]:
+def _pairs(actual: object, expected: object, depth: int) -> Iterator[tuple[Array, Array]]:
     """Yield the arrays that are at the same place in both values."""
     actual, expected = plain(actual), plain(expected)
     if depth > _DEPTH:

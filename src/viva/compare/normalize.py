@@ -52,7 +52,7 @@ def plain(value: Any) -> Any:
     return _plain_object(value)
 
 
-def as_array(value: Any) -> Array | None:
+def as_array(value: object) -> Array | None:
     """Return a list, tuple or array of numbers as one array; None for what is not rectangular or holds other values."""
     if isinstance(value, np.ndarray):
         return value
@@ -65,12 +65,12 @@ def as_array(value: Any) -> Array | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Return True for one number in plain form, bool included."""
     return isinstance(value, _NUMBERS)
 
 
-def one_number(value: Any) -> Any:
+def one_number(value: object) -> Any:
     """Return the number of a one-element array (`torch.tensor([0.5])`, `keepdim=True`); other values as they are."""
     return plain(value.reshape(())[()]) if isinstance(value, np.ndarray) and value.size == 1 else value
 
@@ -128,7 +128,7 @@ def _plain_object(value: Any) -> Any:
     return _plain_collection(value)
 
 
-def _plain_collection(value: Any) -> Any:
+def _plain_collection(value: object) -> Any:
     if isinstance(value, tuple):
         return tuple(value)
     if isinstance(value, KeysView | ValuesView | ItemsView):

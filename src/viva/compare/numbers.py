@@ -16,7 +16,7 @@ from viva.compare.tolerances import tolerance_for
 NAN_ADVICE = "look for 0/0, the logarithm of a negative number, or inf - inf"
 
 
-def compare_numbers(actual: Any, expected: Any, context: Context) -> Difference | None:
+def compare_numbers(actual: object, expected: object, context: Context) -> Difference | None:
     """Return the difference, or None if the numbers agree.
 
     A bool counts as 0 or 1, a one-element array as its number.
@@ -29,7 +29,7 @@ def compare_numbers(actual: Any, expected: Any, context: Context) -> Difference 
     return _differ(actual, expected, context)
 
 
-def _differ(actual: Any, expected: Any, context: Context) -> Difference | None:
+def _differ(actual: object, expected: object, context: Context) -> Difference | None:
     try:
         if bool(actual == expected):
             return None
@@ -59,7 +59,7 @@ def _differ(actual: Any, expected: Any, context: Context) -> Difference | None:
     return Difference(f"is {seen}; expected {wanted}{size}.", "", actual, expected)
 
 
-def _rounds_to(actual: Any, expected: Any) -> bool:
+def _rounds_to(actual: object, expected: object) -> bool:
     """Return whether `actual` is a whole number as its coarse dtype rounds it: float32 cannot hold 21,018,401."""
     if not isinstance(actual, np.floating) or not isinstance(expected, int):
         return False
@@ -92,9 +92,9 @@ def _negative(value: Any) -> Any:
     return -int(value) if isinstance(value, bool) else -value
 
 
-def _is_exact(value: Any) -> bool:
+def _is_exact(value: object) -> bool:
     return isinstance(value, int | Fraction)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1)

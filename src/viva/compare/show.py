@@ -15,12 +15,12 @@ _NEAR: Final = 1e4
 _NUMPY_NUMBERS: Final = ((np.bool_, bool), (np.integer, int), (np.floating, float), (np.complexfloating, complex))
 
 
-def show(value: Any, cap: int = CAP) -> str:
+def show(value: object, cap: int = CAP) -> str:
     """Return the value as a student would write it, shortened with an ellipsis to about `cap` characters."""
     return _clip(_text(value, cap, depth=0), cap)
 
 
-def show_two(actual: Any, expected: Any) -> tuple[str, str]:
+def show_two(actual: object, expected: object) -> tuple[str, str]:
     """Return both values, with as many digits as it takes to see that they differ."""
     one, other = show(actual), show(expected)
     if one == other and _is_real(actual) and _is_real(expected):
@@ -28,7 +28,7 @@ def show_two(actual: Any, expected: Any) -> tuple[str, str]:
     return one, other
 
 
-def as_written(value: Any, cap: int = CAP) -> str:
+def as_written(value: object, cap: int = CAP) -> str:
     """Return an answer as the student wrote it, without quotes; what cannot be printed becomes a question mark."""
     if not isinstance(value, str):
         return show(value, cap)
@@ -36,7 +36,7 @@ def as_written(value: Any, cap: int = CAP) -> str:
     return _clip(text, cap)
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """Return what kind of thing the value is, in words: "a list of 3 items", "an array of shape (9, 9)"."""
     value = _as_python(value)
     if (row := type_of(value)) is not None and row.show is not None:
@@ -71,7 +71,7 @@ def index(position: tuple[int, ...]) -> str:
     return "[" + ", ".join(str(int(i)) for i in position) + "]"
 
 
-def _text(value: Any, cap: int, depth: int) -> str:
+def _text(value: object, cap: int, depth: int) -> str:
     if isinstance(value, Opaque):
         return f"<{value.type_name}>"
     value = _as_python(value)
@@ -84,7 +84,7 @@ def _text(value: Any, cap: int, depth: int) -> str:
     return f"<{type(value).__name__}>"
 
 
-def _as_python(value: Any) -> Any:
+def _as_python(value: object) -> Any:
     """Return a numpy scalar as the Python number that is shown for it, and any other value as it is."""
     for kind, python in _NUMPY_NUMBERS:
         if isinstance(value, kind):
@@ -119,13 +119,13 @@ def _container(value: Any, cap: int, depth: int) -> str:
     return f"({body},)" if left == "(" and len(value) == 1 else f"{left}{body}{right}"
 
 
-def _exact(value: Any) -> str:
+def _exact(value: object) -> str:
     if isinstance(value, float | np.floating):
         return repr(float(value))
     return _text(value, CAP, 0)
 
 
-def _is_real(value: Any) -> bool:
+def _is_real(value: object) -> bool:
     return isinstance(value, int | float | Fraction | np.integer | np.floating)
 
 

@@ -6,7 +6,7 @@ floats count as float64, and its relative tolerance leaves room for a float32 th
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -51,7 +51,7 @@ _BY_COARSENESS: Final = (TABLE["float16"], TABLE["float32"], TABLE["float64"])
 
 
 def tolerance_for(
-    actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None, whole: bool = False
+    actual: object, expected: object, *, rtol: float | None = None, atol: float | None = None, whole: bool = False
 ) -> Tolerance:
     """Return the tolerance for two numbers or arrays.
 
@@ -71,7 +71,7 @@ def tolerance_for(
     )
 
 
-def _coarseness(value: Any) -> int:
+def _coarseness(value: object) -> int:
     if isinstance(value, np.ndarray | np.generic):
         return _COARSENESS.get(value.dtype.name, 2)
     return 2

@@ -36,7 +36,9 @@ def compare_unordered(actual: Any, expected: Any, context: Context, compare: Com
     return Difference(text, "", actual, expected)
 
 
-def _compare_sorted(given: Array, wanted: Array, context: Context, actual: Any, expected: Any) -> Difference | None:
+def _compare_sorted(
+    given: Array, wanted: Array, context: Context, actual: object, expected: object
+) -> Difference | None:
     if given.dtype.kind == "c":
         return compare_arrays(given, wanted, context)
     one, other = np.sort(given), np.sort(wanted)
@@ -102,14 +104,14 @@ def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any
     return missing, list(extra.values())
 
 
-def _could_agree(actual: Any, expected: Any) -> bool:
+def _could_agree(actual: object, expected: object) -> bool:
     """Return False early for scalars of different kinds."""
     if type(actual) not in PLAIN_SCALARS or type(expected) not in PLAIN_SCALARS:
         return True
     return is_number(actual) and is_number(expected)
 
 
-def _is_hashable(value: Any) -> bool:
+def _is_hashable(value: object) -> bool:
     if isinstance(value, tuple):
         return _all_hashable(value)
     return type(value) in PLAIN_SCALARS or isinstance(value, frozenset)

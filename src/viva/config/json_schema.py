@@ -11,7 +11,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 class _Generator(GenerateJsonSchema):
     """Says of lists, mappings and defaults what the reader does (`read_config.py`); leaves out titles made of names."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: object) -> bool:
         """Return False: a key is its own title."""
         return False
 

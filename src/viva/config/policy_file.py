@@ -27,7 +27,7 @@ from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import MOMENT, STRICT, Expected, Kind, Moment, Text, fraction
 
 
-def _closing(value: Any) -> Any:
+def _closing(value: object) -> Any:
     """Return a moment, or a time after each student's own deadline."""
     with suppress(Expected):
         return DURATION.read(value)
@@ -46,7 +46,7 @@ def _students(value: Any) -> tuple[str, ...]:
     return ids
 
 
-def _only_true(value: Any) -> bool:
+def _only_true(value: object) -> bool:
     if value is not True:
         raise Expected("true")
     return True

@@ -95,7 +95,7 @@ class CourseDocument:
             return self._read(listed, at)
         raise self._unlike(at, expected)
 
-    def _elements(self, kind: Any, at: Place) -> tuple[Any, ...]:
+    def _elements(self, kind: object, at: Place) -> tuple[Any, ...]:
         """Return a list: of mappings at least one, of anything else each once."""
         values, of_mappings = self._value(at), get_origin(kind) is None
         if not isinstance(values, list) or (of_mappings and not values):
@@ -108,7 +108,7 @@ class CourseDocument:
             read.append(value)
         return tuple(read)
 
-    def _entries(self, key: Any, kind: Any, at: Place) -> dict[str, Any]:
+    def _entries(self, key: object, kind: object, at: Place) -> dict[str, Any]:
         values = self._value(at)
         if not isinstance(values, dict):
             raise self._unlike(at, "keys with values, such as {key: value}")
@@ -163,13 +163,13 @@ def values_of(instance: "DataclassInstance") -> dict[str, Any]:
     return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     if not isinstance(value, bool):
         raise Expected("true or false")
     return value
 
 
-def _found(value: Any) -> str:
+def _found(value: object) -> str:
     if value is None or value == "":
         return "nothing"
     if isinstance(value, dict):

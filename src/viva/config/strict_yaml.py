@@ -180,7 +180,7 @@ class _Builder:
         here = container.key if isinstance(container.value, dict) else len(container.value)
         return (*container.path, here if here is not None else "")
 
-    def _put(self, container: _Open | None, value: Any) -> None:
+    def _put(self, container: _Open | None, value: object) -> None:
         if container is None:
             self.document.value = value
         elif isinstance(container.value, dict):

@@ -31,13 +31,13 @@ class Kind:
     """Returns what the value means; raises Expected where it is not allowed."""
     schema: Mapping[str, Any]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> Any:
         """Let pydantic read the value with the same function."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(self.read)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:
         """Return the JSON Schema; pydantic cannot derive one from a function."""
         return dict(self.schema)
 
@@ -81,7 +81,7 @@ def whole(least: int, most: int) -> Kind:
     return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
 
 
-def fraction(fits: Callable[[Fraction], bool], expected: str, sign: str, **bounds: Any) -> Kind:
+def fraction(fits: Callable[[Fraction], bool], expected: str, sign: str, **bounds: object) -> Kind:
     """Return the kind of exact numbers: 0.1 is one tenth, and 100/3 can be written.
 
     Args:
@@ -166,7 +166,7 @@ def _in_zone(when: datetime, zone: str) -> datetime:
     return there
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a text that is not empty; a number is not a text here, because YAML would lose how it was written."""
     if not isinstance(value, str) or not value.strip():
         raise Expected("a text")
@@ -179,7 +179,7 @@ def _seconds(value: Any) -> float:
     return float(value)
 
 
-def _kernel(value: Any) -> str | None:
+def _kernel(value: object) -> str | None:
     """Return the name of a kernel; `true` is the one for Python."""
     if isinstance(value, bool):
         return "python" if value else None
@@ -188,7 +188,7 @@ def _kernel(value: Any) -> str | None:
     return value
 
 
-def _workers(value: Any) -> int:
+def _workers(value: object) -> int:
     """Return the number of processes; `auto` is 0: one for each core."""
     if value == "auto":
         return 0

@@ -102,7 +102,7 @@ def _test_id(item: pytest.Function) -> str:
 def _describe(test_id: str, item: pytest.Function) -> TestFunction:
     function = item.obj
 
-    def attribute(name: str, default: Any = None) -> Any:
+    def attribute(name: str, default: object = None) -> Any:
         return getattr(function, name, default)
 
     visibility = attribute("__visibility__", "visible")
@@ -152,7 +152,7 @@ def exact(points: Any, where: str) -> Fraction:
     return value
 
 
-def _leaderboard(column: Any, order: Any) -> tuple[str, str] | None:
+def _leaderboard(column: object, order: object) -> tuple[str, str] | None:
     return None if column is None else (str(column), str(order))
 
 

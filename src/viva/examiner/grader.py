@@ -316,7 +316,7 @@ class _Run:
             self.questions.append((case_id, [question.shown() for question in session.test.questions]))
         return judge(error, answered=session.test.answered)
 
-    def _take_gradescopes(self, test: Any, case_id: str) -> None:
+    def _take_gradescopes(self, test: object, case_id: str) -> None:
         """Take the points and leaderboard value that gradescope_utils leaves on the function, so that none leaks."""
         left = vars(test)
         if "__score__" in left:

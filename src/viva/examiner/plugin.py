@@ -107,7 +107,7 @@ def set_score(request: pytest.FixtureRequest) -> Callable[[Any], None]:
 
     context = _context(request)
 
-    def give(points: Any) -> None:
+    def give(points: object) -> None:
         context.set_points = exact_points(points, context.test_id)
 
     return give
@@ -120,7 +120,7 @@ def set_leaderboard_value(request: pytest.FixtureRequest) -> Callable[[Any], Non
 
     context = _context(request)
 
-    def give(value: Any) -> None:
+    def give(value: object) -> None:
         context.leader = leader_value(value, context.test_id, hidden=context.session.test.hidden)
 
     return give

@@ -29,9 +29,9 @@ def about(data: bytes) -> About:
     return About(_text(metadata.get("content_hash")), _text(metadata.get("load")))
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _table(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value[:100] if isinstance(value, str) else ""

@@ -93,7 +93,7 @@ class MissingAttribute:
     name: str
 
     @classmethod
-    def from_wire(cls, value: Any) -> "MissingAttribute | None":
+    def from_wire(cls, value: object) -> "MissingAttribute | None":
         """Build from the `lacking` part of a raised error; None where library or name is missing."""
         parts = untrusted.table(value)
         library, version, name = (untrusted.text(parts.get(part), 100) for part in ("library", "version", "name"))

@@ -26,6 +26,6 @@ def rows(value: Any) -> list[Any]:
     return list(value) if type(value) in (list, tuple) else []
 
 
-def table(value: Any) -> dict[Any, Any]:
+def table(value: object) -> dict[Any, Any]:
     """Return a dict; empty for anything else."""
     return value if type(value) is dict else {}

@@ -57,7 +57,7 @@ class KeyFunction:
 
     keep = __call__
 
-    def call(self, *args: Any, **kwargs: Any) -> Call:
+    def call(self, *args: object, **kwargs: object) -> Call:
         """Call and return everything the call did."""
         args, kwargs = copied(args, kwargs)
         value, raised = None, None

@@ -68,11 +68,11 @@ class Caller:
         """Call and return plain data; objects that have no plain form come back as handles."""
         return from_box(self._connection, self._ask_call(args, kwargs), self._label)
 
-    def keep(self, *args: Any, **kwargs: Any) -> "Handle":
+    def keep(self, *args: object, **kwargs: object) -> "Handle":
         """Call and keep the result in the box, whatever it is."""
         return Handle(self._connection, self._ask_call(args, kwargs, keep=True), f"the result of `{self._label}`")
 
-    def call(self, *args: Any, **kwargs: Any) -> Call:
+    def call(self, *args: object, **kwargs: object) -> Call:
         """Call and return everything the call did; an exception of the student's is in `.raised`."""
         full = self._ask_call(args, kwargs, full=True)
         raised = full.get("raised")
@@ -224,7 +224,7 @@ class Handle(Caller):
         reply = self._connection.ask("attribute", subject=self._label, **self._target(), name=name)
         return from_box(self._connection, reply, f"{self._label}.{name}")
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         reply = self._connection.ask("item", subject=self._label, **self._target(), key=to_box(key))
         return from_box(self._connection, reply, f"{self._label}[{key!r}]")
 

@@ -172,7 +172,7 @@ def _regrades_of(each: PersonAttempt) -> Select[Any]:
     )
 
 
-def _without(others: Anonymiser, plain: Any) -> Any:
+def _without(others: Anonymiser, plain: object) -> Any:
     """Replace the names of these students in plain data."""
     if isinstance(plain, str):
         return others.text(plain)

@@ -122,7 +122,7 @@ def _differences(first: KeyRecording, second: KeyRecording) -> dict[str, str]:
 def _same_hints(first: KeyRecording, *others: KeyRecording) -> dict[str, dict[str, Any]]:
     """Return the hints whose value does not depend on what a student returned."""
 
-    def same(at: str, name: str, value: Any) -> bool:
+    def same(at: str, name: str, value: object) -> bool:
         given = [key_recording.hints[at][name] for key_recording in others if name in key_recording.hints.get(at, {})]
         return all(packed(other) == packed(value) for other in given)
 

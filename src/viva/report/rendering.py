@@ -8,7 +8,7 @@ import base64
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from viva.formats import escaping
 from viva.formats.decimal_points import show, signed
@@ -24,7 +24,7 @@ _TEXT: Final = 20_000
 """The maximum number of characters of one value."""
 
 
-def render(template: str, **values: Any) -> bytes:
+def render(template: str, **values: object) -> bytes:
     """Render a template as a page.
 
     Raises:

@@ -4,7 +4,7 @@ import dataclasses
 import io
 from collections.abc import Container, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from viva.formats.decimal_points import show
 from viva.model import Entry, Score
@@ -79,6 +79,6 @@ class Report:
         title = f"Check of {self.score.submission}: {self.total}"
         return page(title, self.entries, notes=self.notes, not_run=self.not_run, time=self.time)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """Return both forms for IPython; they say the same."""
         return {"text/plain": str(self), "text/html": self._repr_html_()}

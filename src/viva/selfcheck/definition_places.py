@@ -42,7 +42,7 @@ def _lookup(namespace: Mapping[str, Any], name: str) -> Any:
     return found
 
 
-def _place(value: Any, cells: Mapping[str, str]) -> str:
+def _place(value: object, cells: Mapping[str, str]) -> str:
     code = _code(value)
     name = cells.get(code.co_filename, "") if code is not None else ""
     return f"{name}, line {code.co_firstlineno}" if code is not None and name else ""

@@ -55,7 +55,7 @@ class LiveNotebook:
         """Return the student's own imported modules: those that are in the notebook's folder."""
         home = str(self.folder) + os.sep
 
-        def is_own(path: Any) -> bool:
+        def is_own(path: object) -> bool:
             return type(path) is str and path.startswith(home) and "site-packages" not in path
 
         modules = [module for module in list(sys.modules.values()) if type(module) is ModuleType]

@@ -42,16 +42,16 @@ def output_discarded(shell: Any) -> Iterator[None]:
         _close(_figures() - figures)
 
 
-def _publisher(shell: Any) -> Any:
+def _publisher(shell: object) -> Any:
     from IPython.core.displaypub import DisplayPublisher
 
     class SilentPublisher(DisplayPublisher):
         """Publishes nothing."""
 
-        def publish(self, *_args: Any, **_kwargs: Any) -> None:
+        def publish(self, *_args: object, **_kwargs: object) -> None:
             """Show nothing."""
 
-        def clear_output(self, *_args: Any, **_kwargs: Any) -> None:
+        def clear_output(self, *_args: object, **_kwargs: object) -> None:
             """Clear nothing, because nothing was shown."""
 
     make: Any = SilentPublisher

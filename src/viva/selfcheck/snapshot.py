@@ -61,7 +61,7 @@ class Snapshot:
             with contextlib.suppress(Exception):  # a lock on an array, a tensor that was freed: the others still count
                 undo()
 
-    def _walk(self, value: Any) -> bool:
+    def _walk(self, value: object) -> bool:
         """Save an object and what it reaches; return False if that was too much."""
         whole = True
         waiting = [value]
@@ -120,7 +120,7 @@ def _members(kind: type) -> Any:
     return type.__dict__["__dict__"].__get__(kind)
 
 
-def _attributes(here: Any) -> Any:
+def _attributes(here: object) -> Any:
     """Return the dict of an object's attributes; None if it has none."""
     try:
         found = object.__getattribute__(here, "__dict__")

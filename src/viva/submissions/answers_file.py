@@ -91,7 +91,7 @@ def _is_named(at: tuple[str | int, ...], below: tuple[str, ...]) -> bool:
     return len(inner) == 1 or sum(len(str(step)) + 1 for step in inner) - 1 <= _LONGEST_NAME
 
 
-def _prose(document: Document, number: str, value: Any) -> str:
+def _prose(document: Document, number: str, value: object) -> str:
     if isinstance(value, list):
         return "\n".join(str(line) for line in value)
     return document.texts.get((WRITTEN, number), "") if value is not None else ""

@@ -170,11 +170,11 @@ def _cell(cell: Mapping[str, Any]) -> tuple[str, str]:
     return (kind if isinstance(kind, str) else ""), source
 
 
-def _joined(source: Any) -> str:
+def _joined(source: object) -> str:
     if isinstance(source, list):
         return "".join(part for part in source if isinstance(part, str))
     return source if isinstance(source, str) else ""
 
 
-def _called(value: Any) -> str:
+def _called(value: object) -> str:
     return "a list" if isinstance(value, list) else "a single value"

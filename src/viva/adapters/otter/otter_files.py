@@ -104,7 +104,7 @@ def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
     return found
 
 
-def _literal(values: dict[str, ast.expr], name: str, default: Any = None) -> Any:
+def _literal(values: dict[str, ast.expr], name: str, default: object = None) -> Any:
     return _value(values[name], name) if name in values else default
 
 

@@ -55,7 +55,7 @@ def of_test(reply: dict[Any, Any], function: TestFunction) -> Outcome:
     return _with_points(outcome, reply.get("score"), function) if known else outcome
 
 
-def of_fixture(error: StudentRaised | None, events: Any) -> Outcome:
+def of_fixture(error: StudentRaised | None, events: object) -> Outcome:
     """Return the outcome of every test of a class or module whose setUpClass or setUpModule failed."""
     if error is not None:
         status = Status.TIMEOUT if error.limit == "time" else Status.ERROR
@@ -87,7 +87,7 @@ def _status(kinds: Sequence[str], lost: Sequence[list[Any]]) -> Status:
     return Status.PASSED if any(kind in _WON for kind in kinds) else Status.ERROR
 
 
-def _with_points(outcome: Outcome, given: Any, function: TestFunction) -> Outcome:
+def _with_points(outcome: Outcome, given: object, function: TestFunction) -> Outcome:
     """Return the outcome with the points given to `set_score`, clamped; a test worth nothing has no share."""
     if given is None or not function.points:
         return outcome

@@ -128,7 +128,7 @@ def _test(assignment: Assignment, row: dict[Any, Any], files: dict[str, bytes], 
     return SuiteTest(function, module, holder, None if skipped is None else untrusted.text(skipped))
 
 
-def _points(weight: Any, test_id: str) -> Fraction:
+def _points(weight: object, test_id: str) -> Fraction:
     """Return the test's points; one without a weight is worth nothing, as its original runner treats it."""
     return Fraction(0) if weight is None else exact(weight, test_id)
 

@@ -110,7 +110,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         tls_cert: Path | None,
         tls_key: Path | None,
         worker_course: str | None,
-        **others: Any,
+        **others: object,
     ) -> Any:
         if place is not None:
             check_place(place)

@@ -20,7 +20,7 @@ def option_group(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def collected(**given: Any) -> Any:
+        def collected(**given: object) -> Any:
             value = build(**{parameter: given.pop(parameter) for parameter in parameters})
             return function(**given, **{name: value})
 

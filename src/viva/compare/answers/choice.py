@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _FEW: Final = 3
 
 
 def agree_choice(
-    actual: Any,
+    actual: object,
     expected: str | bool | Iterable[str],  # noqa: FBT001  # an answer, not a switch
     *,
     partial: bool = False,
@@ -66,7 +66,7 @@ def agree_choice(
     )
 
 
-def read_choice(value: Any, like: frozenset[str]) -> frozenset[str]:
+def read_choice(value: object, like: frozenset[str]) -> frozenset[str]:
     """Return the options chosen, in lower case.
 
     Args:
@@ -126,7 +126,7 @@ def _words(text: str, like: frozenset[str]) -> frozenset[str]:
     return frozenset(" ".join(part.lower().strip(" .\"'").split()) for part in _BETWEEN.split(text) if part.strip())
 
 
-def _read_truth(value: Any) -> str:
+def _read_truth(value: object) -> str:
     if isinstance(value, list | tuple | set | frozenset) and len(value) == 1:
         value = one_number(plain(next(iter(value))))
     if isinstance(value, bool | int | float) and value in (0, 1):
@@ -142,7 +142,7 @@ def _read_truth(value: Any) -> str:
     raise Unreadable("write True or False")
 
 
-def _is_ticked(value: Any) -> bool:
+def _is_ticked(value: object) -> bool:
     try:
         return _read_truth(one_number(plain(value))) == "true"
     except Unreadable:
@@ -173,7 +173,7 @@ def _how(like: frozenset[str]) -> str:
     return "write the words of your choice as they stand in the question"
 
 
-def _shown(actual: Any, chosen: frozenset[str]) -> str:
+def _shown(actual: object, chosen: frozenset[str]) -> str:
     if isinstance(plain(actual), str | bool):
         return as_written(plain(actual))
     options = sorted(option.upper() if len(option) == 1 else option for option in chosen)

@@ -5,7 +5,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Final, final
 
 from viva.compare.answers.formula_text import LENGTH, parse
 from viva.compare.answers.formula_tree import Tree, Variable, evaluate, variables_of
@@ -31,7 +31,7 @@ Values = Mapping[str, float]
 
 
 def agree_formula(
-    actual: Any,
+    actual: object,
     expected: str,
     variables: Mapping[str, tuple[float, float]] | Sequence[str],
     *,
@@ -124,7 +124,7 @@ class _Formula:
         return is_sum_with([evaluate(other, point) for point, _ in self.points], wanted, terms)
 
 
-def _readings(actual: Any, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
+def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
     """Return the trees that the answer may mean: 1/2d is read both ways, of several sides of an equation the first."""
     actual = plain(actual)
     if is_number(actual) and not isinstance(actual, bool | complex):
@@ -191,7 +191,9 @@ def _points(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
     return points
 
 
-def _wrong(name: str, actual: Any, right: _Formula, reading: Tree, named: list[str], notes: list[str]) -> Disagreement:
+def _wrong(
+    name: str, actual: object, right: _Formula, reading: Tree, named: list[str], notes: list[str]
+) -> Disagreement:
     text = f"{as_written(actual)} is not right"
     expected = right.text
     differs = right.differs_at(reading)

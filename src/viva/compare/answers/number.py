@@ -20,8 +20,8 @@ WHAT: Final = "a number"
 
 
 def agree_number(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     atol: float | None = None,
     rtol: float | None = None,
@@ -53,7 +53,7 @@ def agree_number(
     if any(abs(one - other) <= allowed for one in readings for other, allowed in right):
         return
 
-    def agrees(mistake: Any) -> bool:
+    def agrees(mistake: object) -> bool:
         value = _read_expected(mistake)
         return any(abs(one - value) <= _allowed(value, atol, rtol) for one in readings)
 
@@ -61,7 +61,7 @@ def agree_number(
     raise _wrong(name, actual, readings, right[0][0], named, notes)
 
 
-def _read_expected(value: Any) -> Fraction:
+def _read_expected(value: object) -> Fraction:
     """Return a number that the author wrote.
 
     Raises:
@@ -81,7 +81,7 @@ def _allowed(expected: Fraction, atol: float | None, rtol: float | None) -> Frac
 
 
 def _wrong(
-    name: str, actual: Any, readings: list[Fraction], expected: Fraction, named: list[str], notes: list[str]
+    name: str, actual: object, readings: list[Fraction], expected: Fraction, named: list[str], notes: list[str]
 ) -> Disagreement:
     shown = as_written(actual if isinstance(actual, str) else one_number(plain(actual)))
     message = Difference(f"{shown} is not the number asked for.").sentence(name)

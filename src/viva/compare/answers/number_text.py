@@ -31,7 +31,7 @@ _MULTIPLIERS: Final[dict[str, Fraction]] = {
 }
 
 
-def read_number(value: Any) -> list[Fraction]:
+def read_number(value: object) -> list[Fraction]:
     """Return every way in which the answer can be read as a number, the likeliest first.
 
     Raises:

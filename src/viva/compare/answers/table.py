@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,8 +18,8 @@ SYMMETRIES: Final = ("polarity",)
 
 
 def agree_table(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     up_to: str | Collection[str] = ("polarity",),
     partial: bool = True,
@@ -63,7 +63,7 @@ def agree_table(
     raise Disagreement(Difference(text).sentence(name), share=share)
 
 
-def share_of_cells(actual: Any, expected: Any, *, up_to: str | Collection[str] = ("polarity",)) -> Fraction:
+def share_of_cells(actual: object, expected: object, *, up_to: str | Collection[str] = ("polarity",)) -> Fraction:
     """Return the share of cells that are right, for `set_score`; 0 for another size or for what is not a table.
 
     Raises:
@@ -83,7 +83,7 @@ def _polarity(up_to: str | Collection[str]) -> bool:
     return bool(chosen)
 
 
-def _read_expected(expected: Any) -> Table:
+def _read_expected(expected: object) -> Table:
     try:
         table = read_table(expected)
     except Unreadable as why:

@@ -50,7 +50,7 @@ class Table:
         return len(self.cells), len(self.cells[0]) if self.cells else 0
 
 
-def read_table(value: Any) -> Table:
+def read_table(value: object) -> Table:
     """Read a table.
 
     Raises:
@@ -94,7 +94,7 @@ def _from_dict(value: dict[Any, Any], *, labelled: bool = True) -> Table:
     return Table(_cells(rows), labels, columns)
 
 
-def _row(row: Any) -> list[str]:
+def _row(row: object) -> list[str]:
     row = plain(row)
     if isinstance(row, np.ndarray):
         row = row.tolist()
@@ -105,7 +105,7 @@ def _row(row: Any) -> list[str]:
     return [_written(plain(cell))[:100] if plain(cell) is not None else "" for cell in row]
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """Return the text of a cell or label."""
     try:
         return str(value)

@@ -1,6 +1,6 @@
 """An answer that cannot be read as what the question asks for."""
 
-from typing import Any, final
+from typing import final
 
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.show import show
@@ -11,7 +11,7 @@ class Unreadable(ValueError):
     """The reason why an answer cannot be read; `str()` continues "your answer ... cannot be read:"."""
 
 
-def refusal(name: str, answer: Any, what: str, why: Unreadable, *, shown: bool = True) -> Disagreement:
+def refusal(name: str, answer: object, what: str, why: Unreadable, *, shown: bool = True) -> Disagreement:
     """Return the exception for an answer that cannot be read as `what`, with the reason and how to write it."""
     if answer is None or (isinstance(answer, str) and not answer.strip()):
         return Disagreement(Difference(f"is empty; expected {what}.").sentence(name))

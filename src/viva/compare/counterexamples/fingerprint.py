@@ -44,7 +44,7 @@ class Unrecognised(Exception):
     """Something whose value cannot be determined."""
 
 
-def fingerprint(value: Any) -> Hashable:
+def fingerprint(value: object) -> Hashable:
     """Return a hashable that is equal for equal values only.
 
     Raises:
@@ -58,7 +58,7 @@ class _Walk:
         self._left = _NODES
         self._around: set[int] = set()
 
-    def of(self, value: Any) -> Hashable:
+    def of(self, value: object) -> Hashable:
         self._left -= 1
         kind = type(value)
         if kind in _VALUES:
@@ -93,7 +93,7 @@ class _Walk:
             raise Unrecognised("ndarray")
         return value.dtype.str, value.shape, value.tobytes()
 
-    def _code(self, value: Any) -> Hashable:
+    def _code(self, value: object) -> Hashable:
         if isinstance(value, types.FunctionType):
             cells = tuple(self._cell(cell) for cell in value.__closure__ or ())
             defaults = self.of(value.__defaults__), self.of(value.__kwdefaults__)
@@ -113,7 +113,7 @@ class _Walk:
         except ValueError:
             raise Unrecognised("an empty cell") from None
 
-    def _object(self, value: Any) -> Hashable:
+    def _object(self, value: object) -> Hashable:
         if not type(value).__module__.startswith(_OPEN) or not hasattr(value, "__dict__"):
             raise Unrecognised(type(value).__name__)
         kept = {k: v for k, v in vars(value).items() if k not in _DERIVED and not k.startswith("cached_")}

@@ -41,7 +41,7 @@ _RAISED: Final = 300
 def agree_on(
     student: Callable[..., Any],
     key: Callable[..., Any],
-    *strategies: Any,
+    *strategies: object,
     examples: int = 50,
     hints: Mapping[str, Callable[..., Any]] | None = None,
     rtol: float | None = None,
@@ -130,7 +130,7 @@ class _StudentFunction:
         found = difference(answer, example.expected, self._context)
         return None if found is None else CounterExample(example, answer, None, found)
 
-    def agrees(self, answer: Any, expected: Any) -> bool:
+    def agrees(self, answer: object, expected: object) -> bool:
         """Return whether an answer agrees with what a common mistake gives."""
         return difference(answer, expected, self._context) is None
 

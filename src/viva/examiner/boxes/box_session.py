@@ -357,7 +357,7 @@ class BoxSession:
         if self.record:
             self.test.questions.append(question)
 
-    def _raw(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
+    def _raw(self, op: str, *, timeout_s: float, **fields: object) -> Any:
         """Send one request and return its reply, checked for form."""
         box = self._box
         if box is None:

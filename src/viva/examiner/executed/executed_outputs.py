@@ -91,7 +91,7 @@ def _checked(raw: Mapping[Any, Any], number: int, left: int) -> Output | None:
     return None
 
 
-def _text(raw: Any, most: int) -> str:
+def _text(raw: object, most: int) -> str:
     return without_surrogates(untrusted.text(raw, most + 1))
 
 
@@ -119,7 +119,7 @@ def _bundle(data: Mapping[Any, Any], metadata: Mapping[Any, Any], left: int) -> 
     return {"data": forms, "metadata": about}
 
 
-def _form(name: Any, value: Any, left: int) -> Any:
+def _form(name: object, value: object, left: int) -> Any:
     if type(name) is not str:
         raise _Refused
     if name in _TEXTS and type(value) is str and len(value) <= left:
@@ -158,7 +158,7 @@ def _plain(value: Any, values: _Values, depth: int = 0) -> Any:
     raise _Refused
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     if type(value) is int:
         return -_LARGEST <= value <= _LARGEST
     if type(value) is float:
@@ -180,5 +180,5 @@ def _flat(raw: Mapping[Any, Any]) -> dict[str, Any]:
     return {without_surrogates(k): without_surrogates(v) if type(v) is str else v for k, v in pairs[:_MOST_METADATA]}
 
 
-def _is_short(value: Any) -> bool:
+def _is_short(value: object) -> bool:
     return len(value) <= _LONGEST_METADATA if type(value) is str else _is_scalar(value)

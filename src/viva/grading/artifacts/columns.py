@@ -171,7 +171,7 @@ def _stacked(columns: Sequence[Sequence[Any]], classes: Classes) -> Scores:
     return np.array([[_at_row(at, cell, score) for at, cell in enumerate(c)] for c in columns], np.float64).T.copy()
 
 
-def _at_row(at: int, cell: Any, read: Callable[[Any], Any]) -> Any:
+def _at_row(at: int, cell: object, read: Callable[[Any], Any]) -> Any:
     try:
         return read(cell)
     except Unusable as why:

@@ -184,7 +184,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _columns(value: Any, n: int) -> Columns:
+def _columns(value: object, n: int) -> Columns:
     if isinstance(value, dict):
         return _from_table(value, n)
     rows = list(value) if isinstance(value, list) else []

@@ -60,7 +60,7 @@ def order_of(column: Sequence[Any], ids: Sequence[Hashable] | None, n: int, *, s
     raise Unusable(f"has no row with the id {absent} (ids from {first} to {first + n - 1}): one row for each id.")
 
 
-def _id(cell: Any) -> Any:
+def _id(cell: object) -> Any:
     """Return an id in a form that can be compared: "7", 7 and 7.0 are the same."""
     value = read_cell(cell)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 62:

@@ -68,7 +68,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _place(name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:
+def _place(name: str, entry: object) -> tuple[str, tuple[int, ...], int, int]:
     """Return type, shape, and where the tensor begins and ends after the header."""
     tensor = f"holds the tensor {show(name)}"
     fields = entry if isinstance(entry, dict) else {}
@@ -85,7 +85,7 @@ def _place(name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:
     return dtype, tuple(shape), offsets[0], offsets[1]
 
 
-def _are_sizes(sizes: Any) -> TypeGuard[list[int]]:
+def _are_sizes(sizes: object) -> TypeGuard[list[int]]:
     # Whole numbers alone: True is an int to isinstance, and 10**400 would make every product slow.
     return isinstance(sizes, list) and all(type(size) is int and 0 <= size < 1 << 63 for size in sizes)
 

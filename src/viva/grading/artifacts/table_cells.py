@@ -80,14 +80,14 @@ class Classes:
         """Return whether the cells name every class once, as the header of a table of scores does."""
         return len(cells) == len(self.names) and {folded(cell) for cell in cells} == self._by_name.keys()
 
-    def is_class(self, cell: Any) -> bool:
+    def is_class(self, cell: object) -> bool:
         """Return whether a cell names a class."""
         try:
             return self.number(cell) >= 0
         except Unusable:
             return False
 
-    def is_one(self, cell: Any) -> bool:
+    def is_one(self, cell: object) -> bool:
         """Return whether a cell can be a prediction: a class, a score, or a list of scores."""
         return isinstance(read_cell(cell), int | float | list) or self.is_class(cell)
 
@@ -97,7 +97,7 @@ def folded(text: str) -> str:
     return text.strip().casefold()
 
 
-def read_cell(cell: Any) -> Any:
+def read_cell(cell: object) -> Any:
     """Return a number, a list of numbers, or the cell itself if it is neither; a list of one is its item."""
     if isinstance(cell, bytes):
         cell = cell.decode("utf-8", "replace")
@@ -117,7 +117,7 @@ def read_cell(cell: Any) -> Any:
     return cell if number is None else number
 
 
-def score(cell: Any) -> float:
+def score(cell: object) -> float:
     """Return a score: any number except NaN, the infinite ones included.
 
     Raises:

@@ -17,7 +17,7 @@ SIGMAS: Final = 3
 
 
 def audit_accuracy(
-    value: Any, n: int, *, majority: Fraction | None = None, small: int = 10, name: str = "the accuracy"
+    value: object, n: int, *, majority: Fraction | None = None, small: int = 10, name: str = "the accuracy"
 ) -> list[Finding]:
     """Return what a stated accuracy on n rows says about its run.
 
@@ -107,7 +107,7 @@ def audit_grid(runs: Mapping[str, Mapping[str, Any]], grid: Mapping[str, Sequenc
     ]
 
 
-def right_answers(value: Any, n: int) -> int | None:
+def right_answers(value: object, n: int) -> int | None:
     """Return the k for which a stated accuracy is k/n, to the digits given; None if there is none or no unique one."""
     try:
         accuracy = read_accuracy(value)
@@ -130,7 +130,7 @@ def select_best(results: Sequence[Mapping[str, Any]], by: str = "dev") -> list[i
     return [position for position, accuracy in enumerate(accuracies) if accuracy == max(accuracies)]
 
 
-def read_accuracy(value: Any) -> Fraction:
+def read_accuracy(value: object) -> Fraction:
     """Return a stated accuracy as an exact number between 0 and 1; 71.04 and "71.04 %" are 0.7104.
 
     Raises:
@@ -234,18 +234,18 @@ def _column(runs: Mapping[str, Mapping[str, Any]], split: str) -> dict[str, Frac
     return {label: a for label, run in runs.items() if (a := _accuracy_or_none(run.get(split))) is not None}
 
 
-def _accuracy_or_none(value: Any) -> Fraction | None:
+def _accuracy_or_none(value: object) -> Fraction | None:
     try:
         return read_accuracy(value)
     except ValueError:
         return None
 
 
-def _number(value: Any) -> Fraction:
+def _number(value: object) -> Fraction:
     return read_number(value)[0]
 
 
-def _number_or_none(value: Any) -> Fraction | None:
+def _number_or_none(value: object) -> Fraction | None:
     try:
         return _number(value)
     except Unreadable:

@@ -57,7 +57,7 @@ class LogRow:
         return said | {name for name in ("loss", "lr") if getattr(self, name) is not None}
 
 
-def read_log(log: Any) -> list[LogRow]:
+def read_log(log: object) -> list[LogRow]:
     """Return the rows of a log, in order; what cannot be read is left out, and nothing raises.
 
     Args:
@@ -90,7 +90,7 @@ def _add(rows: list[LogRow], row: LogRow) -> None:
     rows.append(row)
 
 
-def _pairs(log: Any) -> Iterator[list[tuple[list[str], Any]]]:
+def _pairs(log: object) -> Iterator[list[tuple[list[str], Any]]]:
     """Yield for each row its names as lists of words, with their values."""
     if isinstance(log, str):
         yield from _from_text(log[:MOST_TEXT])
@@ -172,7 +172,7 @@ def _known(words: list[str]) -> tuple[str, str] | None:
     return ("accuracy", split) if words and words[-1] in _SPLITS else None
 
 
-def _put(row: LogRow, words: list[str], value: Any) -> None:
+def _put(row: LogRow, words: list[str], value: object) -> None:
     known = _known(words)
     if known is None:
         return
@@ -195,7 +195,7 @@ def _put(row: LogRow, words: list[str], value: Any) -> None:
         setattr(row, measure, number)
 
 
-def _number(value: Any) -> Fraction | float | None:
+def _number(value: object) -> Fraction | float | None:
     """Return an exact number; NaN or an infinity as a float; None for anything else."""
     text = repr(float(value)) if isinstance(value, float) else value
     if isinstance(text, int) and not isinstance(text, bool):

@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 def audit_predictions(
-    predictions: Array, labels: Sequence[int] | NDArray[Any], *, reported: Any = None, name: str = "the accuracy"
+    predictions: Array, labels: Sequence[int] | NDArray[Any], *, reported: object = None, name: str = "the accuracy"
 ) -> list[Finding]:
     """Return whether the reported accuracy is the one that the predictions give.
 
@@ -65,7 +65,7 @@ def audit_same_predictions(first: Array, second: Array, names: tuple[str, str] =
     return [Finding("same_predictions", text)] if chance < -3 else []
 
 
-def _against_report(reported: Any, reached: Fraction, n: int, name: str) -> Finding:
+def _against_report(reported: object, reached: Fraction, n: int, name: str) -> Finding:
     k = reached * n
     given = f"the predictions handed in give {k}/{n} = {show(reached)}"
     try:

@@ -22,11 +22,11 @@ _DIGITS_OF_A_COPY: Final = Fraction(1, 10**4)
 
 
 def audit_log(
-    log: Any,
+    log: object,
     *,
     reported: Mapping[str, Any] | None = None,
-    lr: Any = None,
-    epochs: Any = None,
+    lr: object = None,
+    epochs: object = None,
     by: str = "dev",
     name: str = "the log",
 ) -> list[Finding]:
@@ -55,7 +55,7 @@ def audit_log(
     return findings
 
 
-def _rates(rows: Sequence[LogRow], stated: Any, name: str) -> Iterator[Finding]:
+def _rates(rows: Sequence[LogRow], stated: object, name: str) -> Iterator[Finding]:
     rates = [row.lr for row in rows if row.lr is not None]
     if len(rates) < 2:  # a schedule that falls to zero ends with zero
         return
@@ -100,7 +100,7 @@ def _guessing(loss: float) -> str:
     return ""
 
 
-def _epochs(rows: Sequence[LogRow], stated: Any, name: str) -> Iterator[Finding]:
+def _epochs(rows: Sequence[LogRow], stated: object, name: str) -> Iterator[Finding]:
     written = [row.epoch for row in rows if row.epoch is not None]
     if not written or any(epoch.denominator != 1 or not 0 <= epoch <= MOST_EPOCHS for epoch in written):
         return
@@ -145,7 +145,9 @@ def _copies(rows: Sequence[LogRow], name: str) -> Iterator[Finding]:
             return
 
 
-def _against_report(rows: Sequence[LogRow], split: str, value: Any, name: str, *, is_chosen: bool) -> Iterator[Finding]:
+def _against_report(
+    rows: Sequence[LogRow], split: str, value: object, name: str, *, is_chosen: bool
+) -> Iterator[Finding]:
     """Yield whether the stated accuracy is in the log; for the split that chooses, whether it is the best there."""
     try:
         stated = read_accuracy(value)
@@ -183,7 +185,7 @@ def _listed(numbers: Sequence[int]) -> str:
     return some + (f" and {len(numbers) - _LISTED} more" if len(numbers) > _LISTED else "")
 
 
-def _positive(stated: Any) -> Fraction | None:
+def _positive(stated: object) -> Fraction | None:
     """Return what is stated as a number above zero; None if it is not one."""
     rows = read_log([{"lr": stated}])
     value = rows[0].lr if rows else None

@@ -64,7 +64,7 @@ class Checkpoints:
     _begun: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     _run: str = ""
 
-    def of(self, name: str, seed: Any) -> "Checkpoint":
+    def of(self, name: str, seed: object) -> "Checkpoint":
         """Return the place of a training that begins now; a second one of the same name and seed here is another."""
         self._run = self._run or _digest([FORMAT, sorted(self.made_with().items())])
         known = (self.case_id, name, repr(seed))
@@ -162,7 +162,7 @@ def content_of(assignment: Assignment) -> str:
     return _digest(read)
 
 
-def _digest(plain: Any) -> str:
+def _digest(plain: object) -> str:
     return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
 
 

@@ -22,7 +22,7 @@ class Epoch:
         """From 1."""
         self._of = of
 
-    def record(self, **measured: Any) -> None:
+    def record(self, **measured: object) -> None:
         """Keep what the examiner has measured after this epoch, for the curve and for `Epochs.last`.
 
         Raises:
@@ -143,7 +143,7 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
     save: Callable[[], Any] | None = None,
     load: Callable[[Any], Any] | None = None,
     rng: np.random.Generator | None = None,
-    seed: Any = None,
+    seed: object = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Epochs:
     """Yield epochs 1 to n for a `for` loop in the test; each asks the box to train and to predict.

@@ -45,7 +45,7 @@ class Resumption:
             return None
         return held if self._put_back(self._place, held, before) else None
 
-    def _put_back(self, place: Checkpoint, held: SavedTraining, before: Any) -> bool:
+    def _put_back(self, place: Checkpoint, held: SavedTraining, before: object) -> bool:
         try:
             if self.load(held.state) is False:
                 place.note("its checkpoint does not fit what it is to be put into; the training began anew.")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from viva.model.errors import CourseError
 
@@ -100,7 +100,7 @@ def read_thresholds(path: Path) -> dict[str, Threshold]:
     return {name: _threshold(path, name, entry, written["script"]) for name, entry in stated.items()}
 
 
-def _threshold(path: Path, name: str, entry: Any, script: str) -> Threshold:
+def _threshold(path: Path, name: str, entry: object, script: str) -> Threshold:
     where = f"{path}: {name}"
     fields = entry if isinstance(entry, dict) else {}
     if fields.get("direction") not in DIRECTIONS:
@@ -118,13 +118,13 @@ def _threshold(path: Path, name: str, entry: Any, script: str) -> Threshold:
     )
 
 
-def _values(written: Any, where: str, *, least: int = 2) -> tuple[float, ...]:
+def _values(written: object, where: str, *, least: int = 2) -> tuple[float, ...]:
     if not isinstance(written, list) or len(written) < least or not all(_is_number(value) for value in written):
         raise CourseError(f"{where} is {written!r}; expected {'a list of ' * (least > 1)}finite numbers.")
     return tuple(float(value) for value in written)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

@@ -88,7 +88,7 @@ def _test(row: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _leader(row: Any) -> dict[str, Any] | None:
+def _leader(row: object) -> dict[str, Any] | None:
     if not isinstance(row, dict) or not isinstance(row.get("name"), str):
         return None
     value = row.get("value")
@@ -108,7 +108,7 @@ def _extra(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"extra_data": data} if isinstance(data, dict) and _is_json(data) else {}
 
 
-def _is_json(value: Any) -> bool:
+def _is_json(value: object) -> bool:
     """Return whether the value can be written: finite numbers (Python reads others too), and not too deeply nested."""
     pending = [(value, 0)]
     while pending:

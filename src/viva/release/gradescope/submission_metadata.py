@@ -48,7 +48,7 @@ class Metadata:
         return cls.of(given)
 
     @classmethod
-    def of(cls, given: Any) -> "Metadata":
+    def of(cls, given: object) -> "Metadata":
         """Read the metadata from what the file holds."""
         table = given if isinstance(given, dict) else {}
         rows = table.get("previous_submissions")
@@ -57,7 +57,7 @@ class Metadata:
         return cls(_moment(table.get("created_at")), tuple(sorted(found, key=lambda previous: previous.at)))
 
 
-def _previous(row: Any) -> PreviousSubmission | None:
+def _previous(row: object) -> PreviousSubmission | None:
     if not isinstance(row, dict) or (at := _moment(row.get("submission_time"))) is None:
         return None
     results = row.get("results")
@@ -69,7 +69,7 @@ def _previous(row: Any) -> PreviousSubmission | None:
     )
 
 
-def _moment(value: Any) -> datetime | None:
+def _moment(value: object) -> datetime | None:
     """Return the time, in UTC if it has no zone: only the difference between two times matters."""
     try:
         when = datetime.fromisoformat(untrusted.text(value, 64))
@@ -80,7 +80,7 @@ def _moment(value: Any) -> datetime | None:
     return when
 
 
-def finite(value: Any) -> float | None:
+def finite(value: object) -> float | None:
     """Return a number that JSON can hold, also if it is written as a text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

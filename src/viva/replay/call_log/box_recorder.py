@@ -72,7 +72,7 @@ class _RecordedBox:
         return reply
 
 
-def _message(reply: Any) -> bytes:
+def _message(reply: object) -> bytes:
     """Return the reply as it came; empty, which no message is, if it cannot be sent a second time."""
     try:
         return b"".join(bytes(part) for part in wire.dump(reply))

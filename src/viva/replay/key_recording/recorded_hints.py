@@ -71,7 +71,7 @@ class HintReader(_ComparisonCounter):
 
 
 def _known(made: dict[bytes, Any]) -> Callable[..., Any]:
-    def look_up(*arguments: Any) -> Any:
+    def look_up(*arguments: object) -> Any:
         with suppress(Unrecordable):
             return copy.deepcopy(made[digest("", arguments, {})])
         raise KeyError(arguments)

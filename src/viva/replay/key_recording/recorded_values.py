@@ -23,7 +23,7 @@ class Unrecordable(Exception):
     """A value that has no plain form, such as an object with methods; the message names its type."""
 
 
-def packed(value: Any) -> bytes:
+def packed(value: object) -> bytes:
     """Return a value as bytes that `unpacked` reads.
 
     Raises:
@@ -88,15 +88,15 @@ def _made(value: Any) -> Any:
     return value
 
 
-def _is_exactly(kind: type, value: Any) -> bool:
+def _is_exactly(kind: type, value: object) -> bool:
     return type(value) is kind
 
 
-def _is_namedtuple(value: Any) -> bool:
+def _is_namedtuple(value: object) -> bool:
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 
-def _is_dataclass(value: Any) -> bool:
+def _is_dataclass(value: object) -> bool:
     return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 

@@ -47,7 +47,7 @@ class _RecordingFunction(KeyFunction):
 
     keep = __call__
 
-    def call(self, *args: Any, **kwargs: Any) -> Call:
+    def call(self, *args: object, **kwargs: object) -> Call:
         asked = copied(args, kwargs)
         did = super().call(*args, **kwargs)
         raised = None if did.raised is None else (did.raised.type_name, did.raised.message)
@@ -69,13 +69,13 @@ class _RecordingTable(Mapping[Any, Any]):
     def __init__(self, table: Mapping[Any, Any], name: str, key_recording: KeyRecording) -> None:
         self._table, self._name, self._key_recording = table, name, key_recording
 
-    def __getitem__(self, item: Any) -> Any:
+    def __getitem__(self, item: object) -> Any:
         found = self._table[item]
         self._key_recording.looked_up.add(self._key_recording.case_id)
         _record_answer(self._key_recording, f"{self._name}[]", (item,), {}, Answer(found))
         return found
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         there = item in self._table
         _record_answer(self._key_recording, f"{self._name} has", (item,), {}, Answer(there))
         return there

@@ -80,7 +80,7 @@ class ReplayedFunction:
 
     keep = __call__
 
-    def call(self, *args: Any, **kwargs: Any) -> Call:
+    def call(self, *args: object, **kwargs: object) -> Call:
         """Return everything the call did."""
         answer = copy.deepcopy(self._answers.asked(f"call {self.__name__}", args, kwargs))
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
@@ -101,10 +101,10 @@ class ReplayedTable(Mapping[Any, Any]):
     def __init__(self, name: str, answers: _RecordedAnswers) -> None:
         self._name, self._answers = name, answers
 
-    def __getitem__(self, item: Any) -> Any:
+    def __getitem__(self, item: object) -> Any:
         return copy.deepcopy(self._answers.asked(f"{self._name}[]", (item,), {}).value)
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         return bool(self._answers.asked(f"{self._name} has", (item,), {}).value)
 
     def __iter__(self) -> Iterator[Any]:

@@ -164,7 +164,7 @@ def _display(shown: Mapping[str, str]) -> "Markup":
     return as_text(shown.get("text/latex") or shown.get("text/plain", ""))
 
 
-def _left_out(shown: Mapping[str, str], metadata: Any) -> list[str]:
+def _left_out(shown: Mapping[str, str], metadata: object) -> list[str]:
     """Return the media types that would execute if they were shown (scripts, widgets), or that a page cannot show."""
     said = metadata.get(OURS) if isinstance(metadata, dict) else None
     before = said.get("left_out") if isinstance(said, dict) else None
@@ -179,7 +179,7 @@ def _pictures(shown: Mapping[str, str]) -> Iterator[str]:
             yield f'<img src="data:{kind};base64,{"".join(data.split())}">'
 
 
-def _joined(text: Any) -> str:
+def _joined(text: object) -> str:
     if isinstance(text, list):
         return "".join(part for part in text if isinstance(part, str))
     return text if isinstance(text, str) else ""

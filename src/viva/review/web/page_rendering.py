@@ -1,7 +1,7 @@
 """Render the templates of `viva review`, with the values that all pages need."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from viva.report import rendering
 from viva.review.leases import Marker
@@ -11,7 +11,7 @@ from viva.review.web.static_files import address
 _TEMPLATES: Final = Path(__file__).with_name("templates")
 
 
-def page(template: str, queue: ReviewQueue, marker: Marker, csrf: str, **values: Any) -> str:
+def page(template: str, queue: ReviewQueue, marker: Marker, csrf: str, **values: object) -> str:
     """Render a page, or a part of one."""
     made = rendering.environment(_TEMPLATES).get_template(template)
     return made.render(queue=queue, assignment=queue.assignment, marker=marker, csrf=csrf, static=address, **values)

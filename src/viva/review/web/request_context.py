@@ -1,7 +1,7 @@
 """The context of one request: the queue, the marker, and how a page is rendered for them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from urllib.parse import quote
 
 from fastapi import Depends, Request
@@ -41,7 +41,7 @@ class RequestContext:
         marker = Marker(session.marker, session.round)
         return cls(request.app.state.queue, marker, session.csrf, "hx-request" in request.headers)
 
-    def show(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    def show(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
         """Render a page."""
         return HTMLResponse(page(template, self.queue, self.marker, self.csrf, **values), status)
 

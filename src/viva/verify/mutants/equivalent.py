@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from viva.config import Assignment
 from viva.config.read_config import read_document
@@ -15,7 +15,7 @@ FILE: Final = "equivalent_mutants.yaml"
 ANYTHING: Final = "*"
 
 
-def _lines(value: Any) -> tuple[str, ...]:
+def _lines(value: object) -> tuple[str, ...]:
     """Return one text, or a list of texts, as a tuple."""
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(t, str) for t in texts):

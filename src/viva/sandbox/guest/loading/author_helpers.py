@@ -29,7 +29,9 @@ class AuthorHelpers:
         sys.meta_path[:] = [self, *(finder for finder in sys.meta_path if not isinstance(finder, AuthorHelpers))]
         return vars(importlib.import_module(NAME))
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
+    def find_spec(
+        self, name: str, path: object = None, target: object = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
         """Find a module of the helpers; return None for any other. Part of the import system."""
         if name not in self._files:
             return None

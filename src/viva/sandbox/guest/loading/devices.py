@@ -49,7 +49,7 @@ class _TorchHook:
         self._searching, self._loaded = False, False
 
     def find_spec(
-        self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
+        self, name: str, path: Optional[Sequence[str]] = None, target: object = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
         """Return the spec that the other finders find for torch, with a loader that calls `torch_loaded` at its end."""
         if name != "torch" or self._searching or self._loaded:
@@ -71,7 +71,7 @@ class _TorchHook:
         loader.exec_module = exec_module
         return spec
 
-    def torch_loaded(self, torch: Any) -> None:
+    def torch_loaded(self, torch: object) -> None:
         """Change torch once, when it is ready for use; a student's own file called torch is left alone."""
         if hasattr(torch, "overrides") and not self._loaded:
             self._loaded = True
@@ -79,7 +79,7 @@ class _TorchHook:
             _mode(torch).__enter__()
 
 
-def _cpu_for(device: Any) -> Any:
+def _cpu_for(device: object) -> Any:
     """Replace an accelerator, given as text, as `torch.device` or as a number, by the CPU; return others unchanged."""
     if type(device) is int:
         return _CPU
@@ -130,7 +130,7 @@ def _device(device: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str,
     return device(_CPU) if _cpu_for(named) != named else device(*args, **kwargs)
 
 
-def _tensor_type(kind: Any) -> Any:
+def _tensor_type(kind: object) -> Any:
     return kind.replace("torch.cuda.", "torch.") if isinstance(kind, str) else kind
 
 
@@ -138,11 +138,11 @@ def _replace_functions_that_ignore_modes(torch: Any) -> None:
     load, set_type = torch.load, torch.set_default_tensor_type
 
     @functools.wraps(load)
-    def load_on_cpu(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def load_on_cpu(f: object, map_location: object = None, *args: object, **kwargs: object) -> Any:
         return load(f, _map_location(map_location), *args, **kwargs)
 
     @functools.wraps(set_type)
-    def set_cpu_type(t: Any) -> None:
+    def set_cpu_type(t: object) -> None:
         set_type(_tensor_type(t))
 
     torch.load = torch.serialization.load = load_on_cpu
@@ -154,7 +154,7 @@ def _replace_functions_that_ignore_modes(torch: Any) -> None:
         setattr(torch.cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
 
 
-def _map_location(wanted: Any) -> Any:
+def _map_location(wanted: object) -> Any:
     """Replace accelerators in a map location; None means the device at saving, which may be an accelerator."""
     if wanted is None:
         return _CPU
@@ -174,6 +174,6 @@ def _generator(original: Any) -> Any:
     return Kind(original.__name__, (), {"__module__": original.__module__, "__doc__": original.__doc__})
 
 
-def _answering(value: Any) -> Callable[..., Any]:
+def _answering(value: object) -> Callable[..., Any]:
     """Make a separate function for each name: torch.compile keeps a table of torch's functions."""
     return lambda *_args, **_kwargs: value

@@ -102,16 +102,16 @@ def _guarded(name: str, original: Any) -> Any:
 
     meta: Any = type(original)
 
-    def call(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(cls: object, *args: object, **kwargs: object) -> Any:
         namespace = getattr(sys.modules.get(cls.__module__), "__dict__", None)
         if sources.is_namespace(_frame(1).f_globals) or sources.is_namespace(namespace):
             raise _refuse(name)
         return meta.__call__(original if cls is guarded else cls, *args, **kwargs)
 
-    def has_instance(cls: Any, it: Any) -> bool:
+    def has_instance(cls: object, it: object) -> bool:
         return bool(meta.__instancecheck__(original if cls is guarded else cls, it))
 
-    def has_subclass(cls: Any, it: Any) -> bool:
+    def has_subclass(cls: object, it: object) -> bool:
         return bool(meta.__subclasscheck__(original if cls is guarded else cls, it))
 
     methods = {"__call__": call, "__instancecheck__": has_instance, "__subclasscheck__": has_subclass}
@@ -121,7 +121,7 @@ def _guarded(name: str, original: Any) -> Any:
 
 
 def _guarded_function(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(*args: Any, **kwargs: Any) -> Any:
+    def guarded(*args: object, **kwargs: object) -> Any:
         if sources.is_namespace(_frame(1).f_globals):
             raise _refuse(name)
         return original(*args, **kwargs)

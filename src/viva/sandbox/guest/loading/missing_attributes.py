@@ -85,7 +85,7 @@ def _of_module(module: str, name: str) -> _Missing:
     return _Missing(module, f"{module}.{name}" if "." in module else name)
 
 
-def _maker(value: Any) -> Optional[str]:
+def _maker(value: object) -> Optional[str]:
     """Return the module in which a class, or the class of an object, was defined; None for data.
 
     Tables and tuples of libraries count as data, and so do objects of the standard library, such as a namespace of
@@ -163,6 +163,6 @@ def _version(library: str) -> str:
         return ""
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a plain str unchanged, and "" for anything else, even for a subclass of str."""
     return value if type(value) is str else ""

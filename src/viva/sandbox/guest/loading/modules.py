@@ -125,7 +125,7 @@ class Loading:
         return None if left_s is None else left_s * _IMPORT_SHARE
 
     def find_spec(
-        self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
+        self, name: str, path: Optional[Sequence[str]] = None, target: object = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
         """Find the student's own files, and no others. Part of the import system."""
         work = sources.folder()

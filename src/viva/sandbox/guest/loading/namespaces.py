@@ -121,7 +121,7 @@ def _owned(namespaces: List[Dict[str, Any]], name: str) -> Any:
     return having[0][name] if having else _MISSING
 
 
-def _maker(value: Any) -> Optional[str]:
+def _maker(value: object) -> Optional[str]:
     """Return the module in which a function or class says it was defined."""
     maker = getattr(value, "__module__", None) if callable(value) else None
     return maker if type(maker) is str else None

@@ -19,7 +19,9 @@ class PlaceholderModules:
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
+    def find_spec(
+        self, name: str, path: object = None, target: object = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
         """Find a module of the student's; return None for any other. Part of the import system."""
         if name.partition(".")[0] not in self._names:
             return None
@@ -70,7 +72,7 @@ def forget_shadowing_libraries(names: Iterable[str]) -> None:
                 del sys.modules[module]
 
 
-def _is_of_python(module: Any) -> bool:
+def _is_of_python(module: object) -> bool:
     """Return whether it is a file of the standard library; other libraries may not survive a second import."""
     file = getattr(module, "__file__", None)
     return type(file) is str and os.path.dirname(file).startswith(_STANDARD_LIBRARY) and "-packages" not in file

@@ -83,7 +83,7 @@ def remember_namespace(namespace: Dict[str, Any]) -> None:
     _NAMESPACES.add(id(namespace))
 
 
-def is_namespace(namespace: Any) -> bool:
+def is_namespace(namespace: object) -> bool:
     """Return whether these are globals of the student's."""
     return id(namespace) in _NAMESPACES
 

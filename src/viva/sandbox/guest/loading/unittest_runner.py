@@ -191,22 +191,22 @@ class _Result(unittest.TestResult):
         texts = [stream.getvalue() for stream in self._streams if not stream.closed]
         self.printed = "\n".join(text.rstrip("\n") for text in texts if text)
 
-    def addSuccess(self, test: Any) -> None:
+    def addSuccess(self, test: object) -> None:
         self._add_event("success")
 
-    def addError(self, test: Any, err: Any) -> None:
+    def addError(self, test: object, err: object) -> None:
         self._add_event("error", "", err)
 
-    def addFailure(self, test: Any, err: Any) -> None:
+    def addFailure(self, test: object, err: object) -> None:
         self._add_event("failure", "", err)
 
-    def addSkip(self, test: Any, reason: str) -> None:
+    def addSkip(self, test: object, reason: str) -> None:
         self._add_event("skip", reason)
 
-    def addExpectedFailure(self, test: Any, err: Any) -> None:
+    def addExpectedFailure(self, test: object, err: object) -> None:
         self._add_event("expected_failure", "", err)
 
-    def addUnexpectedSuccess(self, test: Any) -> None:
+    def addUnexpectedSuccess(self, test: object) -> None:
         self._add_event("unexpected_success")
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
@@ -244,7 +244,7 @@ def _described(key: str, module: str, test: Any) -> Dict[str, Any]:
     }
 
 
-def _forget(method: Any) -> None:
+def _forget(method: object) -> None:
     """Remove what an earlier test set on the function: a base class shares it with all its subclasses."""
     function = getattr(method, "__func__", method)
     while isinstance(function, types.FunctionType):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvas
 
 from . import figures
@@ -11,6 +9,6 @@ from . import figures
 __all__ = ["FigureCanvas", "show"]
 
 
-def show(*_args: Any, **_kwargs: Any) -> None:
+def show(*_args: object, **_kwargs: object) -> None:
     """Show all figures; this is `pyplot.show()`."""
     figures.show()

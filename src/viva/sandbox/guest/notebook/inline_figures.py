@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import os
 import sys
-from typing import Any
 
 _MODULE = "matplotlib_inline.backend_inline"
 BACKEND = f"module://{_MODULE}"
@@ -21,7 +20,7 @@ def warm_up() -> None:
             registry.backend_registry.list_all()  # searches every installed package for backends
 
 
-def use(shell: Any) -> bool:
+def use(shell: object) -> bool:
     """Let `shell` display figures from now on, even if matplotlib is loaded later.
 
     Returns:

@@ -100,7 +100,7 @@ class _Interactive(InteractiveShell):
         if not isinstance(error, SoftTimeout):  # viva reports its own limit
             super().showtraceback(exc_tuple, *args, **kwargs)
 
-    def showsyntaxerror(self, *args: Any, **kwargs: Any) -> None:
+    def showsyntaxerror(self, *args: object, **kwargs: object) -> None:
         self.raised = sys.exc_info()[1]
         super().showsyntaxerror(*args, **kwargs)  # type: ignore[no-untyped-call]
 
@@ -108,11 +108,11 @@ class _Interactive(InteractiveShell):
         lines = [str.__str__(str(line)) for line in stb]
         self.outputs.traceback(sources.name_of(etype), str.__str__(str(evalue)), lines)
 
-    def _format_exception_for_storage(self, *_args: Any, **_kwargs: Any) -> Dict[str, Any]:
+    def _format_exception_for_storage(self, *_args: object, **_kwargs: object) -> Dict[str, Any]:
         """Return nothing: IPython would format each exception a second time, for a history that no one reads."""
         return {"ename": "", "evalue": "", "traceback": []}
 
-    def enable_gui(self, gui: Any = None) -> None:
+    def enable_gui(self, gui: object = None) -> None:
         """Do nothing: there is no screen."""
 
     def system(self, cmd: str) -> None:
@@ -141,7 +141,7 @@ if _lines_of_frame is not None:
     vars(ultratb)["get_line_number_of_frame"] = _lines_of_file_or_none
 
 
-def _discard(*_args: Any, **_kwargs: Any) -> None:
+def _discard(*_args: object, **_kwargs: object) -> None:
     """Discard what a pager would show."""
 
 
@@ -233,7 +233,7 @@ class Shell:
                 self._shell.showtraceback(shown, tb_offset=0, running_compiled_code=trace is not None)
         self._shell.raised = None
 
-    def formats(self, value: Any) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    def formats(self, value: object) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         """Return a value in the formats that a notebook shows, and their metadata."""
         self._register_cells()
         formatter: Any = self._shell.display_formatter
@@ -281,6 +281,6 @@ class Shell:
         return result
 
 
-def _ask(*_args: Any, **_kwargs: Any) -> str:
+def _ask(*_args: object, **_kwargs: object) -> str:
     """Refuse `getpass.getpass()` with the message of `input()`."""
     return input()

@@ -142,7 +142,7 @@ class _PythonKernel:
         loop = self._app.kernel.io_loop
         answers: List[Dict[str, Any]] = []
 
-        def receive(*_event: Any) -> None:
+        def receive(*_event: object) -> None:
             answer = self._client.read_more()
             if answer is not None:
                 answers.append(answer)

@@ -107,7 +107,7 @@ def _notebook(checks: OtterChecks) -> type:
             namespace = sys._getframe(1).f_globals if global_env is None else global_env
             return Results(question, checks.check(question, namespace))
 
-        def _nothing(self, *_args: Any, **_kwargs: Any) -> None:
+        def _nothing(self, *_args: object, **_kwargs: object) -> None:
             pass
 
         check_all = export = to_pdf = add_plugin_files = run_plugin = _nothing  # otter skips these while it grades

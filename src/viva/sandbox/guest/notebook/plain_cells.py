@@ -112,13 +112,13 @@ class PlainCells:
                 raise
             return None
 
-    def _show(self, value: Any, number: int) -> None:
+    def _show(self, value: object, number: int) -> None:
         data, metadata = self._formats(value)
         self._remember(value)
         if data:
             self._outputs.result(data, metadata, number)
 
-    def _formats(self, value: Any) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    def _formats(self, value: object) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         """Return a value in the formats that a notebook shows, and their metadata."""
         pretty: Callable[[Any], str] = getattr(sys.modules.get("IPython.lib.pretty"), "pretty", repr)
         rich = any(getattr(type(value), method, None) is not None for method in _RICH_METHODS)
@@ -134,7 +134,7 @@ class PlainCells:
                 data[mime] = text
         return data, {}
 
-    def _remember(self, value: Any) -> None:
+    def _remember(self, value: object) -> None:
         """Store the last results in `_`, `__` and `___`, unless the student's code uses these names itself."""
         own = dict(zip(_UNDERSCORES, self._last_results))
         if all(own.get(name) is self._namespace.get(name) for name in _UNDERSCORES):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from typing import Any, Callable, Optional, TypeVar
+from typing import Callable, Optional, TypeVar
 
 from .alarm_thread import ThreadAlarm
 
@@ -89,6 +89,6 @@ def _arm(deadline: Optional[float]) -> None:
     _set_timer(_TIMER, max(deadline - _monotonic(), 1e-6), _REPEAT_S)
 
 
-def _ring(*_signal: Any) -> None:
+def _ring(*_signal: object) -> None:
     if time_is_up():
         raise SoftTimeout

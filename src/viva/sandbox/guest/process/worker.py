@@ -180,7 +180,7 @@ class Worker:
             return self._object(request)
         return self._namespaces.find(request["space"], request["name"])
 
-    def _kept(self, request: Request, value: Any) -> Any:
+    def _kept(self, request: Request, value: object) -> Any:
         return self.refs.keep(value) if request.get("keep") else value
 
     def _find(self, request: Request) -> Dict[str, Any]:
@@ -253,7 +253,7 @@ class Worker:
         return getattr(self._cells, operation)(request)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if issubclass(type(value), types.ModuleType):
         return "module"
     if issubclass(type(value), type):

@@ -92,13 +92,13 @@ class Decoder:
             raise WireError("an unknown tag")
         return reader(self, content)
 
-    def _tuple(self, content: Any) -> Tuple[Any, ...]:
+    def _tuple(self, content: object) -> Tuple[Any, ...]:
         return tuple(listed(content))
 
-    def _set(self, content: Any) -> Any:
+    def _set(self, content: object) -> Any:
         return set(_checked_keys(listed(content)))
 
-    def _frozenset(self, content: Any) -> Any:
+    def _frozenset(self, content: object) -> Any:
         return frozenset(_checked_keys(listed(content)))
 
     def _dict(self, content: Any) -> Dict[Any, Any]:
@@ -107,18 +107,18 @@ class Decoder:
             raise WireError("a key without a value")
         return dict(zip(_checked_keys(content[::2]), content[1::2]))
 
-    def _ref(self, content: Any) -> Any:
+    def _ref(self, content: object) -> Any:
         number, type_name, text = listed(content, int, str, str)
         ref = Ref(number, type_name[:200], text[:500])
         return ref if self._make_ref is None else self._make_ref(ref)
 
-    def _tensor(self, content: Any) -> Any:
+    def _tensor(self, content: object) -> Any:
         if self._make_tensor is None:
             raise WireError("a tensor, which never leaves the box")
         dtype, name, shape, data = listed(content, str, str, list, None)
         return self._make_tensor(Tensor(self._array([name, shape, data]), dtype))
 
-    def _array(self, content: Any) -> Any:
+    def _array(self, content: object) -> Any:
         name, shape, data = listed(content, str, list, None)
         dtype = _dtype(name)
         if type(data) is int:
@@ -134,21 +134,21 @@ class Decoder:
             raise WireError("an array whose shape does not fit its bytes")
         return _as_elements(flat, dtype).reshape(shape)
 
-    def _scalar_list(self, content: Any) -> List[Any]:
+    def _scalar_list(self, content: object) -> List[Any]:
         array = self._array(content)
         if array.ndim != 1:
             raise WireError("a list of scalars that is no line")
         self._count(array.size)
         return list(array)
 
-    def _scalar(self, content: Any) -> Any:
+    def _scalar(self, content: object) -> Any:
         name, data = listed(content, str, bytes)
         dtype = _dtype(name)
         if len(data) != dtype.itemsize:
             raise WireError("a number whose type does not fit its bytes")
         return _as_elements(_frombuffer(bytearray(data), _uint8), dtype)[0]
 
-    def _check_depth(self, value: Any) -> None:
+    def _check_depth(self, value: object) -> None:
         level = [value]
         for _ in range(self._caps.depth + 1):
             level = [item for container in level for item in _nested_containers(container)]

@@ -49,7 +49,7 @@ class Encoder:
         self._in_key = False
         self.buffers: List[Part] = []
 
-    def message(self, value: Any) -> bytes:
+    def message(self, value: object) -> bytes:
         """Encode `value`; return the msgpack part.
 
         Raises:
@@ -61,7 +61,7 @@ class Encoder:
             raise TooLarge(too_large(f"{len(packed) >> 20} MiB", f"{CAPS.message_bytes >> 20} MiB without arrays"))
         return packed
 
-    def _pack(self, value: Any, depth: int) -> Any:
+    def _pack(self, value: object, depth: int) -> Any:
         kind = type(value)
         if kind in _AS_IS:
             return value
@@ -103,7 +103,7 @@ class Encoder:
         pack, depth = self._pack, depth + 1
         return [pack(item, depth) for item in items]
 
-    def _leaf(self, value: Any, depth: int) -> Any:
+    def _leaf(self, value: object, depth: int) -> Any:
         """Pack an item at the deepest level; containers stay in the box, so a list that contains itself ends."""
         plain = value
         while type(plain) not in _WRITERS and type(plain) not in _AS_IS and type(plain) not in _NUMPY_SCALARS:
@@ -195,7 +195,7 @@ class Deep:
         self.value = value
 
 
-def _can_cross(dtype: Any) -> bool:
+def _can_cross(dtype: object) -> bool:
     return DTYPE.fullmatch(_native(dtype).str) is not None
 
 
@@ -207,7 +207,7 @@ def _native(dtype: Any) -> Any:
 
 
 def _writer(tag: str, parts: Encode) -> Writer:
-    def write(encoder: Encoder, value: Any, depth: int) -> Any:
+    def write(encoder: Encoder, value: object, depth: int) -> Any:
         content = parts(value)
         if type(content) is list:
             encoder._count(len(content), 0)

@@ -52,12 +52,12 @@ _DECIMAL_DIGITS = 1_000
 """Digits and exponents up to which a decimal is compared exactly."""
 
 
-def itself(value: Any) -> Any:
+def itself(value: object) -> Any:
     """Return the value."""
     return value
 
 
-def _as_shown(value: Any, shown: str) -> str:
+def _as_shown(value: object, shown: str) -> str:
     return shown
 
 
@@ -125,7 +125,7 @@ def whole_number(value: int) -> str:
     return str(value)
 
 
-def type_of(value: Any) -> Optional[ValueType]:
+def type_of(value: object) -> Optional[ValueType]:
     """Return the row of the value's type, or of the first of its bases that has one."""
     return next((TYPE_OF[base] for base in type(value).__mro__ if base in TYPE_OF), None)
 
@@ -146,7 +146,7 @@ def _int_parts(value: int) -> bytes:
     return value.to_bytes(bits // 8 + 1, "little", signed=True)
 
 
-def _int_made(content: Any, caps: Caps) -> int:
+def _int_made(content: object, caps: Caps) -> int:
     if type(content) is not bytes or len(content) > caps.int_bits // 8 + 1:
         raise WireError("an integer of no valid form")
     return int.from_bytes(content, "little", signed=True)
@@ -156,7 +156,7 @@ def _complex_shown(value: complex, cap: int) -> str:
     return f"{number(float(value.real))}{'-' if value.imag < 0 else '+'}{number(abs(float(value.imag)))}j"
 
 
-def _fraction_exact(value: Any) -> Any:
+def _fraction_exact(value: object) -> Any:
     """From the slots: `numerator` and `denominator` are properties, which a subclass may replace."""
     parts = [Fraction.__dict__[slot].__get__(value) for slot in ("_numerator", "_denominator")]
     if any(type(part) is not int for part in parts) or parts[1] == 0:
@@ -170,7 +170,7 @@ def _fraction_parts(value: Fraction) -> Any:
     return [sent_int(value.numerator), sent_int(value.denominator)]
 
 
-def _fraction_made(content: Any, caps: Caps) -> Fraction:
+def _fraction_made(content: object, caps: Caps) -> Fraction:
     numerator, denominator = listed(content, int, int)
     if max(numerator.bit_length(), denominator.bit_length()) > caps.fraction_bits:
         raise WireError("a fraction of very large integers")
@@ -191,7 +191,7 @@ def _decimal_parts(value: Decimal) -> str:
     return text
 
 
-def _decimal_made(content: Any, caps: Caps) -> Decimal:
+def _decimal_made(content: object, caps: Caps) -> Decimal:
     if type(content) is not str or len(content) > caps.decimal_digits:
         raise WireError("a decimal of no valid form")
     made = Decimal(content)

@@ -30,7 +30,7 @@ _CHUNK = 1 << 16
 _monotonic, _pack, _unpack, _empty, _uint8 = time.monotonic, struct.pack, struct.unpack, np.empty, np.uint8
 
 
-def send(sock: socket.socket, value: Any, encode: Optional[Encode] = None) -> None:
+def send(sock: socket.socket, value: object, encode: Optional[Encode] = None) -> None:
     """Send one value.
 
     Args:
@@ -46,7 +46,7 @@ def send(sock: socket.socket, value: Any, encode: Optional[Encode] = None) -> No
     transmit(sock, dump(value, encode))
 
 
-def dump(value: Any, encode: Optional[Encode] = None) -> List[Part]:
+def dump(value: object, encode: Optional[Encode] = None) -> List[Part]:
     """Encode a message as parts to be sent in order; raises what `send` raises, before anything is sent."""
     encoder = Encoder(encode)
     text = encoder.message(value)

@@ -40,7 +40,7 @@ def too_large(what: str, most: str) -> str:
     return f"The value is too large to be compared: {what}; at most {most}."
 
 
-def listed(content: Any, *kinds: Any) -> List[Any]:
+def listed(content: object, *kinds: object) -> List[Any]:
     """Return what crossed as a list, with items of these exact types if any are named (None: any type).
 
     Raises:

@@ -98,7 +98,7 @@ def _torch_class(module: str, name: str) -> Any:
     return found if isinstance(found, type) else ()
 
 
-def _kept(value: Any) -> Any:
+def _kept(value: object) -> Any:
     return KEEP
 
 
@@ -117,7 +117,7 @@ def _array(value: Any) -> Any:
     return base
 
 
-def _is_plain(item: Any) -> bool:
+def _is_plain(item: object) -> bool:
     kind = type(item)
     return kind in _EXACT or _reader(kind) is not _kept
 
@@ -131,7 +131,7 @@ def _scalar(value: Any) -> Any:
     return item if type(item) is tuple else KEEP
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: object) -> Any:
     torch = sys.modules["torch"]
     with _without_overrides(torch)():
         plain = torch.Tensor.detach(value)
@@ -172,12 +172,12 @@ def _mapping(value: Any) -> Any:
     return {key: value[key] for key in keys} if type(keys) is list else KEEP
 
 
-def _set(value: Any) -> Any:
+def _set(value: object) -> Any:
     items = _take_items(value)
     return set(items) if type(items) is list else KEEP
 
 
-def _by_array_protocol(value: Any) -> Any:
+def _by_array_protocol(value: object) -> Any:
     found = _as_array(value)
     return _array(found) if type(found) is _ndarray and (found.ndim or found.dtype.kind != "O") else KEEP
 

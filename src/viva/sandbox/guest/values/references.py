@@ -27,7 +27,7 @@ class References:
         self.mentioned = False
         """Whether the current request names an object or holds a tensor; if not, its arguments are used unchanged."""
 
-    def keep(self, value: Any) -> Ref:
+    def keep(self, value: object) -> Ref:
         """Store an object, and return its reference."""
         self._last += 1
         self._objects[self._last] = value
@@ -44,12 +44,12 @@ class References:
         for number in numbers:
             self._objects.pop(number, None)
 
-    def mention(self, value: Any) -> Any:
+    def mention(self, value: object) -> Any:
         """Note a Ref or Tensor of a request, and return it; the decoder calls this."""
         self.mentioned = True
         return value
 
-    def arguments(self, value: Any) -> Any:
+    def arguments(self, value: object) -> Any:
         """Return what the examiner sent, with references replaced by the objects that they name."""
         return self._resolved(value) if self.mentioned else value
 
@@ -72,7 +72,7 @@ def _torch_tensor(sent: Tensor) -> Any:
     return torch.from_numpy(sent.array).to(getattr(torch, sent.dtype))
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """Return a short repr that is the same in every run; empty if it would take long or fails."""
     if isinstance(value, types.ModuleType) or _is_of_torch(value):
         return ""
@@ -82,7 +82,7 @@ def _short(value: Any) -> str:
         return ""
 
 
-def _is_of_torch(value: Any) -> bool:
+def _is_of_torch(value: object) -> bool:
     """Return whether it is a tensor or network, whose repr computes and prints."""
     torch = sys.modules.get("torch")
     kinds = (getattr(torch, "Tensor", None), getattr(sys.modules.get("torch.nn"), "Module", None))
