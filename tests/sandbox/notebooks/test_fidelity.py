@@ -60,7 +60,7 @@ SAME: Final[list[tuple[str, str]]] = [
     (r"\r\n", "\n"),
     # Who runs the cells stands in the traceback of a group of exceptions, and where a text was compiled by the cell.
     (r"File \S*/IPython/core/interactiveshell.py.*\n.*exec\(code_obj.*\n", "RUNNER\n"),
-    (r"File \S*/box-engine/shell.py.*\n.*raise error.with_traceback.*\n", "RUNNER\n"),
+    (r"File \S*/box-engine/notebook/ipython_shell.py.*\n.*raise error.with_traceback.*\n", "RUNNER\n"),
 ]
 """What is the same though it is written in another way."""
 
