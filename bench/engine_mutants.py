@@ -35,13 +35,15 @@ SEED: Final = 20261122
 SHARES: Final = {
     "compare": 60,
     "grading": 40,
-    "examine": 70,
+    "examiner": 40,
+    "pipeline": 15,
+    "replay": 15,
     "formats": 50,
     "records": 40,
-    "intake": 40,
+    "submissions": 40,
     "sandbox/guest/transport/wire.py": 20,
 }
-"""How many mutants of which packages of src/viva, as they were named when the sample was drawn."""
+"""How many mutants of which packages of src/viva."""
 FAMILIES: Final = re.compile(
     r"core/(ReplaceBinaryOperator|ReplaceComparisonOperator|ReplaceUnaryOperator|ReplaceTrue|ReplaceFalse|ReplaceAnd"
     r"|ReplaceOr|AddNot|NumberReplacer|ReplaceBreak|ReplaceContinue|ZeroIteration)"
@@ -109,8 +111,6 @@ def sample(engine: Path) -> list[Mutant]:
     found: list[Mutant] = []
     for package, share in SHARES.items():
         files = [engine / package] if package.endswith(".py") else sorted((engine / package).rglob("*.py"))
-        if package == "examine":
-            files = [f for f in files if "compare" not in f.parts]
         lengths = [len(f.read_text("utf-8").splitlines()) for f in files]
         counts = Counter(random_.choices(files, lengths, k=2 * share))
         pool: list[Mutant] = []
