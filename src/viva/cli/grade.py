@@ -29,7 +29,6 @@ from viva.cli.shared.options import (
     course_choice_options,
 )
 from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
-from viva.cli.shared.record_options import WhoAndWhy, reason_options
 from viva.config import Course
 from viva.model import Tier
 from viva.model.errors import UsageError
@@ -59,7 +58,6 @@ UNPACKED = ".class"
 @click.option("--as-student", is_flag=True, help="Show exactly what the student will see.")
 @class_options
 @records_use_options
-@reason_options
 @cluster_options
 def command(
     paths: tuple[Path, ...],
@@ -70,7 +68,6 @@ def command(
     as_student: bool,
     class_path: ClassPath,
     records_use: RecordsUse,
-    who: WhoAndWhy,
     elsewhere: Elsewhere,
 ) -> int:
     """Grade one or many submissions: modules, notebooks, folders, archives.
@@ -90,7 +87,7 @@ def command(
     where = Place.choose(course, listing, machine, elsewhere)
     if records_use.records_url and not tests.selects_all:
         raise UsageError("--records keeps whole scores: leave out --only and --visible-only.")
-    return Grading(course, secret, listing, output, tests, where).run(records_use, who, as_student=as_student)
+    return Grading(course, secret, listing, output, tests, where).run(records_use, as_student=as_student)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,7 @@ class Grading:
     tests: GradeOptions
     place: Place
 
-    def run(self, records_use: RecordsUse, who: WhoAndWhy, *, as_student: bool) -> int:
+    def run(self, records_use: RecordsUse, *, as_student: bool) -> int:
         """Grade, write and show; return the exit status."""
         from viva.pipeline.grading_run import GradingRun
         from viva.pipeline.open_records import folder_decisions, optional_records
@@ -162,7 +159,7 @@ class Grading:
                     self.course.root,
                     self.secret,
                     options,
-                    who.reason(),
+                    records_use.reason(),
                     gpu=self.place.has_gpu,
                     again=records_use.again,
                 )

@@ -7,6 +7,7 @@ import click
 
 from viva.cli.shared.option_groups import option_group
 from viva.cli.shared.options import gpu_option, tier_option, training_option
+from viva.cli.shared.record_options import BY, WHY, WhoAndWhy
 from viva.model.grade_request import GradeOptions
 
 
@@ -74,8 +75,8 @@ class_options = option_group(
 
 
 @dataclass(frozen=True, slots=True)
-class RecordsUse:
-    """`--records`, `--no-records` and `--again`: where scores are kept, and whether earlier ones count."""
+class RecordsUse(WhoAndWhy):
+    """`--records`, `--no-records` and `--again`, with `--by` and `--why`: what is kept, and what counts."""
 
     records_url: str | None
     no_records: bool
@@ -91,5 +92,7 @@ records_use_options = option_group(
     ),
     click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before."),
     click.option("--again", is_flag=True, help="Grade anew what was graded before, too."),
+    BY,
+    WHY,
 )  # fmt: skip
-"""Add `--records`, `--no-records` and `--again`, as the one argument `records_use`."""
+"""Add `--records`, `--no-records`, `--again`, `--by` and `--why`, as the one argument `records_use`."""

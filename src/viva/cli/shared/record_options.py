@@ -35,12 +35,9 @@ class WhoAndWhy:
         return Reason(self.by or login_name(), self.why)
 
 
-reason_options = option_group(
-    "who",
-    WhoAndWhy,
-    click.option("--by", default="", metavar="NAME", help="Who does this (default: your login name)."),
-    click.option("--why", default="", metavar="REASON", help="Why; kept beside the score."),
-)
+BY = click.option("--by", default="", metavar="NAME", help="Who does this (default: your login name).")
+WHY = click.option("--why", default="", metavar="REASON", help="Why; kept beside the score.")
+reason_options = option_group("who", WhoAndWhy, BY, WHY)
 """Add `--by NAME` and `--why REASON`, as the one argument `who`."""
 
 
