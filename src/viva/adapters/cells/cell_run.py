@@ -33,7 +33,7 @@ class Step:
     check: str = ""
     """The test that the box runs instead of a cell (otter_checks.py)."""
     again: bool = False
-    """Whether it runs here even if the notebook has already asked for it."""
+    """Whether to run it here even if the notebook has asked for it already."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class NotebookRun:
         self._cell_s, self._deadline = cell_s, deadline
         self.asked: list[Question] = []
         self._clean = False
-        """Whether nothing has run yet in the open box."""
+        """Whether the open box has run nothing yet."""
 
     def find(self) -> CellLoader:
         """Open a box with the submission in it, and return its loader, which knows the notebooks.

@@ -38,7 +38,7 @@ class ImportedAssignment:
     rubric: dict[str, Any] = field(default_factory=dict)
     """Questions that a person grades, in the form of rubric.yaml."""
     notes: list[str] = field(default_factory=list)
-    """What was not imported, a sentence each."""
+    """One sentence for each thing that was not imported."""
 
     def add_data(self, files: Mapping[str, bytes]) -> None:
         """Add files that are next to the submission.
