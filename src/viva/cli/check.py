@@ -42,6 +42,7 @@ def command(
     from viva.model.grade_request import GradeOptions, GradeRequest
     from viva.pipeline.process.examiner_process import ExaminerProcess
     from viva.pipeline.process.settings import BoxOptions
+    from viva.pipeline.results_writer import write_result
     from viva.submissions import open_submission
 
     path = path or Path()
@@ -59,7 +60,7 @@ def command(
             examiner.check_selection(options)
             score = examiner.grade(GradeRequest(version, options)).score
             if output is not None:
-                _write(output, score)
+                write_result(output, score)
             if last is None:
                 _print_all(examiner, score)
             else:
@@ -69,13 +70,6 @@ def command(
                 took_s = time.monotonic() - began
                 click.echo(f"{time.strftime('%H:%M:%S')}  {took_s:.1f} s. Waiting for the next save; Ctrl-C ends.")
     return 2 if last is not None and last.has_grader_error else 0
-
-
-def _write(output: Path, score: Score) -> None:
-    from viva.formats.atomic_write import write_atomically
-    from viva.formats.results_json import to_json
-
-    write_atomically(output, to_json(score))
 
 
 def _versions(path: Path, submission: Submission, watch: bool) -> Iterable[Submission]:

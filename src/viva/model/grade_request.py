@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from viva.model.plain import score_from_plain, score_to_plain, submission_from_plain, submission_to_plain
-from viva.model.score import Entry, Score
+from viva.model.score import Entry, Score, names_of
 from viva.model.submission import Submission
 
 
@@ -59,11 +59,6 @@ class GradeOptions:
     def identity(self) -> list[object]:
         """What two gradings must have in common for one score to stand for both."""
         return [None if self.only is None else list(self.only), self.visible_only, self.training]
-
-
-def names_of(test_id: str, number: str) -> set[str]:
-    """Return how a person may name a test: by its id, its function, or its number."""
-    return {test_id, test_id.split("::", 1)[-1], number}
 
 
 @final

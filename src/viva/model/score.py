@@ -11,6 +11,11 @@ from viva.model.status import Status
 VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
 
 
+def names_of(test_id: str, number: str) -> set[str]:
+    """Return how a person may name a test: by its id, its function, or its number."""
+    return {test_id, test_id.split("::", 1)[-1], number}
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One parametrized case of a test function; a plain function has one, with an empty label."""
@@ -48,6 +53,11 @@ class Entry:
     """The rubric question by which it is graded, for `needs_review`."""
     needs: tuple[str, ...] = ()
     """What this test needs and not every run offers: "training", "gpu". Without it the test is `deferred`."""
+
+    @property
+    def names(self) -> set[str]:
+        """Return how a person may name this test; see `names_of`."""
+        return names_of(self.test_id, self.number)
 
     @property
     def message(self) -> str:

@@ -208,7 +208,7 @@ def _decided(entry: Entry, by_hand: Override | None) -> Entry:
 
 
 def _entry_of(score: Score, test: str) -> Entry:
-    found = [e for e in score.entries if test in (e.test_id, e.number, e.test_id.split("::", 1)[-1])]
+    found = [e for e in score.entries if test in e.names]
     if len(found) != 1:
         there = ", ".join(e.test_id.split("::", 1)[-1] for e in (found or score.entries))
         what = "several tests" if found else "no test"

@@ -109,10 +109,9 @@ class Release:
         settings, summary = self.assignment.release, ReleaseSummary()
         by_hand = {test_of(case) for case in everything.looked_up} if not settings.answers else set()
         for entry in entries:
-            names = {entry.test_id, entry.test_id.partition("::")[2], entry.number}
             if entry.visibility != "visible":
                 summary.left_out[HIDDEN] += entry.points
-            elif not names.isdisjoint(settings.withhold):
+            elif not entry.names.isdisjoint(settings.withhold):
                 summary.left_out[WITHHELD] += entry.points
             elif entry.needs:
                 summary.left_out[TRAINING] += entry.points

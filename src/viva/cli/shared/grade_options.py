@@ -7,7 +7,7 @@ import click
 
 from viva.cli.shared.option_groups import option_group
 from viva.cli.shared.options import gpu_option, tier_option, training_option
-from viva.cli.shared.record_options import BY, WHY, WhoAndWhy
+from viva.cli.shared.record_options import BY, WHY, WhoAndWhy, records_option
 from viva.model.grade_request import GradeOptions
 
 
@@ -86,10 +86,7 @@ class RecordsUse(WhoAndWhy):
 records_use_options = option_group(
     "records_use",
     RecordsUse,
-    click.option(
-        "--records", "records_url", metavar="URL",
-        help="Where scores are kept (default: `records` of grader.yaml): sqlite:///FILE or postgresql://USER@HOST/NAME.",
-    ),
+    records_option,
     click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before."),
     click.option("--again", is_flag=True, help="Grade anew what was graded before, too."),
     BY,

@@ -83,9 +83,9 @@ class CourseChoice:
     course_dir: Path | None
     assignment: str | None
 
-    def open(self, *, released: bool = False) -> Course:
+    def open(self) -> Course:
         """Open the course of the command; see `open_course`."""
-        return open_course(self.course_dir, released=released)
+        return open_course(self.course_dir)
 
 
 course_choice_options = option_group("course_choice", CourseChoice, assignment_option, course_option)

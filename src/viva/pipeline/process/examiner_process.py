@@ -16,13 +16,11 @@ import viva.sandbox.guest.transport.loopback as loopback
 from viva.config import Assignment, Course
 from viva.model import Case, Entry, Score, Status, system
 from viva.model.errors import GraderError, UsageError
-from viva.model.gpu import Gpus
-from viva.model.grade_request import Graded, GradeOptions, GradeRequest, names_of
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.plain import entry_from_plain
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
 
-NO_GPUS: Final = Gpus()
 START_S: Final = 120.0
 GRACE_S: Final = 20.0
 """How long the examiner may be silent beyond the submission's own time before it is ended."""
@@ -129,7 +127,7 @@ class ExaminerProcess:
         """
         there = [e for e in self.tests if e.visibility == "visible" or not options.visible_only]
         for name in options.only or ():
-            if not any(name in names_of(e.test_id, e.number) for e in there):
+            if not any(name in e.names for e in there):
                 kind = "visible test" if options.visible_only else "test"
                 numbers = ", ".join(dict.fromkeys(e.number or e.test_id.split("::", 1)[-1] for e in there))
                 raise UsageError(
