@@ -20,6 +20,7 @@ PACKAGES = [
     "report",
     "release",
     "selfcheck",
+    "authoring",
     "verify",
     "pipeline",
     "records",
@@ -98,6 +99,18 @@ def test_imports_point_downwards() -> None:
                         assert imported in allowed, f"{imported} belongs to the box alone"
                         continue
                     assert PACKAGES.index(there) >= PACKAGES.index(here), f"{here} must not import {imported}"
+
+
+WRITES = re.compile(r"write_atomically|\.write_(text|bytes)\(|open\([^)]*[\"'][wax]|\bshutil\.(copy|move)")
+
+
+def test_commands_write_no_file_themselves() -> None:
+    """The packages that make a file's content write it."""
+    with Rows() as row:
+        for path in (ENGINE / "cli").rglob("*.py"):
+            with row(path.name):
+                assert not WRITES.search(path.read_text("utf-8"))
+    assert any(WRITES.search(path.read_text("utf-8")) for path in (ENGINE / "pipeline").glob("*.py"))
 
 
 def test_the_inside_of_the_box_needs_only_what_every_interpreter_has() -> None:

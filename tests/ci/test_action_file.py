@@ -85,10 +85,10 @@ def test_the_gitlab_template_reports_tests_whatever_the_marks() -> None:
 
 
 def test_the_guide_names_every_input_output_format_and_file() -> None:
-    from viva.cli.export import _ONE, _SEVERAL
+    from viva.formats.ci.export import OF_ONE, OF_SEVERAL
 
     quoted = set(re.findall(r"`([^`\n]+)`", GUIDE))
-    assert {*ACTION["inputs"], *ACTION["outputs"], *_ONE, *_SEVERAL} <= quoted
+    assert {*ACTION["inputs"], *ACTION["outputs"], *OF_ONE, *OF_SEVERAL} <= quoted
     for link in re.findall(r"\]\(((?!https)[^)#]+)\)", GUIDE):
         assert (ROOT / "docs" / link).exists(), link
 

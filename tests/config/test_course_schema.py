@@ -25,7 +25,7 @@ from viva.formats.results_json import json_schema
 from viva.model.errors import CourseError
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE = ROOT / "src" / "viva" / "cli" / "templates" / "course"
+TEMPLATE = ROOT / "src" / "viva" / "authoring" / "templates" / "course"
 GUIDES = {name: (ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("grades", "author-guide")}
 
 FULL = {

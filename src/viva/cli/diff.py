@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from viva.formats.atomic_write import write_atomically
 from viva.formats.decimal_points import show, signed
-from viva.formats.difference import Difference, by_change, difference, summary, to_csv
+from viva.formats.difference import Difference, by_change, difference, summary, write_csv
 from viva.formats.folders import results_below
 from viva.formats.results_json import Results, TestResult, load_results
 from viva.model.errors import UsageError
@@ -40,7 +39,7 @@ def command(before: Path, after: Path, verbose: bool, table: Path | None) -> int
         click.echo(line)
     click.echo(f"{len(differing)} of {len(pairs)} results differ.")
     if table is not None:
-        write_atomically(table, to_csv(differing))
+        write_csv(table, differing)
     return 1 if differing else 0
 
 

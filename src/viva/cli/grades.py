@@ -9,7 +9,6 @@ import click
 
 from viva.cli.shared.options import course_option, open_course
 from viva.cli.shared.record_options import records_option
-from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import line
 from viva.model.errors import UsageError
 
@@ -87,7 +86,7 @@ def command(
         filled = _new(wanted, grades, chosen, column)
     else:
         filled = _into(wanted, _read_grades_csv(into), grades, chosen, column, rescale)
-    write_atomically(output, filled.data)
+    filled.write(output)
     return _print_filled(filled, output)
 
 

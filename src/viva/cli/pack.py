@@ -1,24 +1,19 @@
 """`viva pack [PATH]`: check and write the archive to submit, and list what is in it."""
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from viva.cli.shared.options import assignment_option, choose_assignment, course_option, open_course
-from viva.model import File, Submission, Tier
+from viva.model import File, Submission
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from viva.config import Assignment, Course
     from viva.model import Score
     from viva.selfcheck.packing.choosing import ChosenFiles
 
-MOST_MIB: Final = 64
-"""The largest submission that grading accepts."""
 _NAMED: Final = 12
 
 
@@ -35,9 +30,9 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     In it are the files that the assignment names, the modules that they import, answers.yaml, results in formats that
     are graded, and files that the program names. The same files always give the same bytes.
     """
-    from viva.formats.atomic_write import write_atomically
     from viva.selfcheck.packing.findings import after_running, before_running
-    from viva.selfcheck.packing.pack_archive import archive
+    from viva.selfcheck.packing.pack_archive import archive, write_archive
+    from viva.selfcheck.packing.packed_submission import gather, try_archive
 
     if output is not None and output.suffix.lower() != ".zip":
         raise UsageError(f"-o {output}: the archive is a zip file; give a name that ends with .zip.")
@@ -45,14 +40,14 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     chosen_by_hand = course.assignment(assignment) if assignment else None
     path = path or Path()
     if (target := chosen_by_hand) is None:  # recognised by every file that may belong to the submission
-        target = choose_assignment(course, None, Submission(str(path), _gather(path, None)[1], ""))
-    chosen, files = _gather(path, target)
+        target = choose_assignment(course, None, Submission(str(path), gather(path, None)[1], ""))
+    chosen, files = gather(path, target)
     data = archive(files)
     output = output or Path(f"{target.name}.zip")
     findings = before_running(files, target)
-    score = _tried(data, output.name, course, target)
+    score = try_archive(data, output.name, course, target)
     findings += after_running(score)
-    write_atomically(output, data)
+    write_archive(output, data)
     _print_listing(chosen, files, findings)
     click.echo(f"{_points(score)} in the public tests of “{target.title}”; `viva check` shows each.")
     digest = hashlib.sha256(data).hexdigest()[:16]
@@ -60,61 +55,6 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
         f"written: {output} ({len(files)} file{'' if len(files) == 1 else 's'}, {_size(len(data))}, sha256 {digest}…)"
     )
     return 2 if score.has_grader_error else 0
-
-
-def _gather(path: Path, assignment: "Assignment | None") -> "tuple[ChosenFiles, tuple[File, ...]]":
-    """Return the files of the folder to submit; without an assignment, those that any assignment might ask for.
-
-    Raises:
-        UsageError: there is nothing to submit, or a file cannot be read.
-    """
-    from viva.config import SubmissionFiles
-    from viva.selfcheck.packing.choosing import ExpectedFiles, choose, expected_files
-    from viva.selfcheck.packing.pack_archive import Folder
-    from viva.selfcheck.packing.pack_listing import listing
-    from viva.submissions.content_checks import problem
-    from viva.submissions.file_names import safe
-    from viva.submissions.open_submission import no_such_path
-
-    if not path.exists():
-        raise UsageError(no_such_path(path))
-    folder, only = (path, "") if path.is_dir() else (path.parent, path.name)
-    reader = Folder(folder, MOST_MIB << 20)
-    chosen = choose(
-        listing(folder),
-        expected_files(assignment) if assignment else ExpectedFiles(SubmissionFiles()),
-        reader.read,
-        only,
-    )
-    if not chosen.mains:
-        raise UsageError(f"{path}: there is no notebook and no Python file to hand in.")
-    files = tuple(File(safe(name), reader.read(name)) for name in chosen.paths)
-    if why := problem(files, is_folder=True, shown=str(path)):
-        raise UsageError(f"Not packed, because it could not be graded: {why}")
-    return chosen, files
-
-
-def _tried(data: bytes, name: str, course: "Course", assignment: "Assignment") -> "Score":
-    """Run the public tests on the archive itself, opened as grading opens it, and return the score.
-
-    Raises:
-        UsageError: it cannot be graded.
-    """
-    from viva.model.grade_request import GradeOptions, GradeRequest
-    from viva.pipeline.process.examiner_process import ExaminerProcess
-    from viva.pipeline.process.settings import BoxOptions
-    from viva.submissions import open_submission
-
-    with tempfile.TemporaryDirectory(prefix="viva-pack-") as folder:
-        packed = Path(folder).resolve() / name
-        packed.write_bytes(data)
-        submission = open_submission(packed, name)
-    if submission.problem:
-        raise UsageError(f"Not packed, because it could not be graded: {submission.problem}")
-    options = GradeOptions(visible_only=True, training=False)
-    secret = course.secret_or_public(os.environ)
-    with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, ready=1, notebooks=True)) as examiner:
-        return examiner.grade(GradeRequest(submission, options)).score
 
 
 def _print_listing(chosen: "ChosenFiles", files: tuple[File, ...], findings: list[str]) -> None:

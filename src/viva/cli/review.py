@@ -13,7 +13,6 @@ import click
 
 from viva.cli.shared.options import assignment_option, course_option, open_course
 from viva.cli.shared.record_options import login_name, records_option
-from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import line
 from viva.formats.folders import results_below
 from viva.model.errors import UsageError
@@ -155,7 +154,7 @@ def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, m
 
     queue.wait()
     if export is not None:
-        write_atomically(export, round_csv.export_csv(queue, round))
+        round_csv.write_csv(queue, round, export)
         return f"written: {export}"
     assert table is not None  # one of the two options was given
     with table.open("rb") as file:

@@ -8,7 +8,6 @@ import click
 from viva.cli.shared.options import course_option, open_course
 from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
 from viva.formats import escaping
-from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 from viva.pipeline.open_records import open_records
 
@@ -27,10 +26,10 @@ def command() -> None:
 def export(student: str, output: Path, without_hidden: bool, course_dir: Path | None, records_url: str | None) -> int:
     """Write everything that the records hold about STUDENT (an id, an email, a name) as JSON, and nothing of others."""
     with open_records(open_course(course_dir), records_url) as records:
-        from viva.records.student_export import account_of, to_json
+        from viva.records.student_export import account_of, write_account
 
         account = account_of(records, student, hidden=not without_hidden)
-    write_atomically(output, to_json(account))
+    write_account(output, account)
     number = len(account["attempts"])
     click.echo(f"written: {output}, {number} {'submission' if number == 1 else 'submissions'}")
     if not without_hidden:

@@ -129,7 +129,6 @@ def _tests(count: int) -> str:
 
 def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, workers: int, output: Path | None) -> int:
     """Grade every mutant of an assignment; print and write the outcomes; return the exit status."""
-    from viva.formats.atomic_write import write_atomically
     from viva.verify.mutants import general_mistakes, mutant_report
     from viva.verify.mutants.mutant_trial import try_all
 
@@ -155,6 +154,6 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
     )
     if output is not None:
         path = output / f"{assignment.name}.json"
-        write_atomically(path, mutant_report.to_json(found))
+        mutant_report.write(path, found)
         click.echo(f"written: {path}")
     return 1 if found["survived"] or stale else 0

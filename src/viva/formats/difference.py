@@ -5,9 +5,11 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
 from viva.formats import escaping
+from viva.formats.atomic_write import write_atomically
 from viva.formats.decimal_points import in_decimals, signed
 from viva.formats.results_json import Results, TestResult
 
@@ -83,6 +85,15 @@ def to_csv(differences: Iterable[Difference]) -> bytes:
         for row in [_total_row(each), *(_row(each.name, change) for change in each.tests)]:
             writer.writerow([escaping.csv_cell(cell) for cell in row])
     return out.getvalue().encode("utf-8")
+
+
+def write_csv(path: Path, differences: Iterable[Difference]) -> None:
+    """Write that table to a file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_atomically(path, to_csv(differences))
 
 
 def _row(name: str, change: Change) -> list[str]:

@@ -5,10 +5,12 @@ import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, select
 
+from viva.formats.atomic_write import write_atomically
 from viva.gradebook.pseudonyms import Anonymiser
 from viva.model import Attempt, Case, Entry, Score, Student
 from viva.model.hand_grading import APPEAL, Review
@@ -181,6 +183,15 @@ def _without(others: Anonymiser, plain: object) -> Any:
     if isinstance(plain, list | tuple):
         return [_without(others, value) for value in plain]
     return plain
+
+
+def write_account(path: Path, account: Mapping[str, Any]) -> None:
+    """Write the file to hand over.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_atomically(path, to_json(account))
 
 
 def to_json(account: Mapping[str, Any]) -> bytes:

@@ -1,7 +1,9 @@
 """The grades of one round as a CSV table: exported, and imported again as a whole or not at all."""
 
 import uuid
+from pathlib import Path
 
+from viva.formats.atomic_write import write_atomically
 from viva.records.store import Reason
 from viva.review.decision_log import place_of
 from viva.review.grades_csv import Latest, read_marks, to_csv
@@ -12,6 +14,15 @@ from viva.review.queue import ReviewQueue
 def export_csv(queue: ReviewQueue, round_: int) -> bytes:
     """Return every answer of the class with its grade in a round, as CSV."""
     return to_csv(queue.all_answers(), _latest(queue, round_))
+
+
+def write_csv(queue: ReviewQueue, round_: int, path: Path) -> None:
+    """Write that table to a file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_atomically(path, export_csv(queue, round_))
 
 
 def import_csv(queue: ReviewQueue, marker: Marker, data: bytes) -> int:

@@ -4,8 +4,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
+from viva.formats.atomic_write import write_atomically
 from viva.formats.decimal_points import in_decimals, show
 from viva.formats.lms.lossless_csv import LosslessCsv
 from viva.formats.lms.returned_grade import ReturnedGrade
@@ -67,6 +69,14 @@ class Filled:
     """A sentence for each grade that is not returned: open, missing, or excused where there is no word for it."""
     untouched: int = 0
     """Rows of students that are unchanged."""
+
+    def write(self, path: Path) -> None:
+        """Write the file.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        write_atomically(path, self.data)
 
 
 def fill(layout: Layout, grades: Sequence[ReturnedGrade], *, rescale: bool = False) -> Filled:

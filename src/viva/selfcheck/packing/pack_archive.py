@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from viva.formats.atomic_write import write_atomically
 from viva.model import File
 from viva.model.errors import UsageError
 from viva.submissions.opening_by_descriptor import Folder as OpenFolder
@@ -26,6 +27,15 @@ def archive(files: Sequence[File]) -> bytes:
             entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, _MODE, _UNIX
             packed.writestr(entry, file.data)
     return data.getvalue()
+
+
+def write_archive(path: Path, data: bytes) -> None:
+    """Write the archive to a file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_atomically(path, data)
 
 
 class Folder:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from viva.config import Assignment, Course
+from viva.formats.atomic_write import write_atomically
 from viva.verify.mutants import general_mistakes
 from viva.verify.mutants.make_mutants import OPERATORS
 from viva.verify.mutants.mutant_trial import Verdict
@@ -78,9 +79,13 @@ def survivor(assignment: Assignment, verdict: Verdict) -> Iterator[str]:
     yield from (f"    {line}" for line in mutant.diff.splitlines()[2:])
 
 
-def to_json(found: dict[str, Any]) -> bytes:
-    """Return the text of a stored report."""
-    return (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode()
+def write(path: Path, found: dict[str, Any]) -> None:
+    """Store a report.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_atomically(path, (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def _by(verdicts: Sequence[Verdict], what: str) -> dict[str, dict[str, int]]:

@@ -1,0 +1,1 @@
+"""New courses and new tests, written from templates."""
