@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from viva.compare.normalize import plain
 from viva.compare.show import show
 from viva.proxies.proxies import Handle, Remote
 
-Hints = Mapping[str, Any]
+Hints = Mapping[str, object]
 
 
 def agree(

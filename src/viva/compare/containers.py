@@ -1,5 +1,6 @@
 """Walks through the expected value: which comparison each part gets, and where it is in the answer."""
 
+from collections.abc import Iterable, Sized
 from typing import Any, Final
 
 from viva.compare import masks
@@ -101,7 +102,7 @@ def _holds_single_elements(actual: object, given: Array, wanted: Array) -> bool:
     return wanted.ndim == 1 and given.ndim > 1 and given.size == wanted.size and not _is_array(actual)
 
 
-def _same_flat(actual: Any, expected: Any) -> bool:
+def _same_flat(actual: Iterable[object], expected: Iterable[object]) -> bool:
     """Return True early for equal flat lists of exact items, which most answers are; others get the full comparison."""
     if _is_array(expected) or _is_array(actual):
         return False
@@ -110,7 +111,7 @@ def _same_flat(actual: Any, expected: Any) -> bool:
     return list(actual) == list(expected)
 
 
-def _other_length(actual: Any, expected: Any) -> Difference:
+def _other_length(actual: Sized, expected: Sized) -> Difference:
     if not len(actual):
         return Difference(f"is empty; expected {describe(expected)}.", "", actual, expected)
     wanted = as_array(expected)
@@ -124,7 +125,7 @@ def _other_length(actual: Any, expected: Any) -> Difference:
 
 def _compare_dicts(
     actual: object,
-    expected: dict[Any, Any],
+    expected: dict[object, object],
     context: Context,
     convention: masks.Convention | None,
     depth: int,
@@ -142,17 +143,17 @@ def _compare_dicts(
             return Difference(f"has no item {show(key)}.{other}", "", actual, expected)
     if extra:
         return Difference(f"has {_keys(extra)}, which is not expected.", "", actual, expected)
-    for key, other in expected.items():
-        if (found := compare(actual[key], other, context, convention, depth + 1)) is not None:
+    for key, wanted in expected.items():
+        if (found := compare(actual[key], wanted, context, convention, depth + 1)) is not None:
             return found.below(f"[{show(key)}]")
     return None
 
 
-def _counted(value: dict[Any, Any]) -> dict[Any, Any]:
+def _counted(value: dict[object, object]) -> dict[object, object]:
     return {k: v for k, v in value.items() if not (type(v) is int and v == 0)}
 
 
-def _keys(keys: list[Any]) -> str:
+def _keys(keys: list[object]) -> str:
     shown = ", ".join(show(k, 30) for k in keys[:3]) + (", …" if len(keys) > 3 else "")
     return f"the item {shown}" if len(keys) == 1 else f"{len(keys)} items ({shown})"
 
@@ -175,17 +176,17 @@ def _compare_sets(actual: Any, expected: Any, context: Context) -> Difference | 
     return Difference(f"{' and '.join(parts)}.", "", actual, expected)
 
 
-def _some(items: list[Any]) -> str:
+def _some(items: list[object]) -> str:
     return show(items[0]) + (f" (and {len(items) - 1} more)" if items[1:] else "")
 
 
-def _is_much_longer(actual: Any, expected: Any) -> bool:
+def _is_much_longer(actual: Sized, expected: Sized) -> bool:
     """Return whether reading every item of the answer could cost more than the author foresaw."""
     return len(actual) > 4 * len(expected) + 1000
 
 
-def _repeated(items: list[Any]) -> Any:
-    seen: set[Any] = set()
+def _repeated(items: list[object]) -> object:
+    seen: set[object] = set()
     for item in items:
         try:
             if item in seen:

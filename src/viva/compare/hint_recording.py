@@ -6,19 +6,19 @@ Within a case, comparisons come in the same order for every submission, and the 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Protocol
 
 
 class HintRecording(Protocol):
     """Maps the author's hints to those that are tried."""
 
-    def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    def of_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return the hints of the next comparison of one answer: values, or functions of no arguments."""
         ...
 
     def of_function(
-        self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
-    ) -> Mapping[str, Callable[..., Any]] | None:
+        self, hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
+    ) -> Mapping[str, Callable[..., object]] | None:
         """Return the hints of the next comparison of two functions: functions of the same arguments."""
         ...
 
@@ -36,15 +36,15 @@ def using_hint_recording(hint_recording: HintRecording | None) -> Iterator[None]
         _hint_recording.reset(before)
 
 
-def hints_of_answer(hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def hints_of_answer(hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
     """Return the hints to try for one answer; called once in each comparison, whether it has hints or not."""
     hint_recording = _hint_recording.get()
     return hints if hint_recording is None else hint_recording.of_answer(hints)
 
 
 def hints_of_function(
-    hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
-) -> Mapping[str, Callable[..., Any]] | None:
+    hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
+) -> Mapping[str, Callable[..., object]] | None:
     """Return the hints to try for two functions that are compared on some examples."""
     hint_recording = _hint_recording.get()
     return hints if hint_recording is None else hint_recording.of_function(hints, examples)

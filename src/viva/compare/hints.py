@@ -1,7 +1,7 @@
 """Common mistakes that the author has named, and which of them an answer equals."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from viva.model.errors import BoxError, GraderError
 
@@ -15,7 +15,7 @@ def mistakes_sentence(named: list[str]) -> str:
     return f" It equals a known mistake: {words}{'' if words.endswith(('.', '?', '!')) else '.'}"
 
 
-def matching_hints(hints: Mapping[str, Any] | None, agrees: Callable[[Any], bool]) -> tuple[list[str], list[str]]:
+def matching_hints(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> tuple[list[str], list[str]]:
     """Return the names of the mistakes that the answer equals, and notes to the author about hints that failed.
 
     Args:

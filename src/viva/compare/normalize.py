@@ -37,12 +37,11 @@ class Opaque:
     type_name: str
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Return the value itself in plain form; its items become plain when they are compared."""
-    kind = type(value)
-    if kind in _PLAIN:
+    if type(value) in _PLAIN:
         return value
-    if kind is np.ndarray:
+    if type(value) is np.ndarray:
         return _plain_array(value)
     if isinstance(value, np.generic):
         return _plain_scalar(value)
@@ -70,7 +69,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, _NUMBERS)
 
 
-def one_number(value: object) -> Any:
+def one_number(value: object) -> object:
     """Return the number of a one-element array (`torch.tensor([0.5])`, `keepdim=True`); other values as they are."""
     return plain(value.reshape(())[()]) if isinstance(value, np.ndarray) and value.size == 1 else value
 
@@ -94,7 +93,7 @@ def _only_numbers(value: Sequence[Any], depth: int) -> bool:
     return True
 
 
-def _plain_array(value: Array) -> Any:
+def _plain_array(value: Array) -> object:
     kind = value.dtype.kind
     if kind in "biufc":
         return plain(value[()]) if value.ndim == 0 else value
@@ -103,13 +102,13 @@ def _plain_array(value: Array) -> Any:
     return value.astype(str).tolist() if kind in "mM" else value.tolist()
 
 
-def _plain_scalar(value: np.generic) -> Any:
+def _plain_scalar(value: np.generic) -> object:
     if isinstance(value, _EXACT_IN_PYTHON):
         return value.item()
     return str(value) if value.dtype.kind in "mM" else value
 
 
-def _plain_object(value: Any) -> Any:
+def _plain_object(value: Any) -> object:
     # The class is inspected, never the object: reading an attribute of a handle would ask the box.
     if type(value) is Ref or hasattr(type(value), "type_name"):
         name = str(value.type_name)[:80]  # the student's process says so
@@ -128,7 +127,7 @@ def _plain_object(value: Any) -> Any:
     return _plain_collection(value)
 
 
-def _plain_collection(value: object) -> Any:
+def _plain_collection(value: object) -> object:
     if isinstance(value, tuple):
         return tuple(value)
     if isinstance(value, KeysView | ValuesView | ItemsView):
@@ -144,7 +143,7 @@ def _plain_collection(value: object) -> Any:
     return _plain_tensor(value)
 
 
-def _plain_tensor(value: Any) -> Any:
+def _plain_tensor(value: Any) -> object:
     kind = type(value)
     if kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "detach"):
         tensor = value.detach().cpu()

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from viva.compare.normalize import Opaque
+from viva.compare.normalize import Array, Opaque
 from viva.sandbox.guest.transport.value_types import number as number  # the examiner's other modules find it here
 from viva.sandbox.guest.transport.value_types import type_of
 
@@ -84,7 +84,7 @@ def _text(value: object, cap: int, depth: int) -> str:
     return f"<{type(value).__name__}>"
 
 
-def _as_python(value: object) -> Any:
+def _as_python(value: object) -> object:
     """Return a numpy scalar as the Python number that is shown for it, and any other value as it is."""
     for kind, python in _NUMPY_NUMBERS:
         if isinstance(value, kind):
@@ -92,7 +92,7 @@ def _as_python(value: object) -> Any:
     return value
 
 
-def _array(value: np.ndarray[Any, Any], cap: int, depth: int) -> str:
+def _array(value: Array, cap: int, depth: int) -> str:
     if value.size > cap or depth > 4:
         return f"an array of shape {value.shape}" if depth == 0 else "…"
     return _text(value.tolist(), cap, depth)

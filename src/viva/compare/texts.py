@@ -1,6 +1,6 @@
 """Compares one text with another."""
 
-from typing import Any, Final
+from typing import Final
 
 from viva.compare.context import Context
 from viva.compare.disagreement import Difference
@@ -11,8 +11,10 @@ _AROUND: Final = 12
 _SHORT: Final = 40
 _MUCH_LONGER: Final = 10
 
+Text = str | bytes
 
-def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Difference | None:
+
+def compare_texts(actual: object, expected: Text, context: Context) -> Difference | None:
     """Return the difference, or None if the texts are the same; a number never equals a text."""
     if not isinstance(actual, type(expected)):
         return of_another_kind(actual, expected)
@@ -28,12 +30,12 @@ def compare_texts(actual: Any, expected: str | bytes, context: Context) -> Diffe
     return Difference(text, "", actual, expected)
 
 
-def _words(actual: Any, expected: Any) -> Any:
+def _words(actual: Text, expected: Text) -> list[str] | list[bytes] | None:
     """Return the answer's words; None for a text so much longer that white space cannot be the reason."""
     return actual.split() if len(actual) <= _MUCH_LONGER * len(expected) + 10_000 else None
 
 
-def _near_miss(actual: Any, expected: Any) -> str:
+def _near_miss(actual: Text, expected: Text) -> str:
     if len(actual) > _MUCH_LONGER * len(expected) + 1000:
         return ""
     if actual.split() == expected.split():
@@ -43,7 +45,7 @@ def _near_miss(actual: Any, expected: Any) -> str:
     return ""
 
 
-def _first_difference(actual: Any, expected: Any) -> int:
+def _first_difference(actual: Text, expected: Text) -> int:
     shorter = min(len(actual), len(expected))
     for at in range(shorter):
         if actual[at] != expected[at]:

@@ -1,6 +1,6 @@
 """Compares without regard to order: pairs every expected item with one of the answer's."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,10 +16,12 @@ from viva.model.errors import GraderError
 PAIRS_CAP: Final = 200
 """Items that are compared each with each; numbers and texts have no such limit."""
 
-Compare = Callable[[Any, Any, Context], Difference | None]
+Compare = Callable[[object, object, Context], Difference | None]
 
 
-def compare_unordered(actual: Any, expected: Any, context: Context, compare: Compare) -> Difference | None:
+def compare_unordered(
+    actual: Collection[object], expected: Collection[object], context: Context, compare: Compare
+) -> Difference | None:
     """Return the difference, or None if some reordering of the answer's items agrees with the expected ones."""
     inner = replace(context, order=False)
     if len(actual) != len(expected):
@@ -51,8 +53,8 @@ def _compare_sorted(
 
 
 def unmatched(
-    actual: list[Any], expected: list[Any], context: Context, compare: Compare
-) -> tuple[list[Any], list[Any]]:
+    actual: list[object], expected: list[object], context: Context, compare: Compare
+) -> tuple[list[object], list[object]]:
     """Return the missing items and the extra ones; inexact numbers are paired with tolerance.
 
     Raises:
@@ -88,10 +90,10 @@ def _pair_sorted(missing: list[Any], extra: list[Any], context: Context) -> tupl
     return [missing[at] for at in wrong], [extra[at] for at in wrong]
 
 
-def _exactly_unmatched(actual: list[Any], expected: list[Any]) -> tuple[list[Any], list[Any]]:
+def _exactly_unmatched(actual: list[object], expected: list[object]) -> tuple[list[object], list[object]]:
     """Remove the pairs that are exactly equal."""
-    positions: dict[Any, list[int]] = {}
-    extra: dict[int, Any] = dict(enumerate(plain(v) for v in actual))
+    positions: dict[object, list[int]] = {}
+    extra: dict[int, object] = dict(enumerate(plain(v) for v in actual))
     for position, item in extra.items():
         if _is_hashable(item):
             positions.setdefault(item, []).append(position)
@@ -117,5 +119,5 @@ def _is_hashable(value: object) -> bool:
     return type(value) in PLAIN_SCALARS or isinstance(value, frozenset)
 
 
-def _all_hashable(values: Iterable[Any]) -> bool:
+def _all_hashable(values: Iterable[object]) -> bool:
     return all(_is_hashable(v) for v in values)

@@ -85,9 +85,10 @@ def read_choice(value: object, like: frozenset[str]) -> frozenset[str]:
         )
     if isinstance(value, list | tuple | set | frozenset | np.ndarray):
         parts = [plain(part) for part in list(value)[:50]]
-        if not parts or not all(isinstance(part, str) for part in parts):
+        texts = [part for part in parts if isinstance(part, str)]
+        if not parts or len(texts) < len(parts):
             raise Unreadable(_how(like))
-        return frozenset().union(*(_options(part, like) for part in parts))
+        return frozenset().union(*(_options(text, like) for text in texts))
     if not isinstance(value, str):
         raise Unreadable(_how(like))
     return _options(value, like)

@@ -58,7 +58,7 @@ def agree_formula(
         Disagreement: another formula, with a point at which the values differ, or none that can be read.
         ValueError: a formula or range of the author's is wrong.
     """
-    hints = hints_of_answer(hints)
+    tried = hints_of_answer(hints)
     ranges = _ranges(variables)
     right = [_Formula.of_author(text, ranges) for text in (expected, *accept)]
     try:
@@ -71,7 +71,7 @@ def agree_formula(
     if lower_terms and any(right[0].is_order and right[0].is_within(reading, lower_terms) for reading in readings):
         return
     named, notes = matching_hints(
-        hints, lambda text: any(_Formula.of_author(text, ranges).differs_at(reading) is None for reading in readings)
+        tried, lambda text: any(_Formula.of_author(text, ranges).differs_at(reading) is None for reading in readings)
     )
     raise _wrong(name, actual, right[0], readings[0], named, notes)
 
@@ -87,7 +87,7 @@ class _Formula:
     is_order: bool
 
     @classmethod
-    def of_author(cls, text: str, ranges: Mapping[str, tuple[float, float]]) -> "_Formula":
+    def of_author(cls, text: object, ranges: Mapping[str, tuple[float, float]]) -> "_Formula":
         """Read the formula and find points.
 
         Raises:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from viva.compare.answers.characters import plain_signs
 from viva.compare.answers.number_text import nearly, read_number, shortest
@@ -25,8 +25,8 @@ def agree_number(
     *,
     atol: float | None = None,
     rtol: float | None = None,
-    accept: Sequence[Any] = (),
-    hints: Mapping[str, Any] | None = None,
+    accept: Sequence[object] = (),
+    hints: Mapping[str, object] | None = None,
     name: str = "your answer",
 ) -> None:
     """Pass if the number that the student wrote is the expected one. The message never says what is expected.

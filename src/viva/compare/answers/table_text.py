@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -68,14 +68,15 @@ def read_table(value: object) -> Table:
     if not isinstance(value, list | tuple):
         raise Unreadable("write its rows below each other, or as a list of rows")
     rows = [plain(row) for row in value[: CELLS + 1]]
-    if rows and all(isinstance(row, str) for row in rows):
-        return _labelled(_lines("\n".join(row[:_LENGTH] for row in rows[:1000])))
+    texts = [row for row in rows if isinstance(row, str)]
+    if rows and len(texts) == len(rows):
+        return _labelled(_lines("\n".join(text[:_LENGTH] for text in texts[:1000])))
     if any(isinstance(row, dict) for row in rows):
         return _from_dict({str(i): row for i, row in enumerate(rows)}, labelled=False)
     return _labelled([_row(row) for row in rows])
 
 
-def _from_dict(value: dict[Any, Any], *, labelled: bool = True) -> Table:
+def _from_dict(value: dict[object, object], *, labelled: bool = True) -> Table:
     """Read a dict from row label to row, the row being a list or a dict from column label to cell."""
     rows: list[list[str]] = []
     columns: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
 from viva.model.errors import BoxError, GraderError
@@ -29,8 +29,8 @@ _SETS_CACHED: Final = 128
 class Example:
     """The arguments of one call, and the expected answer."""
 
-    arguments: tuple[Any, ...]
-    expected: Any
+    arguments: tuple[object, ...]
+    expected: object
 
 
 @final
@@ -39,12 +39,14 @@ class _Question:
     """What identifies a set of examples, and what it takes to make them."""
 
     identity: Hashable
-    strategies: Sequence[Any] = field(compare=False)
-    key: Callable[..., Any] = field(compare=False)
+    strategies: Sequence["SearchStrategy[object]"] = field(compare=False)
+    key: Callable[..., object] = field(compare=False)
     count: int = field(compare=False)
 
 
-def examples_for(strategies: Sequence[Any], key: Callable[..., Any], count: int) -> tuple[Example, ...]:
+def examples_for(
+    strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int
+) -> tuple[Example, ...]:
     """Return at most `count` different examples with the key's answers.
 
     Raises:
@@ -57,7 +59,7 @@ def examples_for(strategies: Sequence[Any], key: Callable[..., Any], count: int)
     return _cached_examples(_Question(identity, strategies, key, count))
 
 
-def ask_key(key: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def ask_key(key: Callable[..., object], arguments: tuple[object, ...]) -> object:
     """Return the key's answer; an exception of the key is the author's fault.
 
     Raises:
@@ -120,24 +122,26 @@ def _cached_examples(question: _Question) -> tuple[Example, ...]:
     return _examples(question.strategies, question.key, question.count)
 
 
-def _examples(strategies: Sequence["SearchStrategy[Any]"], key: Callable[..., Any], count: int) -> tuple[Example, ...]:
+def _examples(
+    strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int
+) -> tuple[Example, ...]:
     drawn = _draw(strategies, count)
     if not drawn:
         raise GraderError("agree_on: the strategies give no example; are their conditions impossible to meet?")
     return tuple(Example(arguments, ask_key(key, copy.deepcopy(arguments))) for arguments in drawn)
 
 
-def _draw(strategies: Sequence["SearchStrategy[Any]"], count: int) -> list[tuple[Any, ...]]:
+def _draw(strategies: Sequence["SearchStrategy[object]"], count: int) -> list[tuple[object, ...]]:
     from hypothesis import given, seed
     from hypothesis.errors import HypothesisException
     from hypothesis.strategies import tuples
 
-    drawn: list[tuple[Any, ...]] = []
+    drawn: list[tuple[object, ...]] = []
 
     @quiet_settings(count, shrink=False)
     @seed(SEED)
     @given(tuples(*strategies))
-    def collect(arguments: tuple[Any, ...]) -> None:
+    def collect(arguments: tuple[object, ...]) -> None:
         drawn.append(arguments)
 
     try:

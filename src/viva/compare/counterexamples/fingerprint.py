@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from viva.compare.normalize import Array
 from viva.sandbox.guest.transport.value_types import VALUE_TYPES, itself
 
 _VALUES: Final = {
@@ -88,7 +89,7 @@ class _Walk:
             return type(value).__module__, value.name
         return self._code(value)
 
-    def _array(self, value: np.ndarray[Any, Any]) -> Hashable:
+    def _array(self, value: Array) -> Hashable:
         if value.dtype.hasobject or value.nbytes > _ARRAY_BYTES:
             raise Unrecognised("ndarray")
         return value.dtype.str, value.shape, value.tobytes()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from viva.compare.agree import difference, disagreement
 from viva.compare.context import Context
@@ -28,6 +28,9 @@ from viva.compare.show import as_written, show, show_two
 from viva.model.errors import GraderError, StudentRaised
 from viva.proxies.proxies import Caller
 
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
 SEARCH_CALLS: Final = 400
 """Calls of the student's function that shrinking may cost."""
 SEARCH_S: Final = 3.0
@@ -39,11 +42,11 @@ _RAISED: Final = 300
 
 
 def agree_on(
-    student: Callable[..., Any],
-    key: Callable[..., Any],
-    *strategies: object,
+    student: Callable[..., object],
+    key: Callable[..., object],
+    *strategies: "SearchStrategy[object]",
     examples: int = 50,
-    hints: Mapping[str, Callable[..., Any]] | None = None,
+    hints: Mapping[str, Callable[..., object]] | None = None,
     rtol: float | None = None,
     atol: float | None = None,
     up_to: str | Collection[str] = (),
@@ -92,7 +95,7 @@ class CounterExample:
     """One example on which the two functions disagree."""
 
     example: Example
-    answer: Any
+    answer: object
     raised: StudentRaised | None
     found: Difference | None
 
@@ -105,7 +108,7 @@ class CounterExample:
 class _StudentFunction:
     """Calls the student's function and compares; counts the calls."""
 
-    def __init__(self, student: Callable[..., Any], context: Context) -> None:
+    def __init__(self, student: Callable[..., object], context: Context) -> None:
         self._student = student
         self._copies = not isinstance(student, Caller)
         self._context = context
@@ -162,7 +165,7 @@ class _Evidence:
             else:
                 self.wrong.append(counter)
 
-    def shows(self, mistake: Callable[..., Any]) -> bool:
+    def shows(self, mistake: Callable[..., object]) -> bool:
         """Return whether the student's function does on every example what the mistake does."""
         answers = [(c.example, c.answer) for c in self.wrong if c.raised is None]
         agrees = all(
@@ -170,21 +173,21 @@ class _Evidence:
         )
         return agrees and all(self._agrees_where_right(mistake, example) for example in self.right)
 
-    def _agrees_where_right(self, mistake: Callable[..., Any], example: Example) -> bool:
+    def _agrees_where_right(self, mistake: Callable[..., object], example: Example) -> bool:
         try:
             return self._student_function.agrees(example.expected, _mistaken_answer(mistake, example))
         except ArithmeticError:  # the author's version of a mistake need not work everywhere
             return True
 
 
-def _mistaken_answer(mistake: Callable[..., Any], example: Example) -> Any:
+def _mistaken_answer(mistake: Callable[..., object], example: Example) -> object:
     return mistake(*copy.deepcopy(example.arguments))
 
 
 def _search(
     student_function: _StudentFunction,
-    key: Callable[..., Any],
-    strategies: Sequence[Any],
+    key: Callable[..., object],
+    strategies: Sequence["SearchStrategy[object]"],
     examples: int,
     start: CounterExample,
 ) -> CounterExample:
@@ -201,7 +204,7 @@ def _search(
     @quiet_settings(examples, shrink=True)
     @seed(SEED)
     @given(tuples(*strategies))
-    def ask(arguments: tuple[Any, ...]) -> None:
+    def ask(arguments: tuple[object, ...]) -> None:
         nonlocal best, problem
         if student_function.calls >= calls_end or time.monotonic() > time_end:
             raise _Enough
@@ -239,7 +242,7 @@ def _sentence(
     student_function: _StudentFunction,
     smallest: CounterExample,
     evidence: _Evidence,
-    hints: Mapping[str, Callable[..., Any]] | None,
+    hints: Mapping[str, Callable[..., object]] | None,
 ) -> Disagreement:
     arguments = smallest.example.arguments
     call = f"{student_function.name}({', '.join(show(a) for a in arguments)})"
