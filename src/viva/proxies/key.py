@@ -46,7 +46,7 @@ class Key:
 class KeyFunction:
     """A function of the key, called with copies; it offers the same three ways to call as the student's."""
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    def __init__(self, function: Callable[..., object], name: str) -> None:
         self._function = function
         self.__name__ = name
 
@@ -72,7 +72,7 @@ class KeyFunction:
         return KeyFunction(value, f"{self.__name__}.{name}") if callable(value) else value
 
 
-def copied(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
     """Return copies of the arguments; numpy scalars become the plain scalars that the student's function gets.
 
     Raises:

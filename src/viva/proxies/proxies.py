@@ -96,7 +96,7 @@ class Caller:
             **options,
         )
 
-    def _target(self) -> dict[str, Any]:
+    def _target(self) -> dict[str, object]:
         raise NotImplementedError
 
     def _refuse(self, what: str) -> NoReturn:
@@ -179,7 +179,7 @@ class Remote(Caller):
             )
         return self._handle
 
-    def _target(self) -> dict[str, Any]:
+    def _target(self) -> dict[str, object]:
         return {"space": self._space, "name": self._name}
 
     def __repr__(self) -> str:
@@ -241,7 +241,7 @@ class Handle(Caller):
     def __exit__(self, *_exception: object) -> None:
         self._connection.ask("exit", subject=self._label, **self._target())
 
-    def _target(self) -> dict[str, Any]:
+    def _target(self) -> dict[str, object]:
         return {"ref": self._ref.id, "generation": self._generation}
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxDied, BoxError, BoxUnavailable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class NoBoxes:
     """A source without boxes, where every answer comes from a call log."""
 
-    def take(self, *_: object) -> Any:
+    def take(self, *_: object) -> NoReturn:
         """Refuse to return a box.
 
         Raises:
@@ -56,7 +56,7 @@ class BoxReplay:
         self._next[LOADING] = 0
         return _ReplayedBox(self, self._call_log.ready_message or ReadyMessage("none"))
 
-    def answer(self, op: str, fields: dict[str, Any]) -> Any:
+    def answer(self, op: str, fields: dict[str, object]) -> object:
         """Return the recorded answer, or raise the recorded error.
 
         Raises:

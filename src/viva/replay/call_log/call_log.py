@@ -4,7 +4,7 @@ import hashlib
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import msgpack
 
@@ -47,7 +47,7 @@ class Exchange:
     """How the box ended instead: "timeout", "died" or "violation"."""
     why: str = ""
 
-    def answer(self) -> Any:
+    def answer(self) -> object:
         """Return what the box replied.
 
         Raises:
@@ -132,7 +132,7 @@ class CallLog:
             raise UsageError(f"A call log cannot be read: {error}.") from None
 
 
-def question_of(op: str, fields: Mapping[str, Any]) -> bytes:
+def question_of(op: str, fields: Mapping[str, object]) -> bytes:
     """Return what was asked, without what may differ each time: the message, or its digest if it is large.
 
     Raises:
@@ -159,5 +159,5 @@ def ending_of(error: BoxError) -> str:
     raise error
 
 
-def _plain(exchange: Exchange) -> list[Any]:
+def _plain(exchange: Exchange) -> list[object]:
     return [exchange.question, exchange.reply, exchange.ending, exchange.why]

@@ -120,5 +120,5 @@ def load_record(path: Path) -> Record:
         raise CourseError(f"{path} is no record of this version of viva; get the released folder once more.") from error
 
 
-def _parts(answer: Answer) -> tuple[Any, ...]:
+def _parts(answer: Answer) -> tuple[object, ...]:
     return answer.value, answer.after, answer.raised

@@ -30,7 +30,7 @@ class HintWriter(_ComparisonCounter):
         super().__init__(key_recording)
         self._key_recording = key_recording
 
-    def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    def of_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return the author's hints, and record their values."""
         at = self._next()
         for name, hint in (hints or {}).items():
@@ -41,8 +41,8 @@ class HintWriter(_ComparisonCounter):
         return hints
 
     def of_function(
-        self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
-    ) -> Mapping[str, Callable[..., Any]] | None:
+        self, hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
+    ) -> Mapping[str, Callable[..., object]] | None:
         """Return the author's hints, and record what they make of each example."""
         at = self._next()
         for name, hint in (hints or {}).items():
@@ -59,19 +59,19 @@ class HintWriter(_ComparisonCounter):
 class HintReader(_ComparisonCounter):
     """Hints from a record; those in the tests were removed."""
 
-    def of_answer(self, hints: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    def of_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return what was recorded for the comparison of this number."""
         return self._record.hints.get(self._next())
 
     def of_function(
-        self, hints: Mapping[str, Callable[..., Any]] | None, examples: Sequence[tuple[Any, ...]]
-    ) -> Mapping[str, Callable[..., Any]] | None:
+        self, hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
+    ) -> Mapping[str, Callable[..., object]] | None:
         """Return functions that know only the recorded examples."""
         return {name: _known(made) for name, made in self._record.hints.get(self._next(), {}).items()}
 
 
-def _known(made: dict[bytes, Any]) -> Callable[..., Any]:
-    def look_up(*arguments: object) -> Any:
+def _known(made: dict[bytes, object]) -> Callable[..., object]:
+    def look_up(*arguments: object) -> object:
         with suppress(Unrecordable):
             return copy.deepcopy(made[digest("", arguments, {})])
         raise KeyError(arguments)

@@ -44,7 +44,7 @@ def unpacked(data: bytes) -> Any:
     return _made(load(data))
 
 
-def digest(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
+def digest(name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> bytes:
     """Return an identifier of a question by value: what was asked, with which arguments.
 
     Raises:
@@ -101,12 +101,12 @@ def _is_dataclass(value: object) -> bool:
 
 
 @lru_cache
-def _record(name: str, fields: tuple[str, ...]) -> type[Any]:
+def _record(name: str, fields: tuple[str, ...]) -> Callable[..., object]:
     return dataclasses.make_dataclass(name, fields, frozen=True)
 
 
 @lru_cache
-def _named_tuple(name: str, fields: tuple[str, ...]) -> type[Any]:
+def _named_tuple(name: str, fields: tuple[str, ...]) -> Callable[..., object]:
     return collections.namedtuple(name, fields)
 
 

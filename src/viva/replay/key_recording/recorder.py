@@ -1,6 +1,6 @@
 """A key that records what it is asked and what it answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from viva.model.seeds import Seeds
@@ -29,7 +29,7 @@ class RecordingKey(Key):
 
 
 class _RecordingFunction(KeyFunction):
-    def __init__(self, function: Any, name: str, key_recording: KeyRecording) -> None:
+    def __init__(self, function: Callable[..., object], name: str, key_recording: KeyRecording) -> None:
         super().__init__(function, name)
         self._key_recording = key_recording
 
@@ -63,13 +63,13 @@ class _RecordingFunction(KeyFunction):
         return found
 
 
-class _RecordingTable(Mapping[Any, Any]):
+class _RecordingTable(Mapping[object, object]):
     """A constant of the key for look-ups, such as `answers`: records only what was looked up."""
 
-    def __init__(self, table: Mapping[Any, Any], name: str, key_recording: KeyRecording) -> None:
+    def __init__(self, table: Mapping[object, object], name: str, key_recording: KeyRecording) -> None:
         self._table, self._name, self._key_recording = table, name, key_recording
 
-    def __getitem__(self, item: object) -> Any:
+    def __getitem__(self, item: object) -> object:
         found = self._table[item]
         self._key_recording.looked_up.add(self._key_recording.case_id)
         _record_answer(self._key_recording, f"{self._name}[]", (item,), {}, Answer(found))
@@ -80,7 +80,7 @@ class _RecordingTable(Mapping[Any, Any]):
         _record_answer(self._key_recording, f"{self._name} has", (item,), {}, Answer(there))
         return there
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         self._record_all()
         return iter(self._table)
 
@@ -121,7 +121,7 @@ class RecordingSeeds(Seeds):
 
 
 def _record_answer(
-    key_recording: KeyRecording, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], answer: Answer
+    key_recording: KeyRecording, name: str, args: tuple[object, ...], kwargs: dict[str, object], answer: Answer
 ) -> None:
     try:
         packed((answer.value, answer.after))

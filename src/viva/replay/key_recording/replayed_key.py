@@ -45,14 +45,14 @@ class _RecordedAnswers:
     def __init__(self, record: Record) -> None:
         self.record = record
 
-    def look_up(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer | None:
+    def look_up(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Answer | None:
         try:
             question = digest(name, tuple(map(to_box, args)), {k: to_box(v) for k, v in kwargs.items()})
         except Unrecordable:
             return None
         return self.record.answers.get(question)
 
-    def asked(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+    def asked(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Answer:
         answer = self.look_up(name, args, kwargs)
         if answer is None:
             raise NotRecorded(NOT_RECORDED)
@@ -95,19 +95,19 @@ class ReplayedFunction:
         return ReplayedFunction(chain, self._answers) if known is None else copy.deepcopy(known.value)
 
 
-class ReplayedTable(Mapping[Any, Any]):
+class ReplayedTable(Mapping[object, object]):
     """A table of the key that knows only what was looked up."""
 
     def __init__(self, name: str, answers: _RecordedAnswers) -> None:
         self._name, self._answers = name, answers
 
-    def __getitem__(self, item: object) -> Any:
+    def __getitem__(self, item: object) -> object:
         return copy.deepcopy(self._answers.asked(f"{self._name}[]", (item,), {}).value)
 
     def __contains__(self, item: object) -> bool:
         return bool(self._answers.asked(f"{self._name} has", (item,), {}).value)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return iter(self._answers.asked(f"{self._name}[all]", (), {}).value)
 
     def __len__(self) -> int:
