@@ -5,14 +5,16 @@ when the first of them is called, so that graders without `agree_on` do not pay 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+    from numpy.typing import NDArray
 
-    Matrices = SearchStrategy[np.ndarray[Any, np.dtype[np.float64]]]
+    Matrix = NDArray[np.float64]
+    Matrices = SearchStrategy[Matrix]
 
 
 def lengths(low: int = 0, high: int = 12) -> "SearchStrategy[int]":
@@ -97,10 +99,10 @@ def probability_rows(rows: int | tuple[int, int] = (1, 4), columns: int | tuple[
     return matrices(rows, columns).map(_normalised)
 
 
-def _normalised(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _normalised(values: "Matrix") -> "Matrix":
     weights = np.abs(values)
     weights[weights.sum(axis=1) == 0, 0] = 1
-    normalised: np.ndarray[Any, np.dtype[np.float64]] = weights / weights.sum(axis=1, keepdims=True)
+    normalised: Matrix = weights / weights.sum(axis=1, keepdims=True)
     return normalised
 
 

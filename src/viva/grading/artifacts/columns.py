@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viva.compare.show import show
 from viva.grading.artifacts.numpy_files import Array
-from viva.grading.artifacts.prediction_tables import Columns, wrong_count
+from viva.grading.artifacts.prediction_tables import Columns, NamedColumns, wrong_count
 from viva.grading.artifacts.row_order import is_id, is_strict, key, order_of
 from viva.grading.artifacts.table_cells import Classes, folded, read_cell, score
 from viva.grading.artifacts.unusable import Unusable
 
 Labels = NDArray[np.int64]
 Scores = NDArray[np.float64]
+_Read = TypeVar("_Read")
 
 _PREDICTIONS: Final = {
     "prediction", "predictions", "pred", "preds", "predicted", "ypred", "predy", "yhat", "predictedlabel",
@@ -71,7 +72,7 @@ def from_arrays(arrays: dict[str, Array], n: int, classes: Classes, ids: Sequenc
 
 def _ordered(
     table: Columns, n: int, classes: Classes, ids: Sequence[Hashable] | None
-) -> tuple[Sequence[tuple[str, Sequence[Any]]], list[int] | None]:
+) -> tuple[NamedColumns, list[int] | None]:
     """Return the columns without that of the ids, and the rows in the order asked for (None: unchanged)."""
     columns = table.columns
     if table.named:
@@ -90,9 +91,7 @@ def _ordered(
     return columns[1:], order
 
 
-def _chosen(
-    columns: Sequence[tuple[str, Sequence[Any]]], n: int, classes: Classes, *, named: bool
-) -> list[Sequence[Any]]:
+def _chosen(columns: NamedColumns, n: int, classes: Classes, *, named: bool) -> list[Sequence[object]]:
     """Return one column of predictions, or a column of scores for each class, in the order of the classes."""
     if len(columns) == 1:
         return [columns[0][1]]
@@ -113,7 +112,7 @@ def _chosen(
     raise Unusable(f"has the columns {_names(dict(columns))}: call the one with your answers `prediction`.")
 
 
-def _score_columns(columns: Sequence[tuple[str, Sequence[Any]]], classes: Classes) -> list[Sequence[Any]]:
+def _score_columns(columns: NamedColumns, classes: Classes) -> list[Sequence[object]]:
     """Return the columns named by class names, or by numbers that begin with 0 or 1."""
     by_name = {folded(name): column for name, column in columns}
     if classes.names and all(folded(name) in by_name for name in classes.names):
@@ -124,7 +123,7 @@ def _score_columns(columns: Sequence[tuple[str, Sequence[Any]]], classes: Classe
     return [numbered[first + at] for at in range(len(numbered))] if right and _is_consecutive(sorted(numbered)) else []
 
 
-def _unnamed(columns: Sequence[tuple[str, Sequence[Any]]], classes: Classes) -> list[Sequence[Any]]:
+def _unnamed(columns: NamedColumns, classes: Classes) -> list[Sequence[object]]:
     if classes.count is not None and len(columns) != classes.count:
         raise Unusable(
             f"has {len(columns)} columns without names; expected one of predictions, or {classes.count} of scores: "
@@ -153,7 +152,7 @@ def _best_name(arrays: dict[str, Array]) -> str | None:
 # --- from cells to numbers
 
 
-def _labels(cells: Sequence[Any], classes: Classes) -> Labels | Scores:
+def _labels(cells: Sequence[object], classes: Classes) -> Labels | Scores:
     values = [read_cell(cell) for cell in cells]
     if any(isinstance(value, list) for value in values):
         width = len(values[0]) if isinstance(values[0], list) else 1
@@ -163,7 +162,7 @@ def _labels(cells: Sequence[Any], classes: Classes) -> Labels | Scores:
     return np.array([_at_row(at, cell, classes.number) for at, cell in enumerate(cells)], np.int64)
 
 
-def _stacked(columns: Sequence[Sequence[Any]], classes: Classes) -> Scores:
+def _stacked(columns: Sequence[Sequence[object]], classes: Classes) -> Scores:
     if len(columns) != (classes.count or max(len(columns), 2)):
         raise Unusable(
             f"has {len(columns)} scores in a row; expected {classes.count or 'two or more'}, one for each class."
@@ -171,7 +170,7 @@ def _stacked(columns: Sequence[Sequence[Any]], classes: Classes) -> Scores:
     return np.array([[_at_row(at, cell, score) for at, cell in enumerate(c)] for c in columns], np.float64).T.copy()
 
 
-def _at_row(at: int, cell: object, read: Callable[[Any], Any]) -> Any:
+def _at_row(at: int, cell: object, read: Callable[[object], _Read]) -> _Read:
     try:
         return read(cell)
     except Unusable as why:
@@ -217,7 +216,7 @@ def _finite(array: Scores) -> Scores:
     return array
 
 
-def _names(named: Mapping[str, Any]) -> str:
+def _names(named: Mapping[str, object]) -> str:
     some = [show(name, 30) for name in list(named)[:5]]
     return ", ".join(some) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
 

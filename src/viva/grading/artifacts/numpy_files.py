@@ -124,7 +124,7 @@ def _header(data: bytes) -> tuple[str, int]:
     return data[at : at + length].decode("latin-1"), at + length
 
 
-def _dtype(description: str) -> np.dtype[Any]:
+def _dtype(description: str) -> np.dtype[np.generic]:
     if description.lstrip("<>|=") == "O":
         raise pickled("an array of Python objects, which numpy pickles")
     if not _DTYPE.fullmatch(description):

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from viva.compare.show import show
 from viva.grading.artifacts.table_cells import Classes
@@ -24,11 +24,14 @@ _DELIMITERS: Final = ("\t", ";", "|", ",")
 _DECIMAL_COMMA: Final = re.compile(r"^\s*([+-]?\d{0,20}),(\d{1,40}([eE][+-]?\d{1,4})?)\s*$")
 
 
+NamedColumns = Sequence[tuple[str, Sequence[object]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """A table by its columns, all of one length."""
 
-    columns: Sequence[tuple[str, Sequence[Any]]]
+    columns: NamedColumns
     """Name ("" without a header) and cells."""
     named: bool
 
@@ -150,7 +153,7 @@ def _containers(text: str) -> int:
     return text.count("[") + text.count("{")
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     try:
         return _loads(text)
     except json.JSONDecodeError as error:
@@ -164,7 +167,7 @@ def _parsed(text: str) -> Any:
         raise Unusable(f"is no JSON ({error.msg} at {where}): write it by json.dump.") from None
 
 
-def _loads(text: str) -> Any:
+def _loads(text: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=_without_duplicates)
     except (json.JSONDecodeError, Unusable):
@@ -175,8 +178,8 @@ def _loads(text: str) -> Any:
         raise Unusable("holds a number of thousands of digits: hand in a list of predictions.") from None
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table: dict[str, Any] = {}
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table: dict[str, object] = {}
     for name, value in pairs:
         if name in table:
             raise Unusable(f"holds {show(name)} twice in one table: leave one of them.")
@@ -198,7 +201,7 @@ def _columns(value: object, n: int) -> Columns:
     return Columns([("", rows)], named=False)
 
 
-def _from_table(table: dict[str, Any], n: int) -> Columns:
+def _from_table(table: dict[str, object], n: int) -> Columns:
     """Read {"predictions": […]}, {"prediction": {"0": …}} as pandas writes it, or {id: prediction}."""
     lists = [(name, column) for name, column in table.items() if isinstance(column, list) and len(column) == n]
     nested = [(name, column) for name, column in table.items() if isinstance(column, dict) and len(column) == n]

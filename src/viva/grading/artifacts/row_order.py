@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Hashable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from viva.compare.show import show
 from viva.grading.artifacts.table_cells import read_cell
@@ -31,7 +31,7 @@ def is_strict(name: str) -> bool:
     return key(name) in _IDS - _COUNTS
 
 
-def order_of(column: Sequence[Any], ids: Sequence[Hashable] | None, n: int, *, strict: bool) -> list[int] | None:
+def order_of(column: Sequence[object], ids: Sequence[Hashable] | None, n: int, *, strict: bool) -> list[int] | None:
     """Return the position of each row in the file; None if the column does not determine it.
 
     Without ids of the author's, a column of 0 … n−1 or of 1 … n gives the order. One that is called an id and repeats
@@ -60,7 +60,7 @@ def order_of(column: Sequence[Any], ids: Sequence[Hashable] | None, n: int, *, s
     raise Unusable(f"has no row with the id {absent} (ids from {first} to {first + n - 1}): one row for each id.")
 
 
-def _id(cell: object) -> Any:
+def _id(cell: object) -> int | str:
     """Return an id in a form that can be compared: "7", 7 and 7.0 are the same."""
     value = read_cell(cell)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 62:

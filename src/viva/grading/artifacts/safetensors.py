@@ -7,7 +7,7 @@ with {name: {"dtype", "shape", "data_offsets"}}; then the bytes of all tensors, 
 import json
 import math
 from collections.abc import Sequence
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def read_safetensors(data: bytes) -> dict[str, Array]:
     return {name: _array(data, dtype, shape, body + begin) for name, (dtype, shape, begin, _) in places.items()}
 
 
-def _header(written: bytes) -> dict[str, Any]:
+def _header(written: bytes) -> dict[str, object]:
     # A tensor has ten quotation marks and three brackets; with many more, the objects would outgrow the file by far.
     tensors = written.count(b"{")
     if written.count(b'"') > 10 * tensors + 10_000 or written.count(b"[") > 2 * tensors + 1000:
@@ -59,8 +59,8 @@ def _header(written: bytes) -> dict[str, Any]:
     return header
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table: dict[str, Any] = {}
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table: dict[str, object] = {}
     for name, value in pairs:
         if name in table:
             raise Unusable(f"holds {show(name)} twice: give each tensor a name of its own.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from viva.grading.artifacts.numpy_files import Array
 
 
-def accuracy(predictions: Array, labels: Sequence[int] | NDArray[Any]) -> Fraction:
+def accuracy(predictions: Array, labels: Sequence[int] | Array) -> Fraction:
     """Return the share of rows in which the prediction is the label, exactly.
 
     Args:

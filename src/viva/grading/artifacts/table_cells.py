@@ -20,7 +20,7 @@ _WHOLE: Final = re.compile(r"[+-]?\d{1,300}")
 _NUMBER: Final = re.compile(
     r"[+-]?(\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,4})?|[+-]?(inf|infinity|nan)", re.I
 )
-_TRUTH: Final[dict[str, Any]] = {"true": 1, "false": 0}
+_TRUTH: Final[dict[str, int]] = {"true": 1, "false": 0}
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Classes:
         some = ", ".join(map(show, self.names[:6])) + (", …" if len(self.names) > 6 else "")
         return f"a class from 0 to {self.count - 1}" + (f" or its name ({some})" if self.names else "")
 
-    def number(self, cell: Any) -> int:
+    def number(self, cell: object) -> int:
         """Return the class that a cell names.
 
         Raises:

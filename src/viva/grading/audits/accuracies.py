@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from viva.compare.answers.number_text import read_number
 from viva.compare.answers.unreadable import Unreadable
@@ -14,6 +14,9 @@ SINGLE_PRECISION: Final = Fraction(1, 10**7)
 ROUNDED: Final = Fraction(1, 1000)
 """An accuracy with fewer than three decimals is not reported to equal another one."""
 SIGMAS: Final = 3
+
+Runs = Mapping[str, Mapping[str, object]]
+"""By a label such as "run 2", what was reported."""
 
 
 def audit_accuracy(
@@ -46,7 +49,7 @@ def audit_accuracy(
 
 
 def audit_runs(
-    runs: Mapping[str, Mapping[str, Any]],
+    runs: Runs,
     sizes: Mapping[str, int],
     *,
     majority: Mapping[str, Fraction] | None = None,
@@ -85,7 +88,7 @@ def audit_runs(
     return findings
 
 
-def audit_grid(runs: Mapping[str, Mapping[str, Any]], grid: Mapping[str, Sequence[Any]]) -> list[Finding]:
+def audit_grid(runs: Runs, grid: Mapping[str, Sequence[object]]) -> list[Finding]:
     """Compare the settings of the runs with those that were asked for: all combinations of the grid's values.
 
     Returns:
@@ -118,7 +121,7 @@ def right_answers(value: object, n: int) -> int | None:
     return k if distance <= SINGLE_PRECISION or (distance <= unit and 2 * unit < Fraction(1, n)) else None
 
 
-def select_best(results: Sequence[Mapping[str, Any]], by: str = "dev") -> list[int]:
+def select_best(results: Sequence[Mapping[str, object]], by: str = "dev") -> list[int]:
     """Return the positions of all results with the highest accuracy in the split `by`: several if they tie.
 
     Raises:
@@ -184,7 +187,7 @@ def _against_majority(accuracy: Fraction, n: int, majority: Fraction, name: str)
     return []
 
 
-def _same_splits(runs: Mapping[str, Mapping[str, Any]], splits: list[str]) -> Iterator[Finding]:
+def _same_splits(runs: Runs, splits: list[str]) -> Iterator[Finding]:
     for label, run in runs.items():
         read = {s: a for s in splits if (a := _accuracy_or_none(run.get(s))) is not None}
         if len(read) > 1 and len(set(read.values())) == 1:
@@ -230,7 +233,7 @@ def unit_of(accuracy: Fraction) -> Fraction:
     return next((u for d in range(1, 8) if (accuracy / (u := Fraction(1, 10**d))).denominator == 1), SINGLE_PRECISION)
 
 
-def _column(runs: Mapping[str, Mapping[str, Any]], split: str) -> dict[str, Fraction]:
+def _column(runs: Runs, split: str) -> dict[str, Fraction]:
     return {label: a for label, run in runs.items() if (a := _accuracy_or_none(run.get(split))) is not None}
 
 

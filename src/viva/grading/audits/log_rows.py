@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 MOST_TEXT: Final = 1 << 20
 MOST_ROWS: Final = 20_000
@@ -34,6 +34,9 @@ _SPLITS: Final = {
 }
 _OTHER: Final = {"size", "per", "time", "seconds"}
 """A batch size is no step, and steps per second are no steps."""
+
+_NamedValues = list[tuple[list[str], object]]
+"""One row: the words that name each value, and the value."""
 
 
 @dataclass(slots=True)
@@ -90,7 +93,7 @@ def _add(rows: list[LogRow], row: LogRow) -> None:
     rows.append(row)
 
 
-def _pairs(log: object) -> Iterator[list[tuple[list[str], Any]]]:
+def _pairs(log: object) -> Iterator[_NamedValues]:
     """Yield for each row its names as lists of words, with their values."""
     if isinstance(log, str):
         yield from _from_text(log[:MOST_TEXT])
@@ -108,7 +111,7 @@ def _pairs(log: object) -> Iterator[list[tuple[list[str], Any]]]:
                 yield _in_line(row)
 
 
-def _named(row: Mapping[Any, Any]) -> list[tuple[list[str], Any]]:
+def _named(row: Mapping[object, object]) -> _NamedValues:
     return [(_words(name), value) for name, value in islice(row.items(), 100) if isinstance(name, str)]
 
 
@@ -116,7 +119,7 @@ def _words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Za-z]+", name[:100])]
 
 
-def _from_text(text: str) -> Iterator[list[tuple[list[str], Any]]]:
+def _from_text(text: str) -> Iterator[_NamedValues]:
     if text.lstrip()[:1] in ("[", "{") and sum(map(text.count, "[{,")) < _MOST_JSON_PARTS:
         try:
             value = json.loads(text)
@@ -130,7 +133,7 @@ def _from_text(text: str) -> Iterator[list[tuple[list[str], Any]]]:
     yield from _table(lines) or map(_in_line, lines)
 
 
-def _table(lines: list[str]) -> list[list[tuple[list[str], Any]]]:
+def _table(lines: list[str]) -> list[_NamedValues]:
     """Return the rows of a CSV file; none if the first line does not name columns."""
     delimiter = next((d for d in "\t;,|" if lines and d in lines[0]), None)
     if delimiter is None or len(lines) < 2:
@@ -146,9 +149,9 @@ def _table(lines: list[str]) -> list[list[tuple[list[str], Any]]]:
     return [list(zip(names, row, strict=False)) for row in rows[1:]]
 
 
-def _in_line(line: str) -> list[tuple[list[str], Any]]:
+def _in_line(line: str) -> _NamedValues:
     """Return the names and numbers of a printed line: the words before a number name it."""
-    found: list[tuple[list[str], Any]] = []
+    found: _NamedValues = []
     words: list[str] = []
     for token in _TOKEN.finditer(line[:_MOST_LINE]):
         if word := token["word"]:

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from viva.grading.artifacts import accuracy, predicted_classes, tied_rows
 from viva.grading.audits.accuracies import read_accuracy, right_answers, unit_of
@@ -15,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 def audit_predictions(
-    predictions: Array, labels: Sequence[int] | NDArray[Any], *, reported: object = None, name: str = "the accuracy"
+    predictions: Array, labels: Sequence[int] | Array, *, reported: object = None, name: str = "the accuracy"
 ) -> list[Finding]:
     """Return whether the reported accuracy is the one that the predictions give.
 
@@ -78,7 +77,7 @@ def _against_report(reported: object, reached: Fraction, n: int, name: str) -> F
     return Finding("not_given", f"{begin(name)} {show(stated)} is reported; {given}: {fewer}.")
 
 
-def _span(predictions: Array, labels: Sequence[int] | NDArray[Any]) -> str:
+def _span(predictions: Array, labels: Sequence[int] | Array) -> str:
     """Return the least and the most accuracy that ties can give."""
     scores, right = np.asarray(predictions), np.asarray(labels)
     is_highest = scores == scores.max(axis=1, keepdims=True)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from viva.grading.audits.accuracies import read_accuracy, unit_of
 from viva.grading.audits.finding import Finding, begin, show
@@ -24,7 +24,7 @@ _DIGITS_OF_A_COPY: Final = Fraction(1, 10**4)
 def audit_log(
     log: object,
     *,
-    reported: Mapping[str, Any] | None = None,
+    reported: Mapping[str, object] | None = None,
     lr: object = None,
     epochs: object = None,
     by: str = "dev",
@@ -132,7 +132,7 @@ def _repeated(numbers: Sequence[int], name: str, *, has_steps: bool) -> Iterator
 
 
 def _copies(rows: Sequence[LogRow], name: str) -> Iterator[Finding]:
-    seen: dict[tuple[Any, ...], LogRow] = {}
+    seen: dict[tuple[object, ...], LogRow] = {}
     losses = {row.loss for row in rows}
     for row in rows:
         if row.loss is None or not row.accuracies or unit_of(row.loss) > _DIGITS_OF_A_COPY or len(losses) < FEWEST:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, final
+from typing import Any, SupportsFloat, final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Epoch:
         """From 1."""
         self._of = of
 
-    def record(self, **measured: object) -> None:
+    def record(self, **measured: SupportsFloat) -> None:
         """Keep what the examiner has measured after this epoch, for the curve and for `Epochs.last`.
 
         Raises:

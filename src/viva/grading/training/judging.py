@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final, SupportsFloat
 
 from viva.grading.events import current_events
 from viva.grading.training.thresholds import Threshold
@@ -11,7 +11,9 @@ from viva.grading.training.thresholds import Threshold
 SEEDS: Final = (1, 2, 3)
 
 
-def judge(run: Callable[[int], Any], threshold: Threshold, seeds: Sequence[int] = SEEDS, *, help: str = "") -> float:
+def judge(
+    run: Callable[[int], SupportsFloat], threshold: Threshold, seeds: Sequence[int] = SEEDS, *, help: str = ""
+) -> float:
     """Run once; if that misses the threshold, run with two more seeds, and the median of the three decides.
 
     Args:
@@ -41,7 +43,7 @@ def judge(run: Callable[[int], Any], threshold: Threshold, seeds: Sequence[int] 
     raise AssertionError(" ".join(part for part in (_missed(threshold, median, values), help) if part))
 
 
-def _number(value: Any, threshold: Threshold) -> float:
+def _number(value: SupportsFloat, threshold: Threshold) -> float:
     """Return the value; NaN, which has no order, as the worst value."""
     number = float(value)
     worst = -math.inf if threshold.direction == "at least" else math.inf

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import SupportsFloat
 
 from viva.grading.events import current_events
 
 
-def draw(name: str, values: Sequence[Any], thresholds: Mapping[int, float] | None = None) -> None:
+def draw(name: str, values: Sequence[SupportsFloat], thresholds: Mapping[int, float] | None = None) -> None:
     """Show a quantity over the epochs in the feedback of a visible test; a curve drawn again replaces the earlier one.
 
     Args:
@@ -23,7 +23,7 @@ def draw(name: str, values: Sequence[Any], thresholds: Mapping[int, float] | Non
     current_events().draw(name, tuple(finite(value, name) for value in values), marks)
 
 
-def finite(value: Any, name: str) -> float:
+def finite(value: SupportsFloat, name: str) -> float:
     """Return a plain finite float.
 
     Raises:
