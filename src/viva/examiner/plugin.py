@@ -7,7 +7,7 @@ collected once, and plain `pytest graders/<a> --submission PATH` for an author a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -101,7 +101,7 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
 
 
 @pytest.fixture
-def set_score(request: pytest.FixtureRequest) -> Callable[[Any], None]:
+def set_score(request: pytest.FixtureRequest) -> Callable[[object], None]:
     """Return a function that sets the points of a test with partial credit, clamped to what the test is worth."""
     from viva.examiner.points import exact_points
 
@@ -114,7 +114,7 @@ def set_score(request: pytest.FixtureRequest) -> Callable[[Any], None]:
 
 
 @pytest.fixture
-def set_leaderboard_value(request: pytest.FixtureRequest) -> Callable[[Any], None]:
+def set_leaderboard_value(request: pytest.FixtureRequest) -> Callable[[object], None]:
     """Return a function that sets the test's leaderboard value: a number, or in a visible test a short text."""
     from viva.examiner.points import leader_value
 

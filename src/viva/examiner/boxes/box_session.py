@@ -313,7 +313,7 @@ class BoxSession:
             self.sought[subject] = untrusted.table(value).get("found") is True
         return value
 
-    def _answer(self, question: Question, soft_s: float, fields: dict[str, Any]) -> Any:
+    def _answer(self, question: Question, soft_s: float, fields: dict[str, object]) -> object:
         """Return the box's answer, or note in the question why there is none and raise."""
         subject = question.subject
         try:
@@ -357,7 +357,7 @@ class BoxSession:
         if self.record:
             self.test.questions.append(question)
 
-    def _raw(self, op: str, *, timeout_s: float, **fields: object) -> Any:
+    def _raw(self, op: str, *, timeout_s: float, **fields: object) -> object:
         """Send one request and return its reply, checked for form."""
         box = self._box
         if box is None:

@@ -336,7 +336,7 @@ def helpers_of(assignment: Assignment) -> dict[str, str]:
     return {path.relative_to(assignment.graders).as_posix(): path.read_text("utf-8") for path in paths}
 
 
-def _note_forbidden(report: LoadReport, path: str, reply: dict[str, Any]) -> None:
+def _note_forbidden(report: LoadReport, path: str, reply: dict[str, object]) -> None:
     """Note which denied names the code tried to use; how it handled the refusal does not matter."""
     for name in untrusted.rows(reply.get("forbidden"))[:MOST_PROBLEMS]:
         report.notes.append(f"{path}: tried to use `{untrusted.text(name, 100)}`, which the assignment forbids.")

@@ -61,7 +61,7 @@ def executed_notebook(
     return _written(notebook)
 
 
-def _cell(cell: Cell, ran: Mapping[str, Any]) -> Plain:
+def _cell(cell: Cell, ran: Mapping[str, object]) -> Plain:
     written: Plain = {"cell_type": cell.kind, "id": f"cell-{cell.position}", "metadata": {}, "source": cell.source}
     if cell.kind != "code":
         return written

@@ -40,7 +40,7 @@ class _Refused(Exception):
     """The data is not what its name says."""
 
 
-def checked(received: list[Any], number: int, most_bytes: int) -> tuple[list[Output], int]:
+def checked(received: list[object], number: int, most_bytes: int) -> tuple[list[Output], int]:
     """Return what is kept of a cell's outputs, and how many bytes it takes as JSON.
 
     Args:
@@ -70,12 +70,12 @@ def checked(received: list[Any], number: int, most_bytes: int) -> tuple[list[Out
     return kept, most - left_bytes
 
 
-def size_of(output: Mapping[str, Any]) -> int:
+def size_of(output: Mapping[str, object]) -> int:
     """Return the bytes of an output within a notebook, with the comma after it."""
     return len(json.dumps(output, ensure_ascii=False).encode()) + 2
 
 
-def _checked(raw: Mapping[Any, Any], number: int, left: int) -> Output | None:
+def _checked(raw: Mapping[object, object], number: int, left: int) -> Output | None:
     kind = untrusted.text(raw.get("output_type"), _KNOWN)
     if kind == "stream":
         name = "stderr" if untrusted.text(raw.get("name"), _KNOWN) == "stderr" else "stdout"
@@ -103,9 +103,9 @@ def _beginning(text: str, most_bytes: int) -> str:
     return text
 
 
-def _bundle(data: Mapping[Any, Any], metadata: Mapping[Any, Any], left: int) -> dict[str, Any]:
+def _bundle(data: Mapping[Any, Any], metadata: Mapping[object, object], left: int) -> dict[str, object]:
     """Return the known forms of a display, with a note of those that were left out."""
-    forms: dict[str, Any] = {}
+    forms: dict[str, object] = {}
     left_out: list[str] = []
     for name, value in data.items():
         try:
@@ -114,12 +114,13 @@ def _bundle(data: Mapping[Any, Any], metadata: Mapping[Any, Any], left: int) -> 
             left_out.append(name if type(name) is str and _MIME.fullmatch(name) else "something without a name")
     about = _metadata(metadata, forms)
     if left_out:
-        about[OURS] = {"left_out": sorted(set(left_out[:_MOST_FORMS]))}
-        forms = forms or {"text/plain": f"(left out: {', '.join(about[OURS]['left_out'])})"}
+        named = sorted(set(left_out[:_MOST_FORMS]))
+        about[OURS] = {"left_out": named}
+        forms = forms or {"text/plain": f"(left out: {', '.join(named)})"}
     return {"data": forms, "metadata": about}
 
 
-def _form(name: object, value: object, left: int) -> Any:
+def _form(name: object, value: object, left: int) -> object:
     if type(name) is not str:
         raise _Refused
     if name in _TEXTS and type(value) is str and len(value) <= left:
@@ -138,7 +139,7 @@ class _Values:
         self.left = _MOST_VALUES
 
 
-def _plain(value: Any, values: _Values, depth: int = 0) -> Any:
+def _plain(value: Any, values: _Values, depth: int = 0) -> object:
     """Return the value as JSON that any program can read.
 
     Raises:
@@ -166,16 +167,16 @@ def _is_scalar(value: object) -> bool:
     return value is None or type(value) is bool
 
 
-def _metadata(raw: Mapping[Any, Any], forms: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(raw: Mapping[object, object], forms: Mapping[str, object]) -> dict[str, object]:
     """Return metadata such as the width of a picture: single values, for the display or for one of its forms."""
-    about: dict[str, Any] = _flat(raw)
+    about = _flat(raw)
     for name in forms:
         if of_form := _flat(untrusted.table(raw.get(name))):
             about[name] = of_form
     return about
 
 
-def _flat(raw: Mapping[Any, Any]) -> dict[str, Any]:
+def _flat(raw: Mapping[object, object]) -> dict[str, object]:
     pairs = [(k, v) for k, v in raw.items() if type(k) is str and _is_short(k) and k != OURS and _is_short(v)]
     return {without_surrogates(k): without_surrogates(v) if type(v) is str else v for k, v in pairs[:_MOST_METADATA]}
 

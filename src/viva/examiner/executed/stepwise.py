@@ -70,7 +70,7 @@ class _Steps:
             ran.append(self._cell(cell, min(cell_s, left_s)))
         return {"cells": ran}
 
-    def _cell(self, cell: Cell, cell_s: float) -> Any:
+    def _cell(self, cell: Cell, cell_s: float) -> object:
         how = {"timeout_s": cell_s + LOAD_GRACE_S, "soft_s": cell_s + LOAD_GRACE_S / 2, "cell_s": cell_s}
         try:
             return self._ask("next_cell", **how, cell=cell)
