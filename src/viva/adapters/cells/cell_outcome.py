@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from viva.adapters.unittests.suite_outcome import without_suite
 from viva.examiner.outcome import OUTPUT_CAP, Outcome, describe, judge
@@ -64,7 +64,7 @@ def _part(text: str, points: Fraction) -> Outcome:
     return Outcome(Status.PARTIAL if share else Status.FAILED, message, share=share)
 
 
-def _lost(cell: dict[Any, Any], output: dict[Any, Any]) -> Outcome:
+def _lost(cell: dict[object, object], output: dict[object, object]) -> Outcome:
     raised = untrusted.table(cell.get("raised"))
     if raised:
         error = StudentRaised.from_wire(raised)

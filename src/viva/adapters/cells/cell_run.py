@@ -4,9 +4,9 @@ Each is a request of its own, so that only a step that ends its box is lost: the
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from viva.adapters.cells.cell_loader import CellLoader
 from viva.examiner.boxes.box_session import BoxSession, Question
@@ -40,7 +40,7 @@ class Step:
 class StepResults:
     """What the box replied to each step, by the step's place; for the others, why they did not run."""
 
-    replies: dict[int, Any] = field(default_factory=dict)
+    replies: dict[int, object] = field(default_factory=dict)
     errors: dict[int, BoxError | StudentRaised] = field(default_factory=dict)
 
 
@@ -68,7 +68,7 @@ class NotebookRun:
         return self._loader
 
     def run(
-        self, path: str, steps: Sequence[Step], *, hidden: bool, seed: int, checks: dict[str, Any] | None = None
+        self, path: str, steps: Sequence[Step], *, hidden: bool, seed: int, checks: Mapping[str, object] | None = None
     ) -> StepResults:
         """Run the steps in a fresh box.
 
@@ -116,7 +116,7 @@ class NotebookRun:
                 return False
         return True
 
-    def _ask(self, step: Step, *, hidden: bool) -> Any:
+    def _ask(self, step: Step, *, hidden: bool) -> object:
         self._begin(self._limits.test_s if step.key else self._cell_s, hidden=hidden)
         limit_s = self._limits.test_s if step.key else self._cell_s
         try:

@@ -98,7 +98,7 @@ def plain_points(points: Fraction) -> int | float | str:
     return float(points) if Fraction(str(float(points))) == points else str(points)
 
 
-def question(title: str, points: Fraction, text: str, model: str) -> dict[str, Any]:
+def question(title: str, points: Fraction, text: str, model: str) -> dict[str, object]:
     """Return a question of rubric.yaml with one item, and the author's own answer if there is one."""
     words = text.strip() or "The answer is right and complete."
     worth = plain_points(points)
@@ -139,5 +139,5 @@ def _read_again(root: Path, to: Path) -> None:
         raise CourseError(f"Nothing was written: {error}".replace(str(root.absolute()), str(to))) from None
 
 
-def _yaml(value: dict[str, Any]) -> bytes:
+def _yaml(value: dict[str, object]) -> bytes:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110).encode()

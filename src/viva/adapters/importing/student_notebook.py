@@ -74,5 +74,5 @@ def language_of(data: bytes) -> str:
     return language.lower() if isinstance(language, str) else "python"
 
 
-def _table(value: object) -> dict[str, Any]:
+def _table(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, question
@@ -105,8 +105,8 @@ def _released(cells: list[Cell], notebook: SourceNotebook) -> list[Cell]:
     return cells
 
 
-def _rubric(notebook: SourceNotebook, there: Mapping[str, Any]) -> dict[str, Any]:
-    questions: dict[str, Any] = {}
+def _rubric(notebook: SourceNotebook, there: Mapping[str, object]) -> dict[str, object]:
+    questions: dict[str, object] = {}
     for cell in notebook.cells.values():
         if not cell.is_graded_by_hand:
             continue

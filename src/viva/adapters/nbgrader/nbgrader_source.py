@@ -112,7 +112,7 @@ def _cells(path: Path) -> dict[str, SourceCell]:
     return found
 
 
-def _known(path: Path, cell: Cell, about: Mapping[str, Any]) -> SourceCell:
+def _known(path: Path, cell: Cell, about: Mapping[str, object]) -> SourceCell:
     grade_id, version = about.get("grade_id"), about.get("schema_version")
     if version not in (1, 2, OUR_SCHEMA):
         raise _error(path, cell, f"has nbgrader metadata of version {version!r:.20}; expected {OUR_SCHEMA}")

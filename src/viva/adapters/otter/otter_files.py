@@ -104,11 +104,11 @@ def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
     return found
 
 
-def _literal(values: dict[str, ast.expr], name: str, default: object = None) -> Any:
+def _literal(values: dict[str, ast.expr], name: str, default: object = None) -> object:
     return _value(values[name], name) if name in values else default
 
 
-def _value(node: ast.expr, what: str) -> Any:
+def _value(node: ast.expr, what: str) -> object:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -197,8 +197,8 @@ def _is_test_case(node: ast.expr) -> bool:
     )
 
 
-def _decorator_settings(call: ast.expr) -> dict[str, Any]:
-    settings: dict[str, Any] = dict.fromkeys(_DECORATOR)
+def _decorator_settings(call: ast.expr) -> dict[str, object]:
+    settings: dict[str, object] = dict.fromkeys(_DECORATOR)
     if not isinstance(call, ast.Call):
         raise _TestFileError(f"line {call.lineno}: `@test_case` needs its parentheses")
     if len(call.args) > len(_DECORATOR) or any(k.arg not in _DECORATOR for k in call.keywords):

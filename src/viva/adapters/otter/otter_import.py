@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from viva.adapters.importing.bundle import below, files_of_zip, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name
@@ -68,7 +68,7 @@ def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> 
 
 
 def _assignment(
-    name: str, tests: Mapping[str, bytes], config: dict[str, Any], data: Mapping[str, bytes]
+    name: str, tests: Mapping[str, bytes], config: dict[str, object], data: Mapping[str, bytes]
 ) -> ImportedAssignment:
     imported_settings = {key: config[key] for key in _IMPORTED if config.get(key) not in (None, [], False)}
     imported = ImportedAssignment(name, {"title": name, "suite": "otter"}, {f"tests/{p}": d for p, d in tests.items()})
@@ -113,7 +113,7 @@ def _with_archive(files: dict[str, bytes], path: Path) -> dict[str, bytes]:
     return kept | files_of_zip(files[archives[0]], archives[0]) if archives else kept
 
 
-def _config(data: bytes | None, path: Path) -> dict[str, Any]:
+def _config(data: bytes | None, path: Path) -> dict[str, object]:
     if data is None:
         return {}
     try:

@@ -213,7 +213,7 @@ def _code(source: str) -> Cell:
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
 
 
-def _yaml(text: str) -> dict[str, Any]:
+def _yaml(text: str) -> dict[str, object]:
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
@@ -223,9 +223,9 @@ def _yaml(text: str) -> dict[str, Any]:
     return value or {}
 
 
-def _table(value: object) -> Mapping[str, Any]:
+def _table(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []

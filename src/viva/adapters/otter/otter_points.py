@@ -20,7 +20,7 @@ def exact(value: Any) -> Fraction:
     return Fraction(str(value))
 
 
-def resolve(question: object, cases: Sequence[Any]) -> list[Fraction]:
+def resolve(question: object, cases: Sequence[object]) -> list[Fraction]:
     """Return the points of each case.
 
     Args:

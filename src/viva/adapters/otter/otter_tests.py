@@ -22,7 +22,7 @@ class TestCellError(Exception):
     __test__ = False  # pytest would collect the name
 
 
-def test_file(question: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *, ok_format: bool) -> bytes:
+def test_file(question: Mapping[str, object], rows: Sequence[Mapping[str, object]], *, ok_format: bool) -> bytes:
     """Return the text of tests/<name>.py.
 
     Args:
@@ -55,7 +55,7 @@ def test_file(question: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], *,
 test_file.__test__ = False  # type: ignore[attr-defined]  # pytest would collect the name
 
 
-def case_of(cell: Cell, *, ok_format: bool) -> dict[str, Any]:
+def case_of(cell: Cell, *, ok_format: bool) -> dict[str, object]:
     """Return the code of a cell of tests in the requested form, and its settings.
 
     Raises:
@@ -77,7 +77,7 @@ def case_of(cell: Cell, *, ok_format: bool) -> dict[str, Any]:
     return {"code": ast.unparse(tree.body[0]), **row_settings}
 
 
-def _settings(lines: list[str]) -> tuple[dict[str, Any], str]:
+def _settings(lines: list[str]) -> tuple[dict[str, object], str]:
     """Return the settings in the first lines of a cell, and the rest."""
     if _BEGIN_CONFIG.match(lines[0]):
         end = next((at for at, line in enumerate(lines) if at and _END_CONFIG.match(line)), None)

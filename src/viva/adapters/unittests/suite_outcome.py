@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from viva.adapters.unittests.suite_files import FOLDER
 from viva.examiner.catalog import TestFunction
@@ -24,7 +24,7 @@ NOT_THERE: Final = "Not asked: with your submission the suite has no such test."
 NOTHING_SAID: Final = "The test ended without saying how."
 
 
-def of_test(reply: dict[Any, Any], function: TestFunction) -> Outcome:
+def of_test(reply: dict[object, object], function: TestFunction) -> Outcome:
     """Return the outcome of a test that ran.
 
     Failures decide it; points given by `set_score` are kept, clamped to the test's points.
@@ -75,7 +75,7 @@ def without_suite(error: StudentRaised) -> StudentRaised:
     )
 
 
-def _status(kinds: Sequence[str], lost: Sequence[list[Any]]) -> Status:
+def _status(kinds: Sequence[str], lost: Sequence[list[object]]) -> Status:
     if any(untrusted.table(event[2]).get("limit") == "time" for event in lost):
         return Status.TIMEOUT
     if "error" in kinds:
@@ -100,7 +100,7 @@ def _with_points(outcome: Outcome, given: object, function: TestFunction) -> Out
     return replace(outcome, share=share)
 
 
-def _event_text(event: list[Any], *, for_staff: bool) -> str:
+def _event_text(event: list[object], *, for_staff: bool) -> str:
     kind, label, raised = event
     if kind == "unexpected_success":
         return "This test was expected to fail, and did not."

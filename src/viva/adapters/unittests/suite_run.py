@@ -185,7 +185,7 @@ class SuiteRun:
         """Return when the time of the whole submission is over; waiting for a box does not count."""
         return self._deadline + self._session.waited_s
 
-    def _ask(self, op: str, subject: str, limit_s: float, **fields: Any) -> dict[Any, Any]:
+    def _ask(self, op: str, subject: str, limit_s: float, **fields: object) -> dict[object, object]:
         self._begin(limit_s)
         try:
             return untrusted.table(self._session.ask(op, subject=subject, **fields))
