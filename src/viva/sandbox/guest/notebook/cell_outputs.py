@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import sys
-from typing import Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
 from .descriptor_capture import DescriptorCapture
+
+if TYPE_CHECKING:
+    from ..values.raised import Raised
 
 Output = Dict[str, Any]
 
@@ -34,7 +37,7 @@ class Outputs:
         self._bytes_used = 0
         """Bytes of the outputs of this cell."""
         self._clear_before_next = False
-        self._displayed: Dict[Any, List[Output]] = {}
+        self._displayed: Dict[str, List[Output]] = {}
         """The displays of all cells by their id."""
         self.drain: Callable[[], None] = _nothing
         """Reads what was written to the descriptors (descriptor_capture.py), so that the order is kept."""
@@ -69,24 +72,24 @@ class Outputs:
         else:
             self._items.append({"output_type": "stream", "name": name, "text": [text]})
 
-    def result(self, data: Dict[str, Any], metadata: Dict[str, Any], number: int) -> None:
+    def result(self, data: Dict[str, object], metadata: Dict[str, object], number: int) -> None:
         """Add the value of a cell's last expression."""
         self._add({"output_type": "execute_result", "execution_count": number, **_bundle(data, metadata)})
 
-    def display(self, data: Dict[str, Any], metadata: Dict[str, Any], display_id: Any = None) -> None:
+    def display(self, data: Dict[str, object], metadata: Dict[str, object], display_id: object = None) -> None:
         """Add a display; `display_id` names it for `update`."""
         item = {"output_type": "display_data", **_bundle(data, metadata)}
         if self._add(item) and type(display_id) is str:
             self._displayed.setdefault(display_id, []).append(item)
 
-    def update(self, data: Dict[str, Any], metadata: Dict[str, Any], display_id: Any) -> None:
+    def update(self, data: Dict[str, object], metadata: Dict[str, object], display_id: object) -> None:
         """Replace the displays named `display_id`, in this cell and in earlier ones."""
         new = _bundle(data, metadata)
         for item in self._displayed.get(display_id, ()) if type(display_id) is str else ():
             if self._reserve(_size_of(new["data"])):
                 item.update(new)
 
-    def error(self, raised: Dict[str, Any]) -> None:
+    def error(self, raised: Raised) -> None:
         """Add an exception, with the student's own lines."""
         lines = [
             f"{file}, line {line}, in {function}\n    {source}" for file, line, function, source in raised["frames"]
@@ -211,7 +214,7 @@ def _error(name: str, message: str, traceback: List[str]) -> Output:
     return {"output_type": "error", "ename": name, "evalue": message, "traceback": traceback}
 
 
-def _bundle(data: Dict[str, Any], metadata: Dict[str, Any]) -> Dict[str, Any]:
+def _bundle(data: Dict[str, object], metadata: Dict[str, object]) -> Dict[str, Dict[str, object]]:
     return {"data": _as_json(data), "metadata": _as_json(metadata)}
 
 
@@ -234,5 +237,5 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else 4 * len(text)
 
 
-def _size_of(data: Dict[str, Any]) -> int:
+def _size_of(data: Dict[str, object]) -> int:
     return sum(_size(value) if type(value) is str else _size(repr(value)) for value in data.values())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, List, NoReturn, Optional, Sequence, Set, Tuple, Union
 
 import msgpack
 import numpy as np
 
 from .value_types import CONTAINERS, VALUE_TYPES
 from .wire_values import CAPS, DTYPE, Caps, Ref, Tensor, WireError, listed
+
+if TYPE_CHECKING:
+    from .wire_values import Array, Bytes, Dtype
 
 _unpackb = msgpack.unpackb
 _frombuffer, _empty, _uint8, _dtype_of = np.frombuffer, np.empty, np.uint8, np.dtype
@@ -27,11 +30,11 @@ class Decoder:
 
     def __init__(
         self,
-        buffers: Sequence[Any],
+        buffers: Sequence[Bytes],
         caps: Caps = CAPS,
         *,
-        ref: Optional[Callable[[Ref], Any]] = None,
-        tensor: Optional[Callable[[Tensor], Any]] = None,
+        ref: Optional[Callable[[Ref], object]] = None,
+        tensor: Optional[Callable[[Tensor], object]] = None,
     ) -> None:
         """Make a decoder.
 
@@ -47,7 +50,7 @@ class Decoder:
         self._make_ref, self._make_tensor = ref, tensor
         self._lists = self._items = 0
 
-    def value(self, message: Any) -> Any:
+    def value(self, message: Union[bytes, memoryview]) -> object:
         """Decode `message`.
 
         Raises:
@@ -73,7 +76,7 @@ class Decoder:
         self._check_depth(found)
         return found
 
-    def _list(self, items: List[Any]) -> List[Any]:
+    def _list(self, items: List[object]) -> List[object]:
         self._count(len(items))
         return items
 
@@ -83,7 +86,7 @@ class Decoder:
         if self._lists > self._caps.containers or self._items > self._caps.items:
             raise WireError(f"more than {self._caps.containers:,} containers or {self._caps.items:,} items")
 
-    def _tagged(self, pairs: List[Tuple[str, Any]]) -> Any:
+    def _tagged(self, pairs: List[Tuple[str, object]]) -> object:
         if len(pairs) != 1:
             raise WireError("a map without a tag")
         tag, content = pairs[0]
@@ -92,33 +95,33 @@ class Decoder:
             raise WireError("an unknown tag")
         return reader(self, content)
 
-    def _tuple(self, content: object) -> Tuple[Any, ...]:
+    def _tuple(self, content: object) -> Tuple[object, ...]:
         return tuple(listed(content))
 
-    def _set(self, content: object) -> Any:
+    def _set(self, content: object) -> Set[object]:
         return set(_checked_keys(listed(content)))
 
-    def _frozenset(self, content: object) -> Any:
+    def _frozenset(self, content: object) -> FrozenSet[object]:
         return frozenset(_checked_keys(listed(content)))
 
-    def _dict(self, content: Any) -> Dict[Any, Any]:
-        listed(content)
-        if len(content) % 2:
+    def _dict(self, content: object) -> Dict[object, object]:
+        pairs = listed(content)
+        if len(pairs) % 2:
             raise WireError("a key without a value")
-        return dict(zip(_checked_keys(content[::2]), content[1::2]))
+        return dict(zip(_checked_keys(pairs[::2]), pairs[1::2]))
 
-    def _ref(self, content: object) -> Any:
+    def _ref(self, content: object) -> object:
         number, type_name, text = listed(content, int, str, str)
         ref = Ref(number, type_name[:200], text[:500])
         return ref if self._make_ref is None else self._make_ref(ref)
 
-    def _tensor(self, content: object) -> Any:
+    def _tensor(self, content: object) -> object:
         if self._make_tensor is None:
             raise WireError("a tensor, which never leaves the box")
         dtype, name, shape, data = listed(content, str, str, list, None)
         return self._make_tensor(Tensor(self._array([name, shape, data]), dtype))
 
-    def _array(self, content: object) -> Any:
+    def _array(self, content: object) -> Array:
         name, shape, data = listed(content, str, list, None)
         dtype = _dtype(name)
         if type(data) is int:
@@ -134,14 +137,14 @@ class Decoder:
             raise WireError("an array whose shape does not fit its bytes")
         return _as_elements(flat, dtype).reshape(shape)
 
-    def _scalar_list(self, content: object) -> List[Any]:
+    def _scalar_list(self, content: object) -> List[object]:
         array = self._array(content)
         if array.ndim != 1:
             raise WireError("a list of scalars that is no line")
         self._count(array.size)
         return list(array)
 
-    def _scalar(self, content: object) -> Any:
+    def _scalar(self, content: object) -> object:
         name, data = listed(content, str, bytes)
         dtype = _dtype(name)
         if len(data) != dtype.itemsize:
@@ -157,7 +160,7 @@ class Decoder:
         raise WireError(f"more than {self._caps.depth} containers within one another")
 
 
-def _nested_containers(container: Any) -> List[Any]:
+def _nested_containers(container: Any) -> List[object]:
     """Return the items that are containers themselves."""
     kind = type(container)
     if kind is dict:
@@ -167,7 +170,7 @@ def _nested_containers(container: Any) -> List[Any]:
     return []
 
 
-def _checked_keys(keys: List[Any]) -> List[Any]:
+def _checked_keys(keys: List[object]) -> List[object]:
     """Return `keys`, checked not to share few hashes; unhashable keys raise TypeError, which the caller reports."""
     if len(keys) > _MOST_SAME_HASHES:
         hashes = sorted(map(hash, keys))
@@ -176,13 +179,13 @@ def _checked_keys(keys: List[Any]) -> List[Any]:
     return keys
 
 
-def _dtype(name: str) -> Any:
+def _dtype(name: str) -> Dtype:
     if not DTYPE.fullmatch(name):
         raise WireError("an array of a type that may not cross")
     return _dtype_of(name)
 
 
-def _elements(shape: List[Any], caps: Caps) -> int:
+def _elements(shape: List[object], caps: Caps) -> int:
     """Return the number of elements; the product of the sides other than 0 is limited even if one side is 0."""
     if len(shape) > 32:
         raise WireError("an array of more than 32 dimensions")
@@ -197,7 +200,7 @@ def _elements(shape: List[Any], caps: Caps) -> int:
     return count
 
 
-def _as_elements(flat: Any, dtype: Any) -> Any:
+def _as_elements(flat: Bytes, dtype: Dtype) -> Array:
     """View the bytes as `dtype`, and enforce what numpy trusts: booleans are 0 or 1, texts have valid characters."""
     if dtype.kind == "b":
         truths = flat.view(bool)
@@ -212,11 +215,11 @@ def _refuse_extension(code: int, data: bytes) -> NoReturn:
     raise WireError("an extension type")
 
 
-def _reader(made: Callable[[Any, Caps], Any]) -> Callable[[Decoder, Any], Any]:
+def _reader(made: Callable[[object, Caps], object]) -> Callable[[Decoder, object], object]:
     return lambda decoder, content: made(content, decoder._caps)
 
 
-_READERS: Dict[str, Callable[[Decoder, Any], Any]] = {
+_READERS: Dict[str, Callable[[Decoder, object], object]] = {
     **{row.tag: _reader(row.made) for row in VALUE_TYPES if row.made is not None},
     "t": Decoder._tuple,
     "s": Decoder._set,

@@ -12,7 +12,7 @@ msgpack's own types carry None, bool, int of 64 bits, float, str, bytes and list
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, List, Optional, Tuple, Union
 
 import msgpack
 import numpy as np
@@ -20,9 +20,12 @@ import numpy as np
 from .value_types import CONTAINERS, VALUE_TYPES, sent_int
 from .wire_values import CAPS, DTYPE, Ref, Tensor, TooLarge, too_large
 
-Part = Any  # bytes or a memoryview
-Encode = Callable[[Any], Any]
-Writer = Callable[["Encoder", Any, int], Any]
+if TYPE_CHECKING:
+    from .wire_values import Array, Dtype
+
+Part = Union[bytes, memoryview]
+Encode = Callable[[Any], object]
+Writer = Callable[["Encoder", Any, int], object]
 
 _INLINE_BYTES = 1024
 """Arrays up to this size are part of the text, so that a list of 100,000 short vectors needs no 100,000 buffers."""
@@ -47,7 +50,7 @@ class Encoder:
         self._encode = encode
         self._containers = self._items = self._bytes = 0
         self._in_key = False
-        self.buffers: List[Part] = []
+        self.buffers: List[memoryview] = []
 
     def message(self, value: object) -> bytes:
         """Encode `value`; return the msgpack part.
@@ -61,7 +64,7 @@ class Encoder:
             raise TooLarge(too_large(f"{len(packed) >> 20} MiB", f"{CAPS.message_bytes >> 20} MiB without arrays"))
         return packed
 
-    def _pack(self, value: object, depth: int) -> Any:
+    def _pack(self, value: object, depth: int) -> object:
         kind = type(value)
         if kind in _AS_IS:
             return value
@@ -72,14 +75,14 @@ class Encoder:
             return self._scalar(value, depth)
         return self._pack(self._plainer(value), depth)
 
-    def _plainer(self, value: Any) -> Any:
+    def _plainer(self, value: object) -> object:
         if self._encode is not None:
             return self._encode(value)
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
             dtype = str(value.dtype).rpartition(".")[2]
-            value = value.detach().cpu()
-            return Tensor((value.float() if dtype == "bfloat16" else value).numpy(), dtype)
+            found = value.detach().cpu()
+            return Tensor((found.float() if dtype == "bfloat16" else found).numpy(), dtype)
         raise TypeError(
             f"a value of type {type(value).__name__} cannot be sent to the box; "
             "send numbers, texts, lists, dicts, arrays or tensors"
@@ -93,7 +96,7 @@ class Encoder:
         if depth > CAPS.depth:
             raise TooLarge(too_large(f"more than {CAPS.depth} levels", f"{CAPS.depth} levels"))
 
-    def _pack_all(self, items: Any, depth: int) -> List[Any]:
+    def _pack_all(self, items: Collection[object], depth: int) -> List[object]:
         self._count(len(items), depth)
         kinds = set(map(type, items))
         if kinds <= _AS_IS:
@@ -103,14 +106,14 @@ class Encoder:
         pack, depth = self._pack, depth + 1
         return [pack(item, depth) for item in items]
 
-    def _leaf(self, value: object, depth: int) -> Any:
+    def _leaf(self, value: object, depth: int) -> object:
         """Pack an item at the deepest level; containers stay in the box, so a list that contains itself ends."""
         plain = value
         while type(plain) not in _WRITERS and type(plain) not in _AS_IS and type(plain) not in _NUMPY_SCALARS:
             plain = self._plainer(plain)
         return self._pack(self._plainer(Deep(value)) if type(plain) in CONTAINERS else plain, depth + 1)
 
-    def _list(self, value: List[Any], depth: int) -> Any:
+    def _list(self, value: List[Any], depth: int) -> object:
         if self._in_key:
             return self._tuple(tuple(value), depth)
         if len(value) >= _LONG and type(value[0]) in _NUMBER_SCALARS and set(map(type, value)) == {type(value[0])}:
@@ -118,22 +121,22 @@ class Encoder:
             return {"l": self._array_parts(_array_of(value, dtype=value[0].dtype))}
         return self._pack_all(value, depth)
 
-    def _tuple(self, value: Tuple[Any, ...], depth: int) -> Any:
+    def _tuple(self, value: Tuple[object, ...], depth: int) -> object:
         return {"t": self._pack_all(value, depth)}
 
-    def _set(self, value: Any, depth: int) -> Any:
+    def _set(self, value: Collection[object], depth: int) -> object:
         return {"s" if type(value) is set and not self._in_key else "z": self._hashable(list(value), depth)}
 
-    def _dict(self, value: Dict[Any, Any], depth: int) -> Any:
+    def _dict(self, value: Dict[object, object], depth: int) -> object:
         if self._in_key:
             return self._pack(self._plainer(Deep(value)), depth)
         keys = self._hashable(list(value), depth)
         values = self._pack_all(list(value.values()), depth)
-        pairs: List[Any] = [None] * (2 * len(keys))
+        pairs: List[object] = [None] * (2 * len(keys))
         pairs[::2], pairs[1::2] = keys, values
         return {"d": pairs}
 
-    def _hashable(self, items: List[Any], depth: int) -> List[Any]:
+    def _hashable(self, items: List[object], depth: int) -> List[object]:
         """Pack items of sets and keys of dicts, so that what is hashable in the box is hashable outside."""
         outer, self._in_key = self._in_key, True
         try:
@@ -141,16 +144,16 @@ class Encoder:
         finally:
             self._in_key = outer
 
-    def _int(self, value: int, depth: int) -> Any:
+    def _int(self, value: int, depth: int) -> object:
         if -(1 << 63) <= value < 1 << 64:  # again, because most values are small integers
             return value
         return sent_int(value)
 
-    def _ref(self, value: Ref, depth: int) -> Any:
+    def _ref(self, value: Ref, depth: int) -> object:
         self._count(3, 0)
         return {"r": [value.id, value.type_name, value.text]}
 
-    def _array(self, value: Any, depth: int) -> Any:
+    def _array(self, value: Array, depth: int) -> object:
         if self._in_key and value.size == 1:
             return self._scalar(value.reshape(())[()], depth)
         if self._in_key or not _can_cross(value.dtype):
@@ -159,7 +162,7 @@ class Encoder:
         self._count(value.ndim, 0)
         return {"a": self._array_parts(value)}
 
-    def _array_parts(self, value: Any) -> List[Any]:
+    def _array_parts(self, value: Array) -> List[object]:
         shape = list(value.shape)
         data = _contiguous(value, dtype=_native(value.dtype)).reshape(-1)
         if data.nbytes <= _INLINE_BYTES:
@@ -175,14 +178,14 @@ class Encoder:
         self.buffers.append(data.view(_uint8).data)
         return [data.dtype.str, shape, len(self.buffers) - 1]
 
-    def _scalar(self, value: Any, depth: int) -> Any:
+    def _scalar(self, value: Any, depth: int) -> object:
         if not _can_cross(value.dtype):
             return self._pack(self._plainer(value), depth)
         self._count(2, 0)
         data = _as_array(value, dtype=_native(value.dtype))
         return {"g": [data.dtype.str, data.tobytes()]}
 
-    def _tensor(self, value: Tensor, depth: int) -> Any:
+    def _tensor(self, value: Tensor, depth: int) -> object:
         return {"T": [value.dtype, *self._array_parts(value.array)]}
 
 
@@ -191,15 +194,15 @@ class Deep:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
 
-def _can_cross(dtype: object) -> bool:
+def _can_cross(dtype: Dtype) -> bool:
     return DTYPE.fullmatch(_native(dtype).str) is not None
 
 
-def _native(dtype: Any) -> Any:
+def _native(dtype: Dtype) -> Dtype:
     """Return the type in this machine's byte order; texts of width 0 become texts of width 1."""
     if dtype.itemsize == 0 and dtype.kind in "SU":
         return _dtype_of(dtype.kind + "1")
@@ -207,7 +210,7 @@ def _native(dtype: Any) -> Any:
 
 
 def _writer(tag: str, parts: Encode) -> Writer:
-    def write(encoder: Encoder, value: object, depth: int) -> Any:
+    def write(encoder: Encoder, value: object, depth: int) -> object:
         content = parts(value)
         if type(content) is list:
             encoder._count(len(content), 0)

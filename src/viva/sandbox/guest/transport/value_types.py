@@ -33,13 +33,14 @@ import math
 import types
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Callable, Dict, Hashable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 from .wire_values import CAPS, Caps, TooLarge, WireError, listed, too_large
 
+T = TypeVar("T")
 CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
 """What holds other values; their items are written, read, compared and shown one by one."""
-KEEP: Any = object()
+KEEP: object = object()
 """Returned by `exact` for a value that holds no value of the type: the object stays in the box."""
 AS_NUMBER, AS_TEXT, AS_EQUAL = "number", "text", "equal"
 """How a value is compared: with tolerance, as a text, or by `==` with a value of the same type."""
@@ -52,7 +53,7 @@ _DECIMAL_DIGITS = 1_000
 """Digits and exponents up to which a decimal is compared exactly."""
 
 
-def itself(value: object) -> Any:
+def itself(value: T) -> T:
     """Return the value."""
     return value
 
@@ -61,7 +62,7 @@ def _as_shown(value: object, shown: str) -> str:
     return shown
 
 
-def _the(noun: str) -> Callable[[Any, str], str]:
+def _the(noun: str) -> Callable[[object, str], str]:
     return lambda value, shown: f"the {noun} {shown}"
 
 
@@ -130,11 +131,11 @@ def type_of(value: object) -> Optional[ValueType]:
     return next((TYPE_OF[base] for base in type(value).__mro__ if base in TYPE_OF), None)
 
 
-def _quoted(value: Any, cap: int) -> str:
+def _quoted(value: Union[str, bytes], cap: int) -> str:
     return repr(value[:cap]) + ("…" if len(value) > cap else "")
 
 
-def sent_int(value: int) -> Any:
+def sent_int(value: int) -> Union[int, Dict[str, bytes]]:
     """Return what msgpack writes for an integer: itself, or its bytes under a tag if it has more than 64 bits."""
     return value if -(1 << 63) <= value < 1 << 64 else {"i": _int_parts(value)}
 
@@ -156,7 +157,7 @@ def _complex_shown(value: complex, cap: int) -> str:
     return f"{number(float(value.real))}{'-' if value.imag < 0 else '+'}{number(abs(float(value.imag)))}j"
 
 
-def _fraction_exact(value: object) -> Any:
+def _fraction_exact(value: object) -> object:
     """From the slots: `numerator` and `denominator` are properties, which a subclass may replace."""
     parts = [Fraction.__dict__[slot].__get__(value) for slot in ("_numerator", "_denominator")]
     if any(type(part) is not int for part in parts) or parts[1] == 0:
@@ -164,7 +165,7 @@ def _fraction_exact(value: object) -> Any:
     return Fraction(*parts)
 
 
-def _fraction_parts(value: Fraction) -> Any:
+def _fraction_parts(value: Fraction) -> List[Union[int, Dict[str, bytes]]]:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > CAPS.fraction_bits:
         raise TooLarge(too_large("a fraction of very large integers", f"{CAPS.fraction_bits:,} bits"))
     return [sent_int(value.numerator), sent_int(value.denominator)]
@@ -200,7 +201,7 @@ def _decimal_made(content: object, caps: Caps) -> Decimal:
     return made
 
 
-def _decimal_normal(value: Decimal) -> Any:
+def _decimal_normal(value: Decimal) -> Union[float, Fraction]:
     # Decimal("1e999999") has a short text and a denominator or numerator of a million digits.
     if value.is_nan():
         return math.nan

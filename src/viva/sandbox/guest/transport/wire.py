@@ -11,13 +11,16 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from typing import Any, Callable, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple, Union
 
 import numpy as np
 
 from .decoding import Decoder
 from .encoding import Deep, Encode, Encoder, Part
 from .wire_values import CAPS, Caps, Ref, Tensor, TooLarge, WireError
+
+if TYPE_CHECKING:
+    from .wire_values import Bytes
 
 __all__ = [
     "CAPS", "Caps", "Deep", "Ref", "Tensor", "TooLarge", "WireError", "dump", "load", "receive", "send", "transmit",
@@ -66,8 +69,8 @@ def receive(
     deadline: Optional[float] = None,
     caps: Caps = CAPS,
     *,
-    ref: Optional[Callable[[Ref], Any]] = None,
-    tensor: Optional[Callable[[Tensor], Any]] = None,
+    ref: Optional[Callable[[Ref], object]] = None,
+    tensor: Optional[Callable[[Tensor], object]] = None,
 ) -> Any:
     """Receive one value, of the types that `send` takes and of no other.
 
@@ -102,9 +105,9 @@ def load(data: Union[bytes, bytearray, memoryview], caps: Caps = CAPS) -> Any:
 def _read(
     incoming: Union[_Incoming, _Stored],
     caps: Caps,
-    ref: Optional[Callable[[Ref], Any]],
-    tensor: Optional[Callable[[Tensor], Any]],
-) -> Any:
+    ref: Optional[Callable[[Ref], object]],
+    tensor: Optional[Callable[[Tensor], object]],
+) -> object:
     magic, text_bytes, count = _HEADER.unpack(incoming.take(_HEADER.size))
     if magic != _MAGIC:
         raise WireError("no message begins like this")
@@ -129,7 +132,7 @@ class _Incoming:
     def take(self, count: int) -> memoryview:
         """Return the next bytes, which are read ahead."""
         if count > _CHUNK:
-            return memoryview(self.fill(_empty(count, _uint8)))
+            return self.fill(_empty(count, _uint8)).data
         while len(self._chunk) < count:
             self._wait()
             more = self._socket.recv(_CHUNK)
@@ -139,9 +142,9 @@ class _Incoming:
         taken, self._chunk = self._chunk[:count], self._chunk[count:]
         return taken
 
-    def fill(self, array: Any) -> Any:
+    def fill(self, array: Bytes) -> Bytes:
         """Read the next bytes directly into `array`."""
-        view = memoryview(array)
+        view = array.data
         done = min(len(view), len(self._chunk))
         view[:done], self._chunk = self._chunk[:done], self._chunk[done:]
         while done < len(view):
@@ -178,9 +181,9 @@ class _Stored:
         taken, self._left = self._left[:count], self._left[count:]
         return taken
 
-    def fill(self, array: Any) -> Any:
+    def fill(self, array: Bytes) -> Bytes:
         """Copy the next bytes into `array`."""
-        memoryview(array)[:] = self.take(array.size)
+        array.data[:] = self.take(array.size)
         return array
 
     def check_end(self) -> None:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, List, NamedTuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Tuple
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Dtype = np.dtype[np.generic]
+    Array = np.ndarray[Tuple[int, ...], Dtype]
+    Bytes = np.ndarray[Tuple[int, ...], np.dtype[np.uint8]]
 
 
 class WireError(Exception):
@@ -87,7 +94,7 @@ class Tensor:
 
     __slots__ = ("array", "dtype")
 
-    def __init__(self, array: Any, dtype: str) -> None:
+    def __init__(self, array: Array, dtype: str) -> None:
         self.array, self.dtype = array, dtype
 
     def __repr__(self) -> str:

@@ -14,17 +14,22 @@ import io
 import itertools
 import os
 import sys
-from typing import Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterable, Iterator, List, Mapping, Tuple, Union
 
 import numpy as np
 
 from ..transport.encoding import Deep
 from ..transport.value_types import CONTAINERS, KEEP, STAND_INS, TYPE_OF, VALUE_TYPES
 
+if TYPE_CHECKING:
+    import types
+
+    from ..transport.wire_values import Array
+
 MOST_ITEMS = 10_000
 """The most items that are taken from an iterator; a longer one stays in the box, complete."""
 
-Reader = Callable[[Any], Any]
+Reader = Callable[[Any], object]
 _KINDS = "biufcSUmM"
 _islice, _chain = itertools.islice, itertools.chain
 _view, _ndarray, _frombuffer, _scalar_bytes = np.ndarray.view, np.ndarray, np.frombuffer, np.generic.tobytes
@@ -52,11 +57,11 @@ class PlainData:
     | paths                                          | str                                                 |
     """
 
-    def __init__(self, keep: Callable[[Any], Any]) -> None:
+    def __init__(self, keep: Callable[[object], object]) -> None:
         self._keep = keep
         self._readers: Dict[type, Reader] = {}
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value: Any) -> object:
         """Take one step; the items of the result may be any object again."""
         kind = type(value)
         if kind is Deep:
@@ -73,7 +78,7 @@ class PlainData:
 class _Longer:
     """An iterator with too many items, complete again: the items already taken come first."""
 
-    def __init__(self, iterator: Any) -> None:
+    def __init__(self, iterator: Iterator[object]) -> None:
         self.iterator = iterator
 
 
@@ -93,16 +98,16 @@ def _reader(kind: type) -> Reader:
     return _by_array_protocol if hasattr(kind, "__array__") else _kept
 
 
-def _torch_class(module: str, name: str) -> Any:
+def _torch_class(module: str, name: str) -> Union[type, Tuple[()]]:
     found = getattr(sys.modules.get(module), name, None)
     return found if isinstance(found, type) else ()
 
 
-def _kept(value: object) -> Any:
+def _kept(value: object) -> object:
     return KEEP
 
 
-def _array(value: Any) -> Any:
+def _array(value: Array) -> object:
     base = _view(value, _ndarray)
     kind = base.dtype.kind
     if kind == "O":
@@ -122,7 +127,7 @@ def _is_plain(item: object) -> bool:
     return kind in _EXACT or _reader(kind) is not _kept
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: np.generic) -> object:
     """Read the scalar's memory: a subclass may override the methods that numpy would call."""
     dtype = np.generic.dtype.__get__(value)
     if dtype.kind in _KINDS:
@@ -131,7 +136,7 @@ def _scalar(value: Any) -> Any:
     return item if type(item) is tuple else KEEP
 
 
-def _tensor(value: object) -> Any:
+def _tensor(value: object) -> object:
     torch = sys.modules["torch"]
     with _without_overrides(torch)():
         plain = torch.Tensor.detach(value)
@@ -146,38 +151,40 @@ def _tensor(value: object) -> Any:
         return _view(plain.cpu().resolve_conj().resolve_neg().numpy(), _ndarray)
 
 
-def _without_overrides(torch: Any) -> Any:
+def _without_overrides(torch: types.ModuleType) -> Callable[[], ContextManager[object]]:
     """Return torch's context in which no `__torch_function__` is called; its name depends on the version."""
-    return getattr(torch._C, "DisableTorchFunctionSubclass", None) or torch._C.DisableTorchFunction
+    found: Callable[[], ContextManager[object]]
+    found = getattr(torch._C, "DisableTorchFunctionSubclass", None) or torch._C.DisableTorchFunction
+    return found
 
 
-def _dict(value: Any) -> Any:
+def _dict(value: Any) -> Dict[object, object]:
     if issubclass(type(value), collections.OrderedDict):
         return dict(collections.OrderedDict.items(value))
     return dict(dict.items(value))
 
 
-def _fields(value: Any) -> Dict[str, Any]:
+def _fields(value: Any) -> Dict[str, object]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def _take_items(value: Any) -> Any:
+def _take_items(value: Iterable[object]) -> Union[List[object], _Longer]:
     iterator = iter(value)
     items = list(_islice(iterator, MOST_ITEMS + 1))
     return items if len(items) <= MOST_ITEMS else _Longer(_chain(items, iterator))
 
 
-def _mapping(value: Any) -> Any:
+def _mapping(value: Mapping[object, object]) -> object:
     keys = _take_items(value)
     return {key: value[key] for key in keys} if type(keys) is list else KEEP
 
 
-def _set(value: object) -> Any:
+def _set(value: Iterable[object]) -> object:
     items = _take_items(value)
     return set(items) if type(items) is list else KEEP
 
 
-def _by_array_protocol(value: object) -> Any:
+def _by_array_protocol(value: object) -> object:
     found = _as_array(value)
     return _array(found) if type(found) is _ndarray and (found.ndim or found.dtype.kind != "O") else KEEP
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import collections
-from typing import Any, Deque, Dict, List, Optional
+from typing import Deque, Dict, List, Optional, TypedDict
 
 from ..loading import sources
 from ..loading.missing_attributes import find_missing_attribute
 from ..process.alarm import SoftTimeout, within
-
-Raised = Dict[str, Any]
 
 _MOST_FRAMES = 12
 _LONGEST_MESSAGE = 1000
@@ -17,6 +15,18 @@ _MESSAGE_S = 0.5
 """Wall seconds for the student's own `__str__`."""
 traceback_of = BaseException.__dict__["__traceback__"].__get__
 _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
+
+
+class Raised(TypedDict, total=False):
+    """An exception as `describe` returns it; where it was raised in a file, with its `line` there."""
+
+    type: str
+    message: str
+    frames: List[List[object]]
+    missing_module: Optional[str]
+    lacking: Optional[Dict[str, str]]
+    limit: Optional[str]
+    line: Optional[int]
 
 
 class Forbidden(ImportError):
@@ -93,8 +103,8 @@ def _missing_module(error: BaseException) -> Optional[str]:
     return None
 
 
-def _frames(error: BaseException) -> List[List[Any]]:
-    found: Deque[List[Any]] = collections.deque(maxlen=_MOST_FRAMES)
+def _frames(error: BaseException) -> List[List[object]]:
+    found: Deque[List[object]] = collections.deque(maxlen=_MOST_FRAMES)
     trace = traceback_of(error)
     while trace is not None:
         code = trace.tb_frame.f_code

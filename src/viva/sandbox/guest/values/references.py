@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sys
 import types
-from typing import Any, Dict, Iterable
+from typing import Any, Dict, Iterable, TypeVar
 
 from ..loading import sources
 from ..transport.wire import Ref, Tensor
 
+T = TypeVar("T")
 _LONGEST_TEXT = 200
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -44,7 +45,7 @@ class References:
         for number in numbers:
             self._objects.pop(number, None)
 
-    def mention(self, value: object) -> Any:
+    def mention(self, value: T) -> T:
         """Note a Ref or Tensor of a request, and return it; the decoder calls this."""
         self.mentioned = True
         return value
@@ -66,7 +67,7 @@ class References:
         return value
 
 
-def _torch_tensor(sent: Tensor) -> Any:
+def _torch_tensor(sent: Tensor) -> object:
     import torch
 
     return torch.from_numpy(sent.array).to(getattr(torch, sent.dtype))
