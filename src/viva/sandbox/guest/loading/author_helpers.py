@@ -6,7 +6,7 @@ import importlib
 import importlib.machinery
 import sys
 import types
-from typing import Any, Dict, Optional
+from typing import Dict, Optional
 
 NAME = "inside"
 
@@ -22,7 +22,7 @@ class AuthorHelpers:
         """
         self._files = {_module_name(filename): (filename, text) for filename, text in sources.items()}
 
-    def load(self) -> Dict[str, Any]:
+    def load(self) -> Dict[str, object]:
         """Run `inside` and what it imports; return its namespace. An error in it is the author's and raises here."""
         for name in [n for n in sys.modules if n == NAME or n.startswith(NAME + ".")]:
             del sys.modules[name]

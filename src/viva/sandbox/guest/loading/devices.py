@@ -14,7 +14,7 @@ import importlib.machinery
 import importlib.util
 import sys
 import types
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, Optional, Sequence, Tuple
 
 _ACCELERATORS = ("cuda", "mps")
 _CPU = "cpu"
@@ -71,7 +71,7 @@ class _TorchHook:
         loader.exec_module = exec_module
         return spec
 
-    def torch_loaded(self, torch: object) -> None:
+    def torch_loaded(self, torch: types.ModuleType) -> None:
         """Change torch once, when it is ready for use; a student's own file called torch is left alone."""
         if hasattr(torch, "overrides") and not self._loaded:
             self._loaded = True
@@ -79,7 +79,7 @@ class _TorchHook:
             _mode(torch).__enter__()
 
 
-def _cpu_for(device: object) -> Any:
+def _cpu_for(device: object) -> object:
     """Replace an accelerator, given as text, as `torch.device` or as a number, by the CPU; return others unchanged."""
     if type(device) is int:
         return _CPU
@@ -87,19 +87,19 @@ def _cpu_for(device: object) -> Any:
     return _CPU if isinstance(kind, str) and kind.partition(":")[0] in _ACCELERATORS else device
 
 
-def _mode(torch: Any) -> Any:
+def _mode(torch: Any) -> ContextManager[object]:
     """Make the mode; each call of torch passes through it, so it does little."""
 
-    def to(args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    def to(args: Tuple[object, ...]) -> Tuple[object, ...]:
         return (args[0], _cpu_for(args[1]), *args[2:]) if len(args) > 1 else args
 
-    def parse_to(args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    def parse_to(args: Tuple[object, ...]) -> Tuple[object, ...]:
         return (_cpu_for(args[0]), *args[1:]) if args else args
 
-    def as_type(args: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    def as_type(args: Tuple[object, ...]) -> Tuple[object, ...]:
         return (args[0], _tensor_type(args[1]), *args[2:]) if len(args) > 1 else args
 
-    positional: Dict[Any, Callable[[Tuple[Any, ...]], Tuple[Any, ...]]] = {
+    positional: Dict[object, Callable[[Tuple[object, ...]], Tuple[object, ...]]] = {
         torch.Tensor.to: to,
         torch._C._nn._parse_to: parse_to,
         torch.Tensor.type: as_type,
@@ -107,7 +107,7 @@ def _mode(torch: Any) -> Any:
     cuda, pin_memory, device = torch.Tensor.cuda, torch.Tensor.pin_memory, torch.device
 
     class OnCpu(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, function: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_function__(self, function: Any, _types: object, args: Any = (), kwargs: Any = None) -> object:
             if kwargs and "device" in kwargs:
                 kwargs["device"] = _cpu_for(kwargs["device"])
             change = positional.get(function)
@@ -124,13 +124,13 @@ def _mode(torch: Any) -> Any:
     return OnCpu()
 
 
-def _device(device: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+def _device(device: Callable[..., object], args: Tuple[object, ...], kwargs: Dict[str, object]) -> object:
     """Make a device; `torch.device("cuda", 1)` loses its number too, for tensors on the CPU have none."""
     named = args[0] if args else kwargs.get("type", kwargs.get("device"))
     return device(_CPU) if _cpu_for(named) != named else device(*args, **kwargs)
 
 
-def _tensor_type(kind: object) -> Any:
+def _tensor_type(kind: object) -> object:
     return kind.replace("torch.cuda.", "torch.") if isinstance(kind, str) else kind
 
 
@@ -138,7 +138,7 @@ def _replace_functions_that_ignore_modes(torch: Any) -> None:
     load, set_type = torch.load, torch.set_default_tensor_type
 
     @functools.wraps(load)
-    def load_on_cpu(f: object, map_location: object = None, *args: object, **kwargs: object) -> Any:
+    def load_on_cpu(f: object, map_location: object = None, *args: object, **kwargs: object) -> object:
         return load(f, _map_location(map_location), *args, **kwargs)
 
     @functools.wraps(set_type)
@@ -154,26 +154,26 @@ def _replace_functions_that_ignore_modes(torch: Any) -> None:
         setattr(torch.cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
 
 
-def _map_location(wanted: object) -> Any:
+def _map_location(wanted: object) -> object:
     """Replace accelerators in a map location; None means the device at saving, which may be an accelerator."""
     if wanted is None:
         return _CPU
     return {saved: _cpu_for(new) for saved, new in wanted.items()} if isinstance(wanted, dict) else _cpu_for(wanted)
 
 
-def _generator(original: Any) -> Any:
+def _generator(original: type) -> type:
     """Make a class that makes generators on the CPU and accepts existing generators as its instances."""
 
     class Kind(type):
-        def __call__(cls, device: Any = _CPU) -> Any:
+        def __call__(cls, device: object = _CPU) -> object:
             return original(device=_cpu_for(device))
 
-        def __instancecheck__(cls, it: Any) -> bool:
+        def __instancecheck__(cls, it: object) -> bool:
             return isinstance(it, original)
 
     return Kind(original.__name__, (), {"__module__": original.__module__, "__doc__": original.__doc__})
 
 
-def _answering(value: object) -> Callable[..., Any]:
+def _answering(value: object) -> Callable[..., object]:
     """Make a separate function for each name: torch.compile keeps a table of torch's functions."""
     return lambda *_args, **_kwargs: value

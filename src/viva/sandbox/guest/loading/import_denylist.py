@@ -10,7 +10,7 @@ import builtins
 import importlib
 import sys
 import types
-from typing import Any, Callable, List, Set
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Set
 
 from ..values.raised import Forbidden
 from . import sources
@@ -62,7 +62,11 @@ def _check(module: str) -> None:
 
 
 def _import_for_students(
-    name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    name: str,
+    globals: Optional[Mapping[str, object]] = None,
+    locals: Optional[Mapping[str, object]] = None,
+    fromlist: Optional[Sequence[str]] = (),
+    level: int = 0,
 ) -> types.ModuleType:
     if not sources.is_namespace(_frame(1).f_globals if globals is None else globals) or level:
         return _import(name, globals, locals, fromlist, level)
@@ -75,7 +79,7 @@ def _import_for_students(
     return module
 
 
-def _import_module_for_students(name: str, package: Any = None) -> types.ModuleType:
+def _import_module_for_students(name: str, package: Optional[str] = None) -> types.ModuleType:
     if sources.is_namespace(_frame(1).f_globals):
         _check(name)
     module = _import_module(name, package)
@@ -95,14 +99,14 @@ def _guard_loaded_names() -> None:
             setattr(module, attribute, _guarded(name, original))
 
 
-def _guarded(name: str, original: Any) -> Any:
+def _guarded(name: str, original: Callable[..., object]) -> object:
     """Wrap a function or class: the student's code is refused, all other code gets the original."""
     if not isinstance(original, type):
         return _guarded_function(name, original)
 
     meta: Any = type(original)
 
-    def call(cls: object, *args: object, **kwargs: object) -> Any:
+    def call(cls: object, *args: object, **kwargs: object) -> object:
         namespace = getattr(sys.modules.get(cls.__module__), "__dict__", None)
         if sources.is_namespace(_frame(1).f_globals) or sources.is_namespace(namespace):
             raise _refuse(name)
@@ -120,8 +124,8 @@ def _guarded(name: str, original: Any) -> Any:
     return guarded
 
 
-def _guarded_function(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(*args: object, **kwargs: object) -> Any:
+def _guarded_function(name: str, original: Callable[..., object]) -> Callable[..., object]:
+    def guarded(*args: object, **kwargs: object) -> object:
         if sources.is_namespace(_frame(1).f_globals):
             raise _refuse(name)
         return original(*args, **kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import types
-from typing import Any, Dict, List, Optional
+from typing import Dict, Iterable, List, Optional
 
 from . import sources
 
@@ -30,19 +30,19 @@ class Namespaces:
     """The namespaces of all files that were loaded, in the order of loading."""
 
     def __init__(self) -> None:
-        self._files: Dict[str, Dict[str, Any]] = {}
-        self._inside: Dict[str, Any] = {}
+        self._files: Dict[str, Dict[str, object]] = {}
+        self._inside: Dict[str, object] = {}
 
-    def add(self, path: str, namespace: Dict[str, Any]) -> None:
+    def add(self, path: str, namespace: Dict[str, object]) -> None:
         """Add a file or notebook of the student's by its path in the submission."""
         self._files[path] = namespace
         sources.remember_namespace(namespace)
 
-    def add_inside(self, namespace: Dict[str, Any]) -> None:
+    def add_inside(self, namespace: Dict[str, object]) -> None:
         """Set the namespace of the author's helpers."""
         self._inside = namespace
 
-    def of(self, space: str) -> List[Dict[str, Any]]:
+    def of(self, space: str) -> List[Dict[str, object]]:
         """Return the namespaces of "student", "inside" or "module:<path, file name or stem>"."""
         if space == INSIDE:
             return [self._inside]
@@ -51,7 +51,7 @@ class Namespaces:
             return [n for path, n in self._files.items() if wanted in (path, os.path.basename(path), _stem(path))]
         return list(self._files.values())
 
-    def find(self, space: str, name: str) -> Any:
+    def find(self, space: str, name: str) -> object:
         """Return the object called `name`, which is a plain name or a path of attributes ("Model.from_config").
 
         If several files have the name, the file that defines it wins, then the first one that has it.
@@ -95,7 +95,7 @@ class Namespaces:
         return own[:_MOST_FUNCTIONS]
 
 
-def _public(names: Any) -> List[str]:
+def _public(names: Iterable[object]) -> List[str]:
     return [name for name in names if type(name) is str and not name.startswith("_") and name not in _SHELL_NAMES]
 
 
@@ -112,7 +112,7 @@ def _folded(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _owned(namespaces: List[Dict[str, Any]], name: str) -> Any:
+def _owned(namespaces: List[Dict[str, object]], name: str) -> object:
     having = [namespace for namespace in namespaces if name in namespace]
     if len(having) > 1:
         for namespace in having:
@@ -127,7 +127,7 @@ def _maker(value: object) -> Optional[str]:
     return maker if type(maker) is str else None
 
 
-def _name_of(namespace: Dict[str, Any]) -> str:
+def _name_of(namespace: Dict[str, object]) -> str:
     """Return the name of the module that has this namespace; empty if the student replaced it by a non-text."""
     name = namespace.get("__name__")
     return name if type(name) is str else ""

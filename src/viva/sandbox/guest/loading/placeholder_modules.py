@@ -6,7 +6,7 @@ import importlib.machinery
 import os
 import sys
 import types
-from typing import Any, Iterable, List, Optional, Set
+from typing import Iterable, List, NoReturn, Optional, Set
 
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
 _TEST_RUNNER_MODULES = ("unittest", "json", "gradescope_utils")
@@ -38,22 +38,22 @@ class PlaceholderModules:
 class _Placeholder(type):
     """A class that can be subclassed, called and asked for attributes; its contents are not known."""
 
-    def __getattr__(cls, name: str) -> Any:
+    def __getattr__(cls, name: str) -> _Placeholder:
         return _placeholder(name)
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: object, **kwargs: object) -> _Placeholder:
         return _placeholder(cls.__name__)
 
     def __bool__(cls) -> bool:
         return True  # a test that is skipped if this is missing must not be skipped for every student
 
-    def __iter__(cls) -> Any:
+    def __iter__(cls) -> NoReturn:
         raise TypeError(f"what `{cls.__name__}` of the submission holds is not known when the tests are read")
 
     __len__ = __getitem__ = __contains__ = __iter__
 
 
-def _placeholder(name: str) -> Any:
+def _placeholder(name: str) -> _Placeholder:
     if name.startswith("__"):
         raise AttributeError(name)
     return _Placeholder(name, (), {})

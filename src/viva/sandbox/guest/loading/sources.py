@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
-from typing import Any, Dict, Optional, Set
+from typing import Dict, Optional, Set
 
 _LONGEST_LINE = 200
 _LIBRARIES = os.sep + "site-packages" + os.sep
@@ -78,7 +78,7 @@ def forget_namespaces() -> None:
     _NAMESPACES.clear()
 
 
-def remember_namespace(namespace: Dict[str, Any]) -> None:
+def remember_namespace(namespace: Dict[str, object]) -> None:
     """Register the globals of a file or notebook of the student's; they live as long as the box."""
     _NAMESPACES.add(id(namespace))
 

@@ -9,13 +9,16 @@ import itertools
 import re
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ..process.alarm import SoftTimeout, time_is_up, within
 from ..values.raised import Raised, describe, traceback_of
 from . import definitions, recovery
 
-Namespace = Dict[str, Any]
+if TYPE_CHECKING:
+    import types
+
+Namespace = Dict[str, object]
 _MOST_PROBLEMS = 50
 _SEVERAL_IMPORTS = re.compile(r"(?:^|;)[ \t]*import[ \t][^\n;#]*,", re.MULTILINE)
 """`import a, b`, which is split into two statements."""
@@ -155,8 +158,11 @@ class Source:
             return False
         return True
 
-    def _compiled(self, body: List[ast.stmt], flags: int = 0) -> Any:
-        return _compile(ast.Module(body, []), self._filename, "exec", self._flags | flags, dont_inherit=True)
+    def _compiled(self, body: List[ast.stmt], flags: int = 0) -> types.CodeType:
+        made: types.CodeType = _compile(
+            ast.Module(body, []), self._filename, "exec", self._flags | flags, dont_inherit=True
+        )
+        return made
 
     def _execute(self, body: List[ast.stmt], namespace: Namespace) -> None:
         exec(self._compiled(body), namespace)
@@ -176,7 +182,7 @@ class Source:
         return holding[-1] if holding else len(body) - 1
 
 
-def _whole(text: str, filename: str) -> Any:
+def _whole(text: str, filename: str) -> Optional[types.CodeType]:
     """Compile all statements together, without a syntax tree made of objects; return None if a tree is needed."""
     if _SEVERAL_IMPORTS.search(text):
         return None
