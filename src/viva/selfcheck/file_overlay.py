@@ -10,10 +10,13 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import viva.sandbox.guest.loading.sources as sources
 import viva.sandbox.guest.loading.workdir_files as workdir_files
+
+if TYPE_CHECKING:
+    from viva.sandbox.guest.process.worker import Request
 
 _MOST_COPIED: Final = 16 << 20
 """The most bytes of one file that is copied where the system cannot create links."""
@@ -29,7 +32,7 @@ class FileOverlay:
         self._temporary: Path | None = None
         sources.work_in(str(folder))
 
-    def put(self, request: dict[str, Any]) -> None:
+    def put(self, request: "Request") -> None:
         """Write `data` to `path` in the temporary folder, as a box does."""
         if self._temporary is None:
             self._temporary = self._begin()
@@ -41,9 +44,9 @@ class FileOverlay:
             target.unlink()
         workdir_files.put(request)
 
-    def listed(self, _request: dict[str, Any]) -> list[list[Any]]:
+    def listed(self, _request: "Request") -> list[list[object]]:
         """Return `[path, size]` of the files near the top only, because a notebook may be in a large folder."""
-        found: list[list[Any]] = []
+        found: list[list[object]] = []
         waiting = [("", sources.folder())]
         while waiting and len(found) < _MOST_LISTED:
             prefix, folder = waiting.pop()

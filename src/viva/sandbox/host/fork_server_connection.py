@@ -65,6 +65,7 @@ class ForkServerConnection:
         try:
             self._channel.settimeout(_START_S)
             control.send(self._channel, settings)
+            message: dict[str, Any]
             message, _ = control.receive(self._channel)
             self._channel.settimeout(None)
         except (EOFError, OSError) as error:

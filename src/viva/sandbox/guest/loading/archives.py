@@ -15,9 +15,12 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import sources, storable_names
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Request
 
 MOST_FILES = 2000
 MOST_BYTES = 48 << 20
@@ -48,7 +51,7 @@ class _Member(NamedTuple):
     """Opens the bytes as a file."""
 
 
-def unpack(request: Dict[str, Any]) -> Dict[str, Any]:
+def unpack(request: Request) -> Dict[str, object]:
     """Unpack the archive `path` into its own folder.
 
     Returns:

@@ -14,7 +14,7 @@ import os
 import sys
 import tokenize
 import types
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 from ..process import alarm
 from ..values.printed import Printed
@@ -23,6 +23,9 @@ from . import devices, import_denylist, sources
 from .author_helpers import AuthorHelpers
 from .namespaces import Namespaces
 from .statements import Ran, Source
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Request
 
 _spec_for, _from_spec = importlib.util.spec_from_file_location, importlib.util.module_from_spec
 _chdir = os.chdir
@@ -43,7 +46,7 @@ class Loading:
         self._limit_s: Optional[float] = None
         self._ran: Dict[str, Ran] = {}
 
-    def load_module(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def load_module(self, request: Request) -> Dict[str, object]:
         """Run the file `path` as a module of its name, for at most `file_s` seconds; after that, only its definitions.
 
         Returns:
@@ -62,11 +65,11 @@ class Loading:
             "forbidden": import_denylist.tried(),
         }
 
-    def load_inside(self, request: Dict[str, Any]) -> None:
+    def load_inside(self, request: Request) -> None:
         """Run the author's helpers, `sources` by file name; an error in them is the author's and raises here."""
         self._namespaces.add_inside(AuthorHelpers(request["sources"]).load())
 
-    def prepare(self, request: Dict[str, Any], path: str) -> None:
+    def prepare(self, request: Request, path: str) -> None:
         """Make the process look as if the student had started `path` in the work directory."""
         import_denylist.forbid(list(request.get("forbid") or ()))
         devices.use(str(request.get("device") or ""))

@@ -14,13 +14,16 @@ import shutil
 import sys
 import types
 import unittest
-from typing import Any, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional
 
 from ..process import alarm
 from ..values.raised import describe
 from . import sources
 from .namespaces import Missing
 from .placeholder_modules import PlaceholderModules, forget_shadowing_libraries
+
+if TYPE_CHECKING:
+    from ..transport.message_types import SuiteRequest
 
 PRINTED = 1 << 18
 """How many characters of what one test prints are kept."""
@@ -34,11 +37,11 @@ class UnittestRunner:
     """The unittest suite of this box; each operation is a function of the request."""
 
     def __init__(self) -> None:
-        self._tests: Dict[str, Any] = {}
+        self._tests: Dict[str, unittest.TestCase] = {}
         self._result: Any = _Result()
         self._fixtures: Any = unittest.TestSuite()
 
-    def clear(self, request: Dict[str, Any]) -> None:
+    def clear(self, request: SuiteRequest) -> None:
         """Remove the student's files from `folder`, and wherever the author's `paths` will be written."""
         _remove(sources.path_of(request["folder"]))
         for path in request["paths"]:
@@ -49,7 +52,7 @@ class UnittestRunner:
                     _remove(parent)
             _remove(sources.path_of(path))
 
-    def begin(self, request: Dict[str, Any]) -> None:
+    def begin(self, request: SuiteRequest) -> None:
         """Make the process look as if a test runner had been started in the work directory.
 
         Args:
@@ -66,14 +69,14 @@ class UnittestRunner:
         _look_for_files_in(work)
         forget_shadowing_libraries(request.get("modules") or ())
 
-    def describe(self, request: Dict[str, Any]) -> List[Dict[str, Any]]:
+    def describe(self, request: SuiteRequest) -> List[Dict[str, object]]:
         """Describe the tests of `modules` in the order in which they run, in a box without a submission.
 
         Names imported from the student's `students` modules are placeholders. A module that cannot be imported is a
         row with `raised`.
         """
         sys.meta_path.insert(0, PlaceholderModules(request["students"]))
-        rows: List[Dict[str, Any]] = []
+        rows: List[Dict[str, object]] = []
         for module in request["modules"]:
             try:
                 rows += [_described(key, module, test) for key, test in self._load(module).items()]
@@ -85,7 +88,7 @@ class UnittestRunner:
                 rows.append({"module": module, "raised": describe(error)})
         return rows
 
-    def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def load(self, request: SuiteRequest) -> Dict[str, object]:
         """Import `module` and find its tests.
 
         Returns:
@@ -100,7 +103,7 @@ class UnittestRunner:
         except BaseException as error:
             return {"tests": [], "raised": describe(error)}
 
-    def enter(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def enter(self, request: SuiteRequest) -> Dict[str, object]:
         """Run setUpModule and setUpClass if the class or module changes; return `{"failed", "events"}`."""
         test, result = self._test(request), self._result
         result.begin()
@@ -110,7 +113,7 @@ class UnittestRunner:
         failed = result._moduleSetUpFailed or getattr(type(test), "_classSetupFailed", False)
         return {"failed": bool(failed), "events": result.events}
 
-    def leave(self, request: Dict[str, Any]) -> None:
+    def leave(self, request: SuiteRequest) -> None:
         """Run tearDownClass, and tearDownModule if the next test is in another module."""
         result, following = self._result, self._test(request)
         before = result._previousTestClass
@@ -119,7 +122,7 @@ class UnittestRunner:
             self._fixtures._handleModuleTearDown(result)
             result._previousTestClass = None
 
-    def run(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def run(self, request: SuiteRequest) -> Dict[str, object]:
         """Run one test.
 
         Returns:
@@ -133,19 +136,20 @@ class UnittestRunner:
         score, leader = (getattr(_method(test), name, None) for name in _SET_BY_A_TEST)
         return {"events": self._result.events, "printed": self._result.printed, "score": score, "leader": leader}
 
-    def _test(self, request: Dict[str, Any]) -> Any:
+    def _test(self, request: SuiteRequest) -> unittest.TestCase:
         try:
             return self._tests[request["test"]]
         except KeyError:
             raise Missing(request["test"], []) from None
 
-    def _load(self, name: str) -> Dict[str, Any]:
+    def _load(self, name: str) -> Dict[str, unittest.TestCase]:
         module = importlib.import_module(name)
-        found: Dict[str, Any] = {}
-        suite: Any = unittest.TestLoader().loadTestsFromModule(module, pattern=_PATTERN)
+        found: Dict[str, unittest.TestCase] = {}
+        suite = unittest.TestLoader().loadTestsFromModule(module, pattern=_PATTERN)
         for test in _flat(suite):
             if type(test).__name__ == "_FailedTest":
-                raise test._exception
+                failed: Any = test
+                raise failed._exception
             file = name.replace(".", "/")
             file += "/__init__.py" if hasattr(module, "__path__") else ".py"
             key = base = f"{file}::{type(test).__qualname__}::{test._testMethodName}"
@@ -209,7 +213,7 @@ class _Result(unittest.TestResult):
     def addUnexpectedSuccess(self, test: object) -> None:
         self._add_event("unexpected_success")
 
-    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+    def addSubTest(self, test: unittest.TestCase, subtest: Any, err: Any) -> None:
         if err is not None:
             kind = "failure" if issubclass(err[0], test.failureException) else "error"
             self._add_event(kind, subtest._subDescription(), err)
@@ -218,7 +222,7 @@ class _Result(unittest.TestResult):
         self.events.append([kind, str(text)[:1000], None if err is None else describe(err[1])])
 
 
-def _flat(suite: Any) -> Iterator[Any]:
+def _flat(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from _flat(test)
@@ -226,11 +230,11 @@ def _flat(suite: Any) -> Iterator[Any]:
             yield test
 
 
-def _method(test: Any) -> Any:
+def _method(test: unittest.TestCase) -> object:
     return getattr(test, test._testMethodName)
 
 
-def _described(key: str, module: str, test: Any) -> Dict[str, Any]:
+def _described(key: str, module: str, test: unittest.TestCase) -> Dict[str, object]:
     method, kind = _method(test), type(test)
     decorated = {name: getattr(method, f"__{name}__", None) for name in _DECORATED}
     skipped = next((x for x in (kind, method) if getattr(x, "__unittest_skip__", False)), None)

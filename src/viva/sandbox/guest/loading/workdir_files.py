@@ -9,9 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any, Dict, List
+from typing import TYPE_CHECKING, Dict, List
 
 from . import sources, storable_names
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Request
 
 _open, _makedirs, _File = open, os.makedirs, tempfile.TemporaryFile
 _MOST_LISTED = 5000
@@ -21,7 +24,7 @@ _GROUPS = hasattr(os, "killpg")
 _IGNORED = frozenset({".viva", "__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
 
 
-def put(request: Dict[str, Any]) -> None:
+def put(request: Request) -> None:
     """Write `data` to `path` and create its folders; with `more`, append the next part of a large file.
 
     Raises:
@@ -37,9 +40,9 @@ def put(request: Dict[str, Any]) -> None:
         file.write(request["data"])
 
 
-def listed(request: Dict[str, Any]) -> List[List[Any]]:
+def listed(request: Request) -> List[List[object]]:
     """Return `[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
-    found: List[List[Any]] = []
+    found: List[List[object]] = []
     for folder, folders, names in os.walk(sources.folder()):
         folders[:] = sorted(name for name in folders if name not in _IGNORED)
         for name in sorted(names):
@@ -49,14 +52,14 @@ def listed(request: Dict[str, Any]) -> List[List[Any]]:
     return sorted(found)
 
 
-def read(request: Dict[str, Any]) -> bytes:
+def read(request: Request) -> bytes:
     """Return at most `limit` bytes of the file `path`, from `start` on."""
     with _open(sources.path_of(request["path"]), "rb") as file:
         file.seek(int(request.get("start") or 0))
         return file.read(int(request["limit"]))
 
 
-def run(request: Dict[str, Any]) -> Dict[str, Any]:
+def run(request: Request) -> Dict[str, object]:
     """Run a command in the work directory for at most `limit_s` seconds; "python" is the interpreter of the box.
 
     Returns:

@@ -8,17 +8,20 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from typing import Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 
 from .. import FOLDER
 from . import kernel_calls, kernel_namespaces
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Canary
 
 _PTRACE_ATTACH = 16
 _HARMLESS = ("read a secret", "signal the parent", "write outside")
 _UNTRIED = "open: nothing prevents it in this tier"
 
 
-def run(canary: Dict[str, Any], tier: str) -> Dict[str, str]:
+def run(canary: Canary, tier: str) -> Dict[str, str]:
     """Run every probe.
 
     Args:

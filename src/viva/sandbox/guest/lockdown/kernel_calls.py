@@ -102,7 +102,7 @@ def sethostname(name: str) -> None:
     _check(_libc.sethostname(name.encode(), ctypes.c_size_t(len(name))), "sethostname")
 
 
-def _widen(argument: Argument) -> Any:
+def _widen(argument: Argument) -> object:
     return ctypes.c_long(argument) if isinstance(argument, int) else argument
 
 

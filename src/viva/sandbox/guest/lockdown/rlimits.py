@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Dict, List, Tuple
+from typing import TYPE_CHECKING, List, Tuple
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Policy
 
 try:
     import resource
@@ -20,7 +23,7 @@ _RESERVED_BYTES = 4 << 30
 """Address space that is reserved but not used: allocator arenas and thread stacks."""
 
 
-def limits_for(policy: Dict[str, Any], data_bytes: int, address_bytes: int) -> List[Tuple[str, int]]:
+def limits_for(policy: Policy, data_bytes: int, address_bytes: int) -> List[Tuple[str, int]]:
     """Return the limits of one process as (name, value).
 
     Args:

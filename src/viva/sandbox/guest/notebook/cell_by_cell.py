@@ -10,14 +10,17 @@ import importlib
 import os
 import sys
 import types
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional
 
 from ..loading import sources
 from ..loading.namespaces import Namespaces
 from ..process import alarm
 from ..process.alarm import within
-from .notebooks import Cell, WholeCells
+from .notebooks import WholeCells
 from .otter_checks import OtterChecks
+
+if TYPE_CHECKING:
+    from ..transport.message_types import CellResult, CellsRequest, OtterCase
 
 _SEEDING_S = 30.0
 """Wall seconds for the code that runs before a cell: numpy may have to be imported."""
@@ -32,7 +35,7 @@ class CellByCell:
         self._cells: Optional[WholeCells] = None
         self._checks: Optional[OtterChecks] = None
 
-    def begin(self, request: Dict[str, Any]) -> None:
+    def begin(self, request: CellsRequest) -> None:
         """Make the process look as if a kernel had been started in the notebook's folder.
 
         Args:
@@ -53,7 +56,7 @@ class CellByCell:
         if self._checks is not None:
             self._checks.install()
 
-    def run(self, request: Dict[str, Any]) -> Cell:
+    def run(self, request: CellsRequest) -> CellResult:
         """Run one cell for at most `cell_s` seconds; `before` runs first, unless a cell magic covers the cell.
 
         Returns:
@@ -66,7 +69,7 @@ class CellByCell:
             _seed(str(before), vars(self._module))
         return self._cells.cell({"number": request["number"], "source": request["source"]}, request.get("cell_s"))
 
-    def check(self, request: Dict[str, Any]) -> List[Dict[str, Any]]:
+    def check(self, request: CellsRequest) -> List[OtterCase]:
         """Return the last results of a test's cases; run the test if the notebook never did, or if `again` is set.
 
         Returns:
@@ -77,7 +80,7 @@ class CellByCell:
         return self._checks.outcome(str(request["test"]), vars(self._module), again=bool(request.get("again")))
 
 
-def _seed(text: str, namespace: Dict[str, Any]) -> None:
+def _seed(text: str, namespace: Dict[str, object]) -> None:
     """Run the code that sets the seed; ignore errors, which only the student's code can cause."""
     try:
         within(_SEEDING_S, lambda: exec(text, namespace))

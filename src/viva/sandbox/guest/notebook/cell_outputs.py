@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
 from .descriptor_capture import DescriptorCapture
 
 if TYPE_CHECKING:
+    from ..transport.message_types import Output
     from ..values.raised import Raised
-
-Output = Dict[str, Any]
 
 _CELL_BYTES, _NOTEBOOK_BYTES = 1 << 20, 5 << 20
 """The outputs of a whole notebook travel in one reply."""
@@ -64,7 +63,7 @@ class Outputs:
         if not text:
             return
         self._clear_if_due()
-        last = self._items[-1] if self._items else {}
+        last: Output = self._items[-1] if self._items else {}
         if not self._reserve(_size(text)):
             return
         if last.get("name") == name:
@@ -78,7 +77,7 @@ class Outputs:
 
     def display(self, data: Dict[str, object], metadata: Dict[str, object], display_id: object = None) -> None:
         """Add a display; `display_id` names it for `update`."""
-        item = {"output_type": "display_data", **_bundle(data, metadata)}
+        item: Output = {"output_type": "display_data", **_bundle(data, metadata)}
         if self._add(item) and type(display_id) is str:
             self._displayed.setdefault(display_id, []).append(item)
 
@@ -214,7 +213,7 @@ def _error(name: str, message: str, traceback: List[str]) -> Output:
     return {"output_type": "error", "ename": name, "evalue": message, "traceback": traceback}
 
 
-def _bundle(data: Dict[str, object], metadata: Dict[str, object]) -> Dict[str, Dict[str, object]]:
+def _bundle(data: Dict[str, object], metadata: Dict[str, object]) -> Output:
     return {"data": _as_json(data), "metadata": _as_json(metadata)}
 
 

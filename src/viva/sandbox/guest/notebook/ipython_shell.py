@@ -43,7 +43,13 @@ class _Publisher(DisplayPublisher):
     outputs: Outputs
 
     def publish(
-        self, data: Any, metadata: Any = None, *_args: Any, transient: Any = None, update: bool = False, **_kwargs: Any
+        self,
+        data: Dict[str, object],
+        metadata: Optional[Dict[str, object]] = None,
+        *_args: object,
+        transient: Optional[Dict[str, object]] = None,
+        update: bool = False,
+        **_kwargs: object,
     ) -> None:
         metadata = {} if metadata is None else metadata
         self._validate_data(data, metadata)  # type: ignore[no-untyped-call]
@@ -63,7 +69,7 @@ class _Hook(DisplayHook):
     def write_output_prompt(self) -> None:
         """Write no prompt: the notebook shows its own."""
 
-    def write_format_data(self, format_dict: Dict[str, Any], md_dict: Optional[Dict[str, Any]] = None) -> None:
+    def write_format_data(self, format_dict: Dict[str, object], md_dict: Optional[Dict[str, object]] = None) -> None:
         self.outputs.result(format_dict, md_dict or {}, self.prompt_count)
 
     def finish_displayhook(self) -> None:
@@ -104,11 +110,11 @@ class _Interactive(InteractiveShell):
         self.raised = sys.exc_info()[1]
         super().showsyntaxerror(*args, **kwargs)  # type: ignore[no-untyped-call]
 
-    def _showtraceback(self, etype: Any, evalue: Any, stb: List[str]) -> None:
+    def _showtraceback(self, etype: type, evalue: object, stb: List[str]) -> None:
         lines = [str.__str__(str(line)) for line in stb]
         self.outputs.traceback(sources.name_of(etype), str.__str__(str(evalue)), lines)
 
-    def _format_exception_for_storage(self, *_args: object, **_kwargs: object) -> Dict[str, Any]:
+    def _format_exception_for_storage(self, *_args: object, **_kwargs: object) -> Dict[str, object]:
         """Return nothing: IPython would format each exception a second time, for a history that no one reads."""
         return {"ename": "", "evalue": "", "traceback": []}
 
@@ -126,7 +132,7 @@ class _Interactive(InteractiveShell):
 _lines_of_frame: Any = getattr(ultratb, "get_line_number_of_frame", None)
 
 
-def _lines_of_file_or_none(frame: Any) -> Any:
+def _lines_of_file_or_none(frame: types.FrameType) -> object:
     """Return the number of lines of a frame's file; for IPython, cells are files that do not exist, as in a kernel.
 
     Raises:
@@ -233,7 +239,7 @@ class Shell:
                 self._shell.showtraceback(shown, tb_offset=0, running_compiled_code=trace is not None)
         self._shell.raised = None
 
-    def formats(self, value: object) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    def formats(self, value: object) -> Tuple[Dict[str, object], Dict[str, object]]:
         """Return a value in the formats that a notebook shows, and their metadata."""
         self._register_cells()
         formatter: Any = self._shell.display_formatter

@@ -14,12 +14,14 @@ import queue
 import signal
 import socket
 import time
-from typing import Any, Callable, Dict, List, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NoReturn, Optional
 
 from ..lockdown import descriptors
 from .cell_outputs import Outputs
 
-Cell = Dict[str, Any]
+if TYPE_CHECKING:
+    from ..transport.message_types import Cell, CellResult, KernelAnswer, KernelRequest
+    from ..values.raised import Raised
 
 READY_S = 20.0
 """Wall seconds for a kernel to start: an interpreter of another language may be slow."""
@@ -41,7 +43,7 @@ def serve(channel: socket.socket, connect: Callable[[], "Kernel"]) -> NoReturn:
         for line in channel.makefile("rb"):
             try:
                 kernel = kernel or connect()
-                answer: Dict[str, Any] = {"cells": kernel.run(json.loads(line))}
+                answer: KernelAnswer = {"cells": kernel.run(json.loads(line))}
             except Exception as error:
                 answer = {"failed": f"{type(error).__name__}: {error}"[:1000]}
             channel.sendall(json.dumps(answer).encode() + b"\n")
@@ -65,16 +67,22 @@ class Kernel:
         client.wait_for_ready(timeout=READY_S)
         self._answers = True
 
-    def run(self, request: Dict[str, Any]) -> List[Cell]:
+    def run(self, request: KernelRequest) -> List[CellResult]:
         """Run the cells in order."""
         outputs = Outputs()
         until = time.monotonic() + float(request["whole_s"])
         return [self._cell(cell, outputs, float(request["cell_s"]), until) for cell in request["cells"]]
 
-    def _cell(self, cell: Cell, outputs: Outputs, cell_s: float, until: float) -> Cell:
+    def _cell(self, cell: Cell, outputs: Outputs, cell_s: float, until: float) -> CellResult:
         outputs.begin()
         began = time.monotonic()
-        result: Cell = {"number": cell["number"], "status": "skipped", "raised": None, "outputs": [], "wall_s": 0.0}
+        result: CellResult = {
+            "number": cell["number"],
+            "status": "skipped",
+            "raised": None,
+            "outputs": [],
+            "wall_s": 0.0,
+        }
         left_s = min(cell_s, until - began)
         if left_s <= 0 or not self._answers:
             return {**result, "skipped": NOT_RUN if self._answers else NO_KERNEL}
@@ -122,7 +130,7 @@ def _add_output(kind: str, content: Dict[str, Any], outputs: Outputs) -> None:
         outputs.clear(wait=bool(content["wait"]))
 
 
-def _raised(name: str, message: str, limit: Optional[str] = None) -> Dict[str, Any]:
+def _raised(name: str, message: str, limit: Optional[str] = None) -> Raised:
     """Describe an exception as raised.py does; of another language only its name and its message are known."""
     return {
         "type": name[:100],

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import types
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
 
 from ..loading import import_denylist, sources
 from ..loading.modules import Loading
@@ -27,7 +27,9 @@ from ..values.raised import Raised, describe
 from . import kernel_client, shell_lines
 from .notebooks import define_the_rest
 
-Cell = Dict[str, Any]
+if TYPE_CHECKING:
+    from ..transport.message_types import KernelAnswer, KernelRequest, Request
+
 PYTHON = "python"
 _FIRST_PORT = 1
 _TICK_S = 0.2
@@ -52,7 +54,7 @@ class KernelNotebooks:
         self._namespaces, self._loading = namespaces, loading
         self._running: Dict[str, Union[_PythonKernel, _OtherKernel]] = {}
 
-    def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def load(self, request: Request) -> Dict[str, object]:
         """Run the cells in order; returns what `Notebooks.load` returns.
 
         A cell that exceeds `cell_s`, or exceeds `whole_s` with the cells before it, is interrupted as a person
@@ -65,7 +67,7 @@ class KernelNotebooks:
         self._loading.prepare(request, path)
         kernel = self._running.get(name) or (_PythonKernel() if name == PYTHON else _OtherKernel(name))
         self._running[name] = kernel
-        cells = {
+        cells: KernelRequest = {
             "cells": [{"number": int(c["number"]), "source": str(c["source"])} for c in request["cells"]],
             "cell_s": float(request["cell_s"]),
             "whole_s": float(request["whole_s"]),
@@ -85,11 +87,11 @@ class _OtherKernel:
     def __init__(self, name: str) -> None:
         self._client = _Client(functools.partial(_start_other, name))
 
-    def begin(self) -> Optional[Dict[str, Any]]:
+    def begin(self) -> Optional[Dict[str, object]]:
         """Return None: the namespace is in another program."""
         return None
 
-    def answer(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def answer(self, request: KernelRequest) -> KernelAnswer:
         """Return the client's answer."""
         self._client.ask(request)
         while True:
@@ -103,7 +105,7 @@ class _PythonKernel:
 
     def __init__(self) -> None:
         folder = tempfile.mkdtemp(prefix="kernel-")
-        connection: Dict[str, Any] = {
+        connection: Dict[str, object] = {
             "transport": "ipc",
             "ip": os.path.join(folder, "k"),
             "key": "",
@@ -124,7 +126,7 @@ class _PythonKernel:
         self._shell.system = lambda line: shell_lines.run(self._shell, line)
         self._used = False
 
-    def begin(self) -> Dict[str, Any]:
+    def begin(self) -> Dict[str, object]:
         """Return the namespace of the next notebook: two notebooks are two programs."""
         if self._used:
             module = types.ModuleType("__main__")
@@ -134,13 +136,13 @@ class _PythonKernel:
             self._shell.execution_count = 1
         self._used = True
         self._raised.clear()
-        namespace: Dict[str, Any] = self._shell.user_ns
+        namespace: Dict[str, object] = self._shell.user_ns
         return namespace
 
-    def answer(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def answer(self, request: KernelRequest) -> KernelAnswer:
         """Run the kernel's loop until the client has run all cells; return the client's answer."""
         loop = self._app.kernel.io_loop
-        answers: List[Dict[str, Any]] = []
+        answers: List[KernelAnswer] = []
 
         def receive(*_event: object) -> None:
             answer = self._client.read_more()
@@ -169,6 +171,7 @@ class _PythonKernel:
         for cell in answer.get("cells", ()):
             raised = self._raised.get(cell["number"])
             if raised is not None and cell["status"] == "timeout":
+                assert cell["raised"] is not None  # the client says so of every cell that it interrupted
                 cell["raised"] = {**cell["raised"], "frames": raised["frames"]}
             elif raised is not None:
                 cell["status"], cell["raised"] = "raised", raised
@@ -200,11 +203,11 @@ class _Client:
         """Return the descriptor, for an event loop."""
         return self._channel.fileno()
 
-    def ask(self, request: Dict[str, Any]) -> None:
+    def ask(self, request: KernelRequest) -> None:
         """Send a request; it may exceed the buffer of the socket, because the client always reads."""
         self._channel.sendall(json.dumps(request).encode() + b"\n")
 
-    def read_more(self) -> Optional[Dict[str, Any]]:
+    def read_more(self) -> Optional[KernelAnswer]:
         """Read what has arrived; return the answer once it is complete."""
         data = self._channel.recv(1 << 20)
         if not data:
@@ -213,7 +216,7 @@ class _Client:
         if not data.endswith(b"\n"):
             return None
         line, self._read = self._read, b""
-        answer: Dict[str, Any] = json.loads(line)
+        answer: KernelAnswer = json.loads(line)
         return answer
 
 

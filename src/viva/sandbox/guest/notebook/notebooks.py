@@ -10,7 +10,7 @@ import re
 import sys
 import time
 import types
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Union
 
 from ..loading import import_denylist, sources
 from ..loading.modules import Loading
@@ -24,9 +24,8 @@ from .cell_outputs import Outputs, Streams
 from .plain_cells import PlainCells, without_magics
 
 if TYPE_CHECKING:
+    from ..transport.message_types import Cell, CellResult, Output, Request
     from .ipython_shell import Shell
-
-Cell = Dict[str, Any]
 
 _FOR_IPYTHON = re.compile(
     r"^\s*(?:[%!?]|[\w.]+\?+\s*$)|=\s*[!%][\w\s]"
@@ -53,9 +52,9 @@ class Notebooks:
     def __init__(self, namespaces: Namespaces, loading: Loading) -> None:
         self._namespaces, self._loading = namespaces, loading
         self._count = 0
-        self._cell: Callable[[Cell, Optional[float]], Cell] = _not_begun
+        self._cell: Callable[[Cell, Optional[float]], CellResult] = _not_begun
 
-    def load(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def load(self, request: Request) -> Dict[str, object]:
         """Run the cells in order in one namespace; if a cell raises, hangs or is not Python, the others still run.
 
         In a cell that failed, the definitions after the failure still run: often it failed because a library, a file
@@ -72,7 +71,7 @@ class Notebooks:
             "forbidden": import_denylist.tried(),
         }
 
-    def begin(self, request: Dict[str, Any]) -> None:
+    def begin(self, request: Request) -> None:
         """Prepare to run the cells; `next_cell` then runs one at a time."""
         self._count += 1
         path = str(request.get("path") or f"notebook{self._count if self._count > 1 else ''}.ipynb")
@@ -85,12 +84,12 @@ class Notebooks:
         run = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
         self._cell = run.cell
 
-    def next_cell(self, request: Dict[str, Any]) -> Cell:
+    def next_cell(self, request: Request) -> CellResult:
         """Run the cell `cell` for at most `cell_s` seconds; return it as `load` returns a cell."""
         return self._cell(request["cell"], request.get("cell_s"))
 
 
-def _not_begun(_cell: Cell, _limit_s: Optional[float]) -> Cell:
+def _not_begun(_cell: Cell, _limit_s: Optional[float]) -> CellResult:
     raise RuntimeError("no notebook was begun")
 
 
@@ -102,7 +101,7 @@ class WholeCells:
         self._lenient = lenient
         self._cells = _runner(module, self._outputs, cells)
 
-    def cell(self, cell: Cell, limit_s: Optional[float]) -> Cell:
+    def cell(self, cell: Cell, limit_s: Optional[float]) -> CellResult:
         """Run one cell, and return its result as `Notebooks.load` does."""
         number, began = int(cell["number"]), _perf_counter()
         self._outputs.begin()
@@ -135,7 +134,7 @@ class _Definitions:
     def __init__(self, module: types.ModuleType) -> None:
         self._namespace = vars(module)
 
-    def cell(self, cell: Cell, limit_s: Optional[float]) -> Cell:
+    def cell(self, cell: Cell, limit_s: Optional[float]) -> CellResult:
         number, began, text = int(cell["number"]), _perf_counter(), str(cell["source"])
         outputs = Outputs()
         outputs.begin()
@@ -158,7 +157,7 @@ class _Definitions:
         return _result(number, status, raised, outputs.finished(), _perf_counter() - began, "; ".join(skipped)[:1000])
 
 
-def define_the_rest(namespace: Dict[str, Any], number: int, text: str, error: BaseException) -> None:
+def define_the_rest(namespace: Dict[str, object], number: int, text: str, error: BaseException) -> None:
     """Run the definitions of a cell after the statement that raised `error`; never raises.
 
     Their output is left out: a notebook shows nothing of a cell after an error.
@@ -193,10 +192,10 @@ def _result(
     number: int,
     status: str,
     raised: Optional[Raised] = None,
-    outputs: Optional[List[Dict[str, Any]]] = None,
+    outputs: Optional[List[Output]] = None,
     wall_s: float = 0.0,
     skipped: str = "",
-) -> Cell:
+) -> CellResult:
     return {
         "number": number,
         "status": status,

@@ -12,13 +12,14 @@ import io
 import sys
 import types
 from contextlib import redirect_stderr, redirect_stdout
-from typing import Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional
 
 from ..loading import sources
 from ..process import alarm
 from ..values.raised import describe
 
-Case = Dict[str, Any]
+if TYPE_CHECKING:
+    from ..transport.message_types import OtterCase, OtterTest
 
 _MOST_CHARACTERS = 4000
 
@@ -26,16 +27,16 @@ _MOST_CHARACTERS = 4000
 class test_case:  # noqa: N801  # the name that test files import
     """The decorator of one case; its points and visibility are read elsewhere."""
 
-    def __init__(self, name: Any = None, *_args: Any, **_kwargs: Any) -> None:
+    def __init__(self, name: object = None, *_args: object, **_kwargs: object) -> None:
         self.name = name
-        self.function: Callable[..., Any] = lambda: None
+        self.function: Callable[..., object] = lambda: None
 
-    def __call__(self, function: Callable[..., Any]) -> "test_case":
+    def __call__(self, function: Callable[..., object]) -> "test_case":
         """Store the function, and return this case in its place."""
         self.function = function
         return self
 
-    def run(self, namespace: Dict[str, Any]) -> None:
+    def run(self, namespace: Dict[str, object]) -> None:
         """Call the case with the student's values of its argument names, or None; `env` gets all of them."""
         names = inspect.signature(self.function).parameters
         self.function(**{name: namespace if name == "env" else namespace.get(name) for name in names})
@@ -44,7 +45,7 @@ class test_case:  # noqa: N801  # the name that test files import
 class Results:
     """What `grader.check` returns; the notebook shows it as otter would."""
 
-    def __init__(self, name: str, cases: List[Case]) -> None:
+    def __init__(self, name: str, cases: List[OtterCase]) -> None:
         self.name, self.cases = name, cases
 
     def __repr__(self) -> str:
@@ -63,9 +64,9 @@ class OtterChecks:
             "source": str}` for a module of cases.
     """
 
-    def __init__(self, tests: Dict[str, Dict[str, Any]]) -> None:
+    def __init__(self, tests: Dict[str, OtterTest]) -> None:
         self._tests = tests
-        self._results: Dict[str, List[Case]] = {}
+        self._results: Dict[str, List[OtterCase]] = {}
 
     def install(self) -> None:
         """Make `otter` importable for the student's cells."""
@@ -75,7 +76,7 @@ class OtterChecks:
         vars(package).update(test_files=files, Notebook=_notebook(self))
         sys.modules.update({"otter": package, "otter.test_files": files})
 
-    def check(self, name: str, namespace: Dict[str, Any]) -> List[Case]:
+    def check(self, name: str, namespace: Dict[str, object]) -> List[OtterCase]:
         """Run a test now, and replace its earlier result.
 
         Raises:
@@ -91,7 +92,7 @@ class OtterChecks:
         )
         return self._results[name]
 
-    def outcome(self, name: str, namespace: Dict[str, Any], *, again: bool) -> List[Case]:
+    def outcome(self, name: str, namespace: Dict[str, object], *, again: bool) -> List[OtterCase]:
         """Return the last result of a test's cases; run the test if it has no result yet, or if `again` is set."""
         return self.check(name, namespace) if again or name not in self._results else self._results[name]
 
@@ -100,10 +101,10 @@ def _notebook(checks: OtterChecks) -> type:
     """Make the class of a notebook's `grader`."""
 
     class Notebook:
-        def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        def __init__(self, *_args: object, **_kwargs: object) -> None:
             pass
 
-        def check(self, question: str, global_env: Optional[Dict[str, Any]] = None) -> Results:
+        def check(self, question: str, global_env: Optional[Dict[str, object]] = None) -> Results:
             namespace = sys._getframe(1).f_globals if global_env is None else global_env
             return Results(question, checks.check(question, namespace))
 
@@ -115,7 +116,7 @@ def _notebook(checks: OtterChecks) -> type:
     return Notebook
 
 
-def _doctest(name: str, text: str, namespace: Dict[str, Any]) -> Case:
+def _doctest(name: str, text: str, namespace: Dict[str, object]) -> OtterCase:
     examples = [part for part in doctest.DocTestParser().parse(text, name) if isinstance(part, doctest.Example)]
     test = doctest.DocTest(examples, namespace, name, None, None, text)
     runner = doctest.DocTestRunner(verbose=False)
@@ -126,13 +127,13 @@ def _doctest(name: str, text: str, namespace: Dict[str, Any]) -> Case:
     return {"passed": runner.failures == 0, "words": words, "raised": None}
 
 
-def _functions(source: str, file: str, namespace: Dict[str, Any]) -> List[Case]:
-    own: Dict[str, Any] = {"__name__": "otter_test"}
+def _functions(source: str, file: str, namespace: Dict[str, object]) -> List[OtterCase]:
+    own: Dict[str, object] = {"__name__": "otter_test"}
     exec(compile(source, sources.path_of(file), "exec"), own)
     return [_function(case, namespace) for case in own.values() if isinstance(case, test_case)]
 
 
-def _function(case: test_case, namespace: Dict[str, Any]) -> Case:
+def _function(case: test_case, namespace: Dict[str, object]) -> OtterCase:
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             case.run(namespace)

@@ -118,7 +118,7 @@ class PlainCells:
         if data:
             self._outputs.result(data, metadata, number)
 
-    def _formats(self, value: object) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    def _formats(self, value: object) -> Tuple[Dict[str, object], Dict[str, object]]:
         """Return a value in the formats that a notebook shows, and their metadata."""
         pretty: Callable[[Any], str] = getattr(sys.modules.get("IPython.lib.pretty"), "pretty", repr)
         rich = any(getattr(type(value), method, None) is not None for method in _RICH_METHODS)

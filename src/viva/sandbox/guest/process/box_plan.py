@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, Dict, List
+from typing import TYPE_CHECKING, Dict, List
 
 from ..lockdown import landlock
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Canary, Policy
 
 MISSING_IN_T0 = ("namespaces", "a user of its own", "Landlock", "seccomp")
 IMPORT_BYTES = (256 << 20, 1 << 30)
@@ -23,7 +26,7 @@ class BoxPlan:
     """Everything that a box needs to know; plain data, so that a fresh interpreter can get it as JSON."""
 
     tier: str
-    policy: Dict[str, Any]
+    policy: Policy
     """Fields of viva.model.Limits, and `seed`; with a GPU also `gpu`: `devices`, `visible`."""
     uid: int
     """The user of the box in T3 and T1; ignored in other tiers."""
@@ -33,7 +36,7 @@ class BoxPlan:
     view: List[str]
     """Readable paths for Landlock; in a box with its own namespaces, the root directory."""
     hidden: List[str]
-    canary: Dict[str, Any]
+    canary: Canary
     versions: Dict[str, str]
     landlock_abi: int
     """0 if the kernel has none."""

@@ -13,7 +13,7 @@ import signal
 import socket
 import sys
 import types
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional
 
 from .. import load_from
 from ..lockdown import (
@@ -31,6 +31,9 @@ from ..transport import control
 from . import descendants, huge_pages, init, preload, workdirs
 from .box_plan import IMPORT_BYTES, BoxPlan
 
+if TYPE_CHECKING:
+    from ..transport.message_types import BoxRequest, Settings
+
 _LARGE = 64 << 20
 """Private memory from which huge pages help: torch's, not numpy's."""
 
@@ -47,7 +50,7 @@ class _RunningBox:
 class ForkServer:
     """The fork server; call `prepare`, then `serve`."""
 
-    def __init__(self, settings: Dict[str, Any], channel: socket.socket) -> None:
+    def __init__(self, settings: Settings, channel: socket.socket) -> None:
         self._settings, self._channel = settings, channel
         self._tier: str = settings["tier"]
         self._engine: str = settings["engine"]
@@ -60,7 +63,7 @@ class ForkServer:
         self._shown: List[str] = []
         self._landlock_abi = 0
 
-    def prepare(self) -> Dict[str, Any]:
+    def prepare(self) -> Dict[str, object]:
         """Apply the isolation layers that all boxes share, import the libraries, and return the ready message.
 
         Raises:
@@ -160,7 +163,7 @@ class ForkServer:
                 self._answer(message, fds)
         self._end_all()
 
-    def _answer(self, message: Dict[str, Any], fds: List[int]) -> None:
+    def _answer(self, message: BoxRequest, fds: List[int]) -> None:
         number = int(message["number"])
         try:
             pid = self._spawn(message, fds)
@@ -175,7 +178,7 @@ class ForkServer:
         control.send(self._channel, {"number": number, "folder": folder}, [pidfd])
         os.close(pidfd)
 
-    def _spawn(self, message: Dict[str, Any], fds: List[int]) -> int:
+    def _spawn(self, message: BoxRequest, fds: List[int]) -> int:
         number, uid = int(message["number"]), int(message["uid"])
         folder: Optional[str] = None
         work, scratch = WORK, SCRATCH

@@ -7,11 +7,14 @@ import os
 import random
 import sys
 import warnings
-from typing import Any, List
+from typing import TYPE_CHECKING, Any, List
 
 import numpy as np
 
 from ..loading import sources
+
+if TYPE_CHECKING:
+    import types
 
 _chdir = os.chdir
 
@@ -54,7 +57,7 @@ class _Torch:
     """The number before any student code; 0 until torch is first seen."""
 
 
-def _reseed_torch(torch: Any, seed: int) -> None:
+def _reseed_torch(torch: types.ModuleType, seed: int) -> None:
     torch.default_generator.manual_seed(seed)
     if getattr(torch.cuda, "is_initialized", lambda: False)():
         torch.cuda.manual_seed_all(seed)

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import socket
-from typing import Any, Callable, Dict, List, NoReturn, Tuple
+from typing import TYPE_CHECKING, Callable, Dict, List, NoReturn, Tuple
 
 from ..lockdown import (
     clean_environment,
@@ -21,6 +21,9 @@ from ..lockdown import (
 )
 from . import preload
 from .box_plan import BoxPlan
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Policy
 
 Step = Tuple[str, Callable[[BoxPlan, int], str]]
 EXIT_NOT_LOCKED = 70
@@ -98,7 +101,7 @@ def _serve(plan: BoxPlan, rpc: int) -> NoReturn:
         "missing": plan.missing,
         "versions": plan.versions,
     }
-    policy: Dict[str, Any] = {**plan.policy, "work": plan.work, "scratch": plan.scratch}
+    policy: Policy = {**plan.policy, "work": plan.work, "scratch": plan.scratch}
     worker.serve(socket.socket(fileno=rpc), ready_message, policy)
     os._exit(0)
 

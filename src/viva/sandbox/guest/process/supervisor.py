@@ -13,7 +13,7 @@ import shutil
 import signal
 import socket
 import time
-from typing import Any, Dict, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from .. import FOLDER
 from ..lockdown import identity, kernel_calls, kernel_namespaces
@@ -21,12 +21,16 @@ from ..transport import control
 from . import descendants, workdirs
 from .fork_server import ForkServer
 
+if TYPE_CHECKING:
+    from ..transport.message_types import Settings
+
 _END_S = 3.0
 
 
 def supervise(channel_fd: int, lifeline: int) -> NoReturn:
     """Run a fork server until the examiner closes the channel or ends; never returns."""
     channel = socket.socket(fileno=channel_fd)
+    settings: Settings
     settings, _ = control.receive(channel)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     base = ""
@@ -55,7 +59,7 @@ def _enter_namespaces(tier: str) -> None:
         kernel_calls.unshare(kernel_namespaces.NEWPID)
 
 
-def _fork_fork_server(settings: Dict[str, Any], channel: socket.socket, lifeline: int) -> int:
+def _fork_fork_server(settings: Settings, channel: socket.socket, lifeline: int) -> int:
     me = os.getpid()
     child = os.fork()
     if child:
@@ -91,7 +95,7 @@ def _wait(fork_server: int, lifeline: int) -> None:
     os.close(pidfd)
 
 
-def _clean(base: str, settings: Dict[str, Any]) -> None:
+def _clean(base: str, settings: Settings) -> None:
     """Remove what an examiner that was killed cannot remove itself."""
     descendants.end_orphans(keep=())
     if base:

@@ -13,7 +13,7 @@ import shutil
 import socket
 import sys
 import time
-from typing import Any, Callable, Dict, List
+from typing import TYPE_CHECKING, Callable, List
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ..loading import sources
 from ..lockdown import clean_environment
 from ..transport import wire
 from . import seeding, worker
+
+if TYPE_CHECKING:
+    from ..transport.message_types import Request
 
 _ROUNDS = 10
 """Python specialises a function after 8 calls (3.11) or fewer."""
@@ -75,11 +78,11 @@ def _ask_all(box: worker.Worker, seed: int, ours: socket.socket, theirs: socket.
             raise RuntimeError(f"the rehearsal of a box failed: {reply}")
 
 
-def _requests() -> List[Dict[str, Any]]:
+def _requests() -> List[Request]:
     """Return the requests that the examiner sends for most submissions."""
     path = f"{_MODULE}.py"
-    load = {"op": "load_module", "path": path, "mode": "run", "forbid": [], "device": "", "file_s": _TIMEOUT_S}
-    ask = {"space": "student", "args": [], "kwargs": {}}
+    load: Request = {"op": "load_module", "path": path, "mode": "run", "forbid": [], "device": "", "file_s": _TIMEOUT_S}
+    ask: Request = {"space": "student", "args": [], "kwargs": {}}
     return [
         {"op": "put", "path": path, "data": _SOURCE},
         load,

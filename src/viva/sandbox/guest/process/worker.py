@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from ..loading.unittest_runner import UnittestRunner
     from ..notebook.cell_by_cell import CellByCell
     from ..notebook.kernels import KernelNotebooks
+    from ..transport.encoding import Part
+    from ..transport.message_types import CellsRequest, Policy, SuiteRequest
+    from ..transport.message_types import Request as Request  # a live kernel's own operations take it too
 
 if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a live kernel, whose shell is the student's
     from ..notebook import ipython_shell  # the fork server does it once, not each box
 
     ipython_shell.warm_up()
-
-Request = Dict[str, Any]
-Reply = Dict[str, Any]
 
 _LOWEST_RECURSION_LIMIT = 500
 _CELL_OPERATIONS = ("begin", "run", "check")
@@ -49,7 +49,7 @@ class _Stop(Exception):
     """An iterator of the student's is exhausted."""
 
 
-def serve(sock: socket.socket, ready_message: Dict[str, Any], policy: Dict[str, Any]) -> NoReturn:
+def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy) -> NoReturn:
     """Send the ready message, then answer until the examiner closes the connection; never returns.
 
     Args:
@@ -72,7 +72,7 @@ def serve(sock: socket.socket, ready_message: Dict[str, Any], policy: Dict[str, 
             _end(0)
 
 
-def _standard_output() -> Callable[[], Any]:
+def _standard_output() -> Callable[[], None]:
     """Let stdout print any text; return a function that flushes it even if the student replaces sys.stdout."""
     stream: Any = sys.stdout
     if hasattr(stream, "reconfigure"):
@@ -93,7 +93,7 @@ class Worker:
     def __init__(
         self,
         namespaces: Optional[Namespaces] = None,
-        replacements: Optional[Mapping[str, Callable[[Request], Any]]] = None,
+        replacements: Optional[Mapping[str, Callable[[Request], object]]] = None,
     ) -> None:
         """Make a worker.
 
@@ -109,7 +109,7 @@ class Worker:
         loading = Loading(self._namespaces)
         notebooks = Notebooks(self._namespaces, loading)
         self._by_kernel: Optional[KernelNotebooks] = None
-        self._operations: Dict[str, Callable[[Request], Any]] = {
+        self._operations: Dict[str, Callable[[Request], object]] = {
             "put": workdir_files.put,
             "unpack": archives.unpack,
             "files": workdir_files.listed,
@@ -144,11 +144,11 @@ class Worker:
             self._by_kernel = KernelNotebooks(self._namespaces, loading)
         return self._by_kernel
 
-    def answer(self, request: Request) -> List[Any]:
+    def answer(self, request: Request) -> List[Part]:
         """Return the encoded reply to one request; the soft limit covers encoding: a student's iterator may be slow."""
         self.refs.release(request.get("release") or ())
         try:
-            parts: List[Any] = alarm.within(request.get("soft_s"), lambda: self._encoded(request))
+            parts = alarm.within(request.get("soft_s"), lambda: self._encoded(request))
         except BaseException as error:
             alarm.off()
             parts = _dump({"raised": describe(error)})
@@ -158,10 +158,10 @@ class Worker:
             _set_recursion_limit(_LOWEST_RECURSION_LIMIT)
         return parts
 
-    def _encoded(self, request: Request) -> List[Any]:
+    def _encoded(self, request: Request) -> List[Part]:
         return _dump(self._reply(request), self._plain)
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: Request) -> Dict[str, object]:
         seed = request.get("seed")
         if seed is not None:
             seeding.reseed(int(seed))
@@ -180,10 +180,10 @@ class Worker:
             return self._object(request)
         return self._namespaces.find(request["space"], request["name"])
 
-    def _kept(self, request: Request, value: object) -> Any:
+    def _kept(self, request: Request, value: object) -> object:
         return self.refs.keep(value) if request.get("keep") else value
 
-    def _find(self, request: Request) -> Dict[str, Any]:
+    def _find(self, request: Request) -> Dict[str, object]:
         try:
             value = self._target(request)
         except Missing as missing:
@@ -191,7 +191,7 @@ class Worker:
         more = self._namespaces.functions(request["space"]) if request.get("more") else []
         return {"found": True, "callable": callable(value), "kind": _kind(value), "close": [], "more": more}
 
-    def _call(self, request: Request) -> Any:
+    def _call(self, request: Request) -> object:
         function = self._target(request)
         args = self.refs.arguments(request.get("args") or [])
         kwargs = self.refs.arguments(request.get("kwargs") or {})
@@ -199,7 +199,9 @@ class Worker:
             return self._full_call(request, function, args, kwargs)
         return self._kept(request, function(*args, **kwargs))
 
-    def _full_call(self, request: Request, function: Any, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+    def _full_call(
+        self, request: Request, function: Callable[..., object], args: List[object], kwargs: Dict[str, object]
+    ) -> Dict[str, object]:
         value, raised = None, None
         began = _perf_counter()
         with Printed() as printed:
@@ -221,14 +223,14 @@ class Worker:
         for namespace in self._namespaces.of(request["space"]):
             namespace.update(self.refs.arguments(request["names"]))
 
-    def _next(self, request: Request) -> Any:
+    def _next(self, request: Request) -> object:
         try:
             value = next(self._object(request))
         except StopIteration:
             raise _Stop from None
         return self._kept(request, value)
 
-    def _enter(self, request: Request) -> Any:
+    def _enter(self, request: Request) -> object:
         manager = self._object(request)
         return self._kept(request, type(manager).__enter__(manager))
 
@@ -236,7 +238,7 @@ class Worker:
         manager = self._object(request)
         type(manager).__exit__(manager, None, None, None)
 
-    def _of_suite(self, operation: str, request: Request) -> Any:
+    def _of_suite(self, operation: str, request: SuiteRequest) -> object:
         """Run an operation on the author's unittest suite; unittest is imported only if there is one."""
         if self._suite is None:
             from ..loading.unittest_runner import UnittestRunner
@@ -244,7 +246,7 @@ class Worker:
             self._suite = UnittestRunner()
         return getattr(self._suite, operation)(request)
 
-    def _of_cells(self, operation: str, request: Request) -> Any:
+    def _of_cells(self, operation: str, request: CellsRequest) -> object:
         """Run an operation on a notebook that is run cell by cell with tests of the author's."""
         if self._cells is None:
             from ..notebook.cell_by_cell import CellByCell

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, List, Mapping, Sequence, Tuple
 
 _LARGEST, _MOST_DESCRIPTORS = 1 << 18, 16
 FOLDER_PREFIX = "viva-examiner-"
@@ -18,7 +18,7 @@ It must be so specific that no one uses it by chance, as a folder for results mi
 """
 
 
-def send(control: socket.socket, message: Dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+def send(control: socket.socket, message: Mapping[str, object], descriptors: Sequence[int] = ()) -> None:
     """Send one packet; `descriptors` are duplicated into the receiver."""
     packet = json.dumps(message).encode()
     if descriptors:
@@ -27,7 +27,7 @@ def send(control: socket.socket, message: Dict[str, Any], descriptors: Sequence[
         control.send(packet)
 
 
-def receive(control: socket.socket) -> Tuple[Dict[str, Any], List[int]]:
+def receive(control: socket.socket) -> Tuple[Any, List[int]]:
     """Receive the next packet; raises EOFError when the other side has ended."""
     packet, descriptors, flags, _ = socket.recv_fds(control, _LARGEST, _MOST_DESCRIPTORS)
     for fd in descriptors:
@@ -36,5 +36,4 @@ def receive(control: socket.socket) -> Tuple[Dict[str, Any], List[int]]:
         raise EOFError("the control socket was closed")
     if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
         raise OSError(f"a control message was cut short ({len(packet)} bytes)")
-    message: Dict[str, Any] = json.loads(packet)
-    return message, descriptors
+    return json.loads(packet), descriptors
