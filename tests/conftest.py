@@ -6,11 +6,14 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 from shared_examiners import Parked, shared
+from source_constants import ignore_source_constants
 
 # What a test draws is the same in every run and on every machine; `make nightly` searches at random instead.
 settings.register_profile("same", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.register_profile("random", max_examples=500, derandomize=False, deadline=None, database=None, print_blob=True)
 settings.load_profile(os.environ.get("VIVA_HYPOTHESIS", "same"))
+if settings.default.derandomize:
+    ignore_source_constants()
 
 
 @pytest.fixture(scope="session", autouse=True)

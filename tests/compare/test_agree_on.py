@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
 from rows import Rows
+from source_constants import FINDER
 
 import viva
 from viva.compare.counterexamples import examples as kept
@@ -108,6 +110,7 @@ def test_random_state_is_left_alone():
 WRITES_NOTHING = """
 from pathlib import Path
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
 from hypothesis.internal import charmap
 from viva.grading import Disagreement, agree_on
 try:
@@ -139,6 +142,7 @@ def test_nothing_is_written(tmp_path):
 
 def test_examples_do_not_depend_on_what_is_imported(tmp_path, monkeypatch):
     """Hypothesis would draw constants from the source of other modules."""
+    monkeypatch.setattr(providers, "_get_local_constants", FINDER)
     strategy = [st.integers()]
     before = kept._draw(strategy, 100)
     module = tmp_path / "somebodys_grader.py"

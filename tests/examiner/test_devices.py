@@ -6,8 +6,6 @@ from collections.abc import Iterator
 import pytest
 from examined import Examined, by_name, write_course
 
-pytest.importorskip("transformers", reason="a tiny BERT is built from a configuration")
-
 TESTS = '''
 from viva.grading import agree, number, weight
 

@@ -7,7 +7,6 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 from rows import Rows
 
 from viva.examiner.executed.pictures import is_picture
@@ -17,6 +16,8 @@ KINDS = ["image/png", "image/jpeg", "image/gif"]
 
 def figure(kind: str) -> bytes:
     file = io.BytesIO()
+    from matplotlib.figure import Figure  # late: collecting all tests need not wait for it
+
     Figure(figsize=(1, 1)).savefig(file, format=kind)
     return file.getvalue()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+import transformers
 
 from reference.adaptation import base_classification
 from reference.adaptation.base_classification import pre_process
@@ -47,8 +47,10 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> None:
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
             return {"logits": self.bias.expand(len(input_ids), 2)}
 
-    monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda _name: tokenize)
-    monkeypatch.setattr(AutoModelForSequenceClassification, "from_pretrained", lambda _name, num_labels: Parity())
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda _name: tokenize)
+    monkeypatch.setattr(
+        transformers.AutoModelForSequenceClassification, "from_pretrained", lambda _name, num_labels: Parity()
+    )
 
 
 def numbers(loader: Any) -> list[int]:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerFast
 
 from reference.adaptation.boolq import accuracy, boolq_item, loss_gradient
 
@@ -12,12 +12,14 @@ VOCABULARY = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> PreTrainedTokenizerFast:
+def tokenizer() -> "transformers.PreTrainedTokenizerFast":
     """BERT's template over whole words."""
     inner = Tokenizer(models.WordLevel(VOCABULARY, unk_token="[UNK]"))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     inner.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="[UNK]", pad_token="[PAD]", sep_token="[SEP]")
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inner, unk_token="[UNK]", pad_token="[PAD]", sep_token="[SEP]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
     ],
 )
 def test_items_equal_the_tokenizers(
-    tokenizer: PreTrainedTokenizerFast, question: str, passage: str, max_len: int
+    tokenizer: "transformers.PreTrainedTokenizerFast", question: str, passage: str, max_len: int
 ) -> None:
     item = boolq_item(question, passage, True, VOCABULARY, max_len)
     pair = tokenizer(question, passage, max_length=max_len, padding="max_length", truncation="only_second")

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import AutoModel, BertConfig, BertModel, PreTrainedTokenizerFast, get_scheduler
 
 from reference.adaptation import base_classification
 from reference.adaptation.base_classification import WARM_UP, BoolQADataset, evaluate_model, fit, train
@@ -36,7 +36,7 @@ def one_thread() -> Iterator[None]:
 def weights(monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
     """What the hub serves in this test."""
     drawn = draw_weights(np.random.default_rng(8), V, D, LAYERS, D_FF, POSITIONS)
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=V,
         hidden_size=D,
         num_hidden_layers=LAYERS,
@@ -47,12 +47,12 @@ def weights(monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
         attention_probs_dropout_prob=0.0,
     )
 
-    def serve(*_: Any, **__: Any) -> BertModel:
-        model = BertModel(config).double()
+    def serve(*_: Any, **__: Any) -> "transformers.BertModel":
+        model = transformers.BertModel(config).double()
         model.load_state_dict({name: torch.from_numpy(value) for name, value in drawn.items()}, strict=False)
         return model.eval()
 
-    monkeypatch.setattr(AutoModel, "from_pretrained", serve)
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", serve)
     torch.manual_seed(0)
     return drawn
 
@@ -129,7 +129,7 @@ def test_the_schedule_is_that_of_transformers(
     other.load_state_dict(model.state_dict())
     fit(model, model.trained(), 60, [batch], "cpu", 0.01)
     optimizer = torch.optim.AdamW(other.classifier.parameters(), lr=0.01)
-    scheduler = get_scheduler("linear", optimizer, num_warmup_steps=WARM_UP, num_training_steps=60)
+    scheduler = transformers.get_scheduler("linear", optimizer, num_warmup_steps=WARM_UP, num_training_steps=60)
     for _ in range(60):
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(
@@ -148,7 +148,7 @@ def test_rows_are_those_of_the_definition() -> None:
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]")
     rows = [("is the river green", "the old river", True), ("is the river", "the green river is the old river", False)]
     questions, passages, answers = zip(*rows, strict=True)
     data = BoolQADataset(passages, questions, answers, tokenizer, 10)

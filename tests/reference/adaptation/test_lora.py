@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from peft import LoraConfig, get_peft_model
 
 from reference.adaptation.adapter_registry import AdapterRegistry
 from reference.adaptation.lora import LoRALinear, lora_delta, merge
@@ -31,6 +30,8 @@ class OneLinear(torch.nn.Module):
 
 def peft_layer(W: Array, r: int, alpha: int) -> tuple[torch.nn.Module, torch.nn.Parameter, torch.nn.Parameter]:
     """peft's model, its factor next to the input (r, k), and its factor next to the output (d, r)."""
+    from peft import LoraConfig, get_peft_model  # late: collecting all tests need not wait for it
+
     config = LoraConfig(r=r, lora_alpha=alpha, target_modules=["proj"], lora_dropout=0.0, bias="none")
     model = get_peft_model(OneLinear(W), config).double()
     named = dict(model.named_parameters())

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from peft import PromptTuningConfig, TaskType, get_peft_model
-from transformers import BertConfig, BertModel
+import transformers
 
 from reference.adaptation.soft_prompt import TUNED, add_soft_prompt
 from reference.bert.encoder import draw_weights, embed, encode
@@ -16,10 +15,12 @@ V, D, LAYERS, D_FF, POSITIONS, HEADS, LENGTH = 11, 8, 2, 12, 20, 2, 5
     "ignore:`is_gradient_checkpointing`:FutureWarning"
 )  # peft asks transformers by its old name
 def test_equals_pefts_prompt_tuning() -> None:
+    from peft import PromptTuningConfig, TaskType, get_peft_model  # late: collecting all tests need not wait for it
+
     """The same hidden states, and the prompt alone gets a gradient."""
     rng = np.random.default_rng(5)
     weights = draw_weights(rng, V, D, LAYERS, D_FF, POSITIONS)
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=V,
         hidden_size=D,
         num_hidden_layers=LAYERS,
@@ -27,7 +28,7 @@ def test_equals_pefts_prompt_tuning() -> None:
         intermediate_size=D_FF,
         max_position_embeddings=POSITIONS,
     )
-    bert = BertModel(config).double()  # before the weights: float32 would round them
+    bert = transformers.BertModel(config).double()  # before the weights: float32 would round them
     bert.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()}, strict=False)
     adapted = get_peft_model(bert, PromptTuningConfig(task_type=TaskType.FEATURE_EXTRACTION, num_virtual_tokens=LENGTH))
     adapted = adapted.double().eval()

@@ -9,8 +9,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import BertTokenizerFast, DataCollatorForLanguageModeling, GPT2Config, GPT2Model
 
 from reference.adaptation.model_selection import accuracy_deviation, learned_threshold, select_best
 from reference.adaptation.parameter_counts import (
@@ -47,8 +47,8 @@ def key() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> BertTokenizerFast:
-    return BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
+def tokenizer() -> "transformers.BertTokenizerFast":
+    return transformers.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
 
 
 def printed(text: str) -> list[list[float]]:
@@ -56,7 +56,7 @@ def printed(text: str) -> list[list[float]]:
     return [[float(x.replace("−", "-")) for x in v.split(",")] for v in re.findall(r"\(([−\d, .]+,[−\d, .]+)\)", text)]
 
 
-def test_a_packed_pair_has_two_separators(key: ModuleType, tokenizer: BertTokenizerFast) -> None:
+def test_a_packed_pair_has_two_separators(key: ModuleType, tokenizer: "transformers.BertTokenizerFast") -> None:
     """1.1: the option C lacks the second one."""
     packed = tokenizer("good film", "it was long")
     tokens = tokenizer.convert_ids_to_tokens(packed["input_ids"])
@@ -80,24 +80,28 @@ def test_byte_pair_encoding_merges_the_most_frequent_pair(key: ModuleType) -> No
     assert key.answers["1.3"] == ["A", "C", "E"]
 
 
-def test_labels_are_the_original_tokens(key: ModuleType, tokenizer: BertTokenizerFast) -> None:
+def test_labels_are_the_original_tokens(key: ModuleType, tokenizer: "transformers.BertTokenizerFast") -> None:
     """1.4: at the selected places; −100 elsewhere."""
     torch.manual_seed(0)
     ids = tokenizer("good film it was long " * 20)["input_ids"]
-    batch = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.5)([{"input_ids": ids}])
+    batch = transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.5)([{"input_ids": ids}])
     labels, selected = batch["labels"][0], batch["labels"][0] != -100
     assert selected.any() and not selected.all() and key.answers["1.4"] == "A"
     assert torch.equal(labels[selected], torch.tensor(ids)[selected])
 
 
-def test_a_model_cannot_read_the_ids_of_another_tokenizer(key: ModuleType, tokenizer: BertTokenizerFast) -> None:
+def test_a_model_cannot_read_the_ids_of_another_tokenizer(
+    key: ModuleType, tokenizer: "transformers.BertTokenizerFast"
+) -> None:
     """1.6: the same text has other ids, an id beyond the vocabulary is an error, and padding changes nothing."""
     other = Tokenizer(models.WordLevel({"hey": 0, "!": 1, "film": 2, "<unk>": 3}, unk_token="<unk>"))
     other.pre_tokenizer = pre_tokenizers.Whitespace()
     encoded = tokenizer("hey!", return_tensors="pt")
     ids = encoded["input_ids"][0].tolist()
     assert ids[1:-1] != other.encode("hey!").ids
-    model = GPT2Model(GPT2Config(vocab_size=other.get_vocab_size(), n_embd=4, n_layer=1, n_head=1, n_positions=8))
+    model = transformers.GPT2Model(
+        transformers.GPT2Config(vocab_size=other.get_vocab_size(), n_embd=4, n_layer=1, n_head=1, n_positions=8)
+    )
     with pytest.raises(IndexError):
         model(encoded["input_ids"])
     padded = tokenizer("hey!", padding=True, truncation=True, return_tensors="pt")

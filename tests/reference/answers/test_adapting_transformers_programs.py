@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import BertTokenizerFast, get_scheduler
+import transformers
 
 from reference.adaptation.soft_prompt_classifier import classifier_logits
 from reference.bert.encoder import draw_weights
@@ -15,7 +15,7 @@ STARTER = Path(__file__).parents[3] / "assignments" / "adapting_transformers" / 
 
 def rates(optimizer: torch.optim.Optimizer, scheduled: torch.optim.Optimizer, steps: int) -> list[float]:
     """The learning rates of an optimizer's steps under the course's schedule for another, or the same."""
-    schedule = get_scheduler("linear", optimizer=scheduled, num_warmup_steps=50, num_training_steps=steps)
+    schedule = transformers.get_scheduler("linear", optimizer=scheduled, num_warmup_steps=50, num_training_steps=steps)
     found = []
     for _ in range(steps):
         found.append(optimizer.param_groups[0]["lr"])
@@ -40,7 +40,7 @@ def test_the_schedule_of_one_optimizer_leaves_another_alone() -> None:
 
 def test_one_text_with_a_separator_is_read_as_a_pair_but_for_segments() -> None:
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "is", "it", "old", "the", "river"]
-    tokenizer = BertTokenizerFast(vocab={word: place for place, word in enumerate(words)})
+    tokenizer = transformers.BertTokenizerFast(vocab={word: place for place, word in enumerate(words)})
     one, pair = tokenizer("is it old [SEP] the river"), tokenizer("is it old", "the river")
     assert one["input_ids"] == pair["input_ids"]
     assert one["token_type_ids"] != pair["token_type_ids"]

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 import torch
+import transformers
 from numpy.typing import NDArray
-from transformers import (
-    BertConfig,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-)
 
 from reference.bert.cross_entropy import cross_entropy
 from reference.bert.question_answering import span_ce, span_logits
@@ -22,8 +17,8 @@ D, TAGS = 8, 5
 IDS = torch.tensor([[2, 7, 8, 9, 3, 0], [2, 10, 11, 12, 13, 3]])
 
 
-def config(labels: int) -> BertConfig:
-    return BertConfig(
+def config(labels: int) -> "transformers.BertConfig":
+    return transformers.BertConfig(
         vocab_size=20,
         hidden_size=D,
         num_hidden_layers=1,
@@ -52,7 +47,7 @@ def plain(tensor: torch.Tensor) -> Array:
 
 
 def test_sentence_logits_are_the_classifier_on_the_first_hidden_state() -> None:
-    model = build(BertForSequenceClassification, 2)
+    model = build(transformers.BertForSequenceClassification, 2)
     hidden = model.bert(IDS).last_hidden_state
     expected = model.classifier(hidden[:, 0])  # without the pooler, which stands in between in this class
     ours = sentence_logits(plain(hidden), plain(model.classifier.weight), plain(model.classifier.bias))
@@ -63,7 +58,7 @@ def test_sentence_logits_are_the_classifier_on_the_first_hidden_state() -> None:
 
 def test_the_pooler_is_what_stands_between_the_hidden_state_and_the_classifier() -> None:
     """tanh(W_p h + b_p) in the place of h gives the logits of BertForSequenceClassification."""
-    model = build(BertForSequenceClassification, 2)
+    model = build(transformers.BertForSequenceClassification, 2)
     hidden = plain(model.bert(IDS).last_hidden_state)
     pooled = np.tanh(
         sentence_logits(hidden, plain(model.bert.pooler.dense.weight), plain(model.bert.pooler.dense.bias))
@@ -80,7 +75,7 @@ def test_parameters_of_the_classifier_are_those_of_a_linear_layer(d: int, classe
 
 
 def test_token_logits_and_loss_are_those_of_hugging_face() -> None:
-    model = build(BertForTokenClassification, TAGS)
+    model = build(transformers.BertForTokenClassification, TAGS)
     labels = torch.tensor([[-100, 3, -100, 0, -100, -100], [-100, 4, 1, -100, 2, -100]])
     theirs = model(IDS, labels=labels)
     hidden = plain(model.bert(IDS).last_hidden_state)
@@ -91,7 +86,7 @@ def test_token_logits_and_loss_are_those_of_hugging_face() -> None:
 
 def test_span_logits_and_loss_are_those_of_hugging_face() -> None:
     """Hugging Face's loss is the mean of start and end; ours, as in the paper, is their sum."""
-    model = build(BertForQuestionAnswering, 2)
+    model = build(transformers.BertForQuestionAnswering, 2)
     start, end = torch.tensor([1, 4]), torch.tensor([3, 4])
     theirs = model(IDS, start_positions=start, end_positions=end)
     hidden, (w_s, w_e), b = (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel
+import transformers
 
 from reference.bert.encoder import draw_weights, embed, encode, pool
 
@@ -21,8 +21,8 @@ def weights(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def bert(weights: dict[str, np.ndarray]) -> BertModel:
-    config = BertConfig(
+def bert(weights: dict[str, np.ndarray]) -> "transformers.BertModel":
+    config = transformers.BertConfig(
         vocab_size=V,
         hidden_size=D,
         num_hidden_layers=LAYERS,
@@ -30,7 +30,7 @@ def bert(weights: dict[str, np.ndarray]) -> BertModel:
         intermediate_size=D_FF,
         max_position_embeddings=POSITIONS,
     )
-    model = BertModel(config).double().eval()
+    model = transformers.BertModel(config).double().eval()
     assert {name: tuple(value.shape) for name, value in model.named_parameters()} == {
         name: value.shape for name, value in weights.items()
     }
@@ -45,7 +45,7 @@ def masks(rng: np.random.Generator, batch: int, tokens: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("batch", "tokens"), [(1, 1), (1, 5), (3, 4), (4, 12)])
 def test_hidden_states_and_pooled(
-    bert: BertModel, weights: dict[str, np.ndarray], rng: np.random.Generator, batch: int, tokens: int
+    bert: "transformers.BertModel", weights: dict[str, np.ndarray], rng: np.random.Generator, batch: int, tokens: int
 ) -> None:
     ids, mask = rng.integers(V, size=(batch, tokens)), masks(rng, batch, tokens)
     with torch.no_grad():

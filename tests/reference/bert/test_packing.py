@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from transformers import BertTokenizerFast
+import transformers
 
 from reference.bert.packing import pack_pair, pack_single
 from reference.bert.question_answering import merge_spans, sliding_windows
@@ -29,14 +29,14 @@ VOCABULARY = [
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> BertTokenizerFast:
-    return BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
+def tokenizer() -> "transformers.BertTokenizerFast":
+    return transformers.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
 
 
 TEXTS = ["ada", "who sailed", "byron sails to lyon", "ada byron sailed", ""]
 
 
-def test_packing_is_that_of_the_tokenizer(tokenizer: BertTokenizerFast) -> None:
+def test_packing_is_that_of_the_tokenizer(tokenizer: "transformers.BertTokenizerFast") -> None:
     for first, second in itertools.product(TEXTS, TEXTS[:-1]):  # it takes an empty second text for none
         a, b = tokenizer.tokenize(first), tokenizer.tokenize(second)
         theirs = tokenizer(first, second)
@@ -45,7 +45,7 @@ def test_packing_is_that_of_the_tokenizer(tokenizer: BertTokenizerFast) -> None:
         assert pack_single(a) == (tokenizer.convert_ids_to_tokens(alone["input_ids"]), alone["token_type_ids"])
 
 
-def test_labels_stand_at_the_first_subword_of_each_word(tokenizer: BertTokenizerFast) -> None:
+def test_labels_stand_at_the_first_subword_of_each_word(tokenizer: "transformers.BertTokenizerFast") -> None:
     """The tokenizer's offsets say where a word begins: at character 0 of it."""
     sentences = [text.split() for text in TEXTS[:-1]]
     encoded = tokenizer(sentences, is_split_into_words=True, padding=True, return_offsets_mapping=True)
@@ -59,7 +59,7 @@ def test_labels_stand_at_the_first_subword_of_each_word(tokenizer: BertTokenizer
         assert len(aligned) == len(word_ids)
 
 
-def test_windows_are_those_of_the_tokenizer(tokenizer: BertTokenizerFast) -> None:
+def test_windows_are_those_of_the_tokenizer(tokenizer: "transformers.BertTokenizerFast") -> None:
     """Its `stride` is the overlap, max_len - stride in our words."""
     question = "who sailed"
     for n, max_len, stride in itertools.product(range(1, 14), (1, 3, 4, 6), (1, 2, 3, 6)):
