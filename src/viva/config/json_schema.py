@@ -1,9 +1,12 @@
 """The JSON Schema of a course file, for editors: from the class that the file is read into."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import DictSchema, TupleSchema, WithDefaultSchema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -15,17 +18,17 @@ class _Generator(GenerateJsonSchema):
         """Return False: a key is its own title."""
         return False
 
-    def dict_schema(self, schema: Any) -> dict[str, Any]:
+    def dict_schema(self, schema: "DictSchema") -> dict[str, object]:
         """Return the schema of a mapping; a name that does not match is an error."""
         written = super().dict_schema(schema)
         return {**written, **({"additionalProperties": False} if "patternProperties" in written else {})}
 
-    def tuple_schema(self, schema: Any) -> dict[str, Any]:
+    def tuple_schema(self, schema: "TupleSchema") -> dict[str, object]:
         """Return the schema of a list: of mappings at least one, of anything else each once."""
         written = super().tuple_schema(schema)
         return {**written, **({"minItems": 1} if "$ref" in written["items"] else {"uniqueItems": True})}
 
-    def default_schema(self, schema: Any) -> dict[str, Any]:
+    def default_schema(self, schema: "WithDefaultSchema") -> dict[str, object]:
         """Return the schema of a value that may be left out, with its default if it is written as it is read."""
         written, default = self.generate_inner(schema["schema"]), schema.get("default")
         shown = (
@@ -41,7 +44,7 @@ def _allows(written: dict[str, Any], types: tuple[str, ...]) -> bool:
     return written.get("type") in types or any(_allows(each, types) for each in written.get("anyOf", ()))
 
 
-def json_schema(model: Any, file: str) -> dict[str, Any]:
+def json_schema(model: Any, file: str) -> dict[str, object]:
     """Return the JSON Schema of a course file.
 
     Args:

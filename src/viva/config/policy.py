@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from viva.config.yaml_types import Expected, Kind, whole
+from viva.config.yaml_types import Expected, Kind, is_number, whole
 
 _SPAN: Final = re.compile(r"([0-9]{1,6})(s|m|h|d)")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -41,10 +41,9 @@ class Amount:
     points: Fraction = Fraction(0)
 
 
-def _duration(value: Any) -> Span:
+def _duration(value: object) -> Span:
     """Return a time span with its unit, at most ten years."""
-    found = _SPAN.fullmatch(value) if isinstance(value, str) else None
-    if found:
+    if isinstance(value, str) and (found := _SPAN.fullmatch(value)):
         number, unit = int(found[1]), found[2]
         span = Span(number, 0, value) if unit == "d" else Span(0, number * _SECONDS[unit], value)
         if 0 < span.nominal_s <= _LONGEST_S:
@@ -52,18 +51,18 @@ def _duration(value: Any) -> Span:
     raise Expected("a time with its unit, such as 90m, 24h or 2d (days end at the same time of the clock)")
 
 
-def _amount(value: Any) -> Amount:
+def _amount(value: object) -> Amount:
     """Return a share of what was earned (`10%`), of the maximum (`10% of maximum`), or points (`5`)."""
     if isinstance(value, str) and (found := _AMOUNT.fullmatch(value)):
         return Amount(share=Fraction(found[1]) / 100, of_maximum=found[2] is not None)
-    if type(value) in (int, float) and 0 <= value <= _MOST_POINTS:
+    if is_number(value) and 0 <= value <= _MOST_POINTS:
         return Amount(points=Fraction(str(value)))
     raise Expected("10% (of what was earned), 10% of maximum, or a number of points, such as 5")
 
 
-def _finest(value: Any) -> Fraction:
+def _finest(value: object) -> Fraction:
     """Return what grades are rounded to: a decimal with at most four places."""
-    if type(value) in (int, float) and 0 < value <= 1000:
+    if is_number(value) and 0 < value <= 1000:
         exact = Fraction(str(value))
         if (exact * _FINEST).denominator == 1:
             return exact

@@ -27,7 +27,7 @@ from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import MOMENT, STRICT, Expected, Kind, Moment, Text, fraction
 
 
-def _closing(value: object) -> Any:
+def _closing(value: object) -> object:
     """Return a moment, or a time after each student's own deadline."""
     with suppress(Expected):
         return DURATION.read(value)
@@ -37,9 +37,9 @@ def _closing(value: object) -> Any:
         raise Expected(f"a time after the deadline, such as 7d, or {error}") from None
 
 
-def _students(value: Any) -> tuple[str, ...]:
+def _students(value: object) -> tuple[str, ...]:
     """Return one student's id, or a list of them; an id may look like a number."""
-    given = value if isinstance(value, list) else [value]
+    given: list[Any] = value if isinstance(value, list) else [value]
     ids = tuple(str(each) if type(each) is int else each for each in given)
     if not ids or not all(isinstance(each, str) and each.strip() for each in ids):
         raise Expected("a student's id, or a list of them, as the class list has them (in quotes where one has a sign)")

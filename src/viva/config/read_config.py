@@ -59,7 +59,7 @@ class CourseDocument:
         place = f"{self.path}:{line}" if line else str(self.path)
         return CourseError(": ".join([place, *([".".join(str(step) for step in at)] if at else []), text]))
 
-    def _read(self, kind: Any, at: Place) -> Any:
+    def _read(self, kind: Any, at: Place) -> object:
         """Return the value at `at` as its type says."""
         origin, of = get_origin(kind), get_args(kind)
         if origin is Annotated:
@@ -74,18 +74,18 @@ class CourseDocument:
             return self._scalar(_TRUTH if kind is bool else one_of(*of), at)
         return self.read(kind, at)
 
-    def _annotated(self, kind: Any, how: Any, at: Place) -> Any:
+    def _annotated(self, kind: object, how: Kind | Imported | str, at: Place) -> object:
         if isinstance(how, Kind):
             return self._scalar(how, at)
         return self.read(how.load(), at) if isinstance(how, Imported) else self._either(kind, how, at)
 
-    def _scalar(self, kind: Kind, at: Place) -> Any:
+    def _scalar(self, kind: Kind, at: Place) -> object:
         try:
             return kind.read(self._value(at))
         except Expected as error:
             raise self._unlike(at, str(error)) from None
 
-    def _either(self, kinds: Any, expected: str, at: Place) -> Any:
+    def _either(self, kinds: object, expected: str, at: Place) -> object:
         """Return a list or a mapping, whichever is written; `expected` is said of anything else."""
         listed, keyed = get_args(kinds)
         value = self._value(at)
@@ -95,12 +95,12 @@ class CourseDocument:
             return self._read(listed, at)
         raise self._unlike(at, expected)
 
-    def _elements(self, kind: object, at: Place) -> tuple[Any, ...]:
+    def _elements(self, kind: object, at: Place) -> tuple[object, ...]:
         """Return a list: of mappings at least one, of anything else each once."""
         values, of_mappings = self._value(at), get_origin(kind) is None
         if not isinstance(values, list) or (of_mappings and not values):
             raise self._unlike(at, "a list with at least one element" if of_mappings else "a list, such as [a, b]")
-        read: list[Any] = []
+        read: list[object] = []
         for index in range(len(values)):
             value = self._read(kind, (*at, index))
             if not of_mappings and value in read:
@@ -108,7 +108,7 @@ class CourseDocument:
             read.append(value)
         return tuple(read)
 
-    def _entries(self, key: object, kind: object, at: Place) -> dict[str, Any]:
+    def _entries(self, key: object, kind: object, at: Place) -> dict[str, object]:
         values = self._value(at)
         if not isinstance(values, dict):
             raise self._unlike(at, "keys with values, such as {key: value}")
@@ -124,7 +124,7 @@ class CourseDocument:
         found = f"`{written[:80]}`" if written else _found(self._value(at))
         return self.error(at, f"found {found}, expected {expected}.")
 
-    def _value(self, at: Place) -> Any:
+    def _value(self, at: Place) -> object:
         value = self.document.value
         for step in at:
             value = value[step]

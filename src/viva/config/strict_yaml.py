@@ -77,7 +77,7 @@ def read_yaml(text: str) -> Document:
     return builder.document
 
 
-def scalar(text: str) -> Any:
+def scalar(text: str) -> str | int | float | bool | None:
     """Return what an unquoted scalar means: None, a bool, a number, or the text itself."""
     word = text.lower()
     if word in _WORDS and text in (word, word.capitalize(), word.upper()):

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib import import_module
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard
 
 from viva.model import Tier
 
-STRICT: Final[Mapping[str, Any]] = {"extra": "forbid", "strict": True, "use_attribute_docstrings": True}
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+STRICT: Final[Mapping[str, object]] = {"extra": "forbid", "strict": True, "use_attribute_docstrings": True}
 """What pydantic is told about the class of a course file, as its `__pydantic_config__`."""
 
 
@@ -27,17 +32,17 @@ class Expected(ValueError):
 class Kind:
     """How one kind of value is read, and what JSON Schema says of it."""
 
-    read: Callable[[Any], Any]
+    read: Callable[[object], Any]
     """Returns what the value means; raises Expected where it is not allowed."""
-    schema: Mapping[str, Any]
+    schema: Mapping[str, object]
 
-    def __get_pydantic_core_schema__(self, source: object, handler: object) -> Any:
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> "CoreSchema":
         """Let pydantic read the value with the same function."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(self.read)
 
-    def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: object, handler: object) -> dict[str, object]:
         """Return the JSON Schema; pydantic cannot derive one from a function."""
         return dict(self.schema)
 
@@ -49,20 +54,26 @@ class Imported:
     module: str
     name: str
 
-    def load(self) -> Any:
+    def load(self) -> "type[DataclassInstance]":
         """Return the class."""
-        return getattr(import_module(self.module), self.name)
+        found: type[DataclassInstance] = getattr(import_module(self.module), self.name)
+        return found
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
         """Let pydantic read the mapping as an instance of the class."""
         return handler.generate_schema(self.load())
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a number; `true` is not one."""
+    return type(value) in (int, float)
 
 
 def matching(regex: str, expected: str) -> Kind:
     """Return the kind of texts that match a regular expression as a whole."""
     compiled = re.compile(regex)
 
-    def read(value: Any) -> str:
+    def read(value: object) -> str:
         if not isinstance(value, str) or not compiled.fullmatch(value):
             raise Expected(expected)
         return value
@@ -73,7 +84,7 @@ def matching(regex: str, expected: str) -> Kind:
 def whole(least: int, most: int) -> Kind:
     """Return the kind of whole numbers in a range, ends included."""
 
-    def read(value: Any) -> int:
+    def read(value: object) -> int:
         if type(value) is not int or not least <= value <= most:
             raise Expected(f"a whole number from {least:,} to {most:,}")
         return value
@@ -91,7 +102,7 @@ def fraction(fits: Callable[[Fraction], bool], expected: str, sign: str, **bound
         bounds: what JSON Schema says of a number, such as `minimum`.
     """
 
-    def read(value: Any) -> Fraction:
+    def read(value: object) -> Fraction:
         try:
             exact = Fraction(str(value)) if type(value) in (int, float, str) else None
         except (ValueError, ZeroDivisionError):
@@ -107,7 +118,7 @@ def fraction(fits: Callable[[Fraction], bool], expected: str, sign: str, **bound
 def span(least_s: int, most_s: int, example: str) -> Kind:
     """Return the kind of time spans with a unit, in seconds."""
 
-    def read(value: Any) -> float:
+    def read(value: object) -> float:
         found = _SPAN.fullmatch(value) if isinstance(value, str) else None
         given_s = int(found[1]) * _SECONDS[found[2]] if found else -1
         if not least_s <= given_s <= most_s:
@@ -124,7 +135,7 @@ def span(least_s: int, most_s: int, example: str) -> Kind:
 def one_of(*allowed: str) -> Kind:
     """Return the kind that is one of a few words."""
 
-    def read(value: Any) -> str:
+    def read(value: object) -> str:
         if value not in allowed:
             raise Expected(" or ".join(allowed) if len(allowed) == 2 else f"one of {', '.join(allowed)}")
         return str(value)
@@ -132,17 +143,18 @@ def one_of(*allowed: str) -> Kind:
     return Kind(read, {"enum": list(allowed)})
 
 
-def _moment(value: Any) -> datetime:
+def _moment(value: object) -> datetime:
     """Return a time with its zone: a deadline without one would move with the machine that reads it."""
     expected = (
         "a date and time with a time zone, such as 2026-12-01T23:59:00Z, 2026-12-01T23:59:00+01:00 "
         "or 2026-12-01 23:59 Europe/Vienna"
     )
-    local, _, zone = value.rpartition(" ") if isinstance(value, str) else ("", "", "")
+    text = value if isinstance(value, str) else ""
+    local, _, zone = text.rpartition(" ")
     named = zone[:1].isalpha()
     try:
-        when = datetime.fromisoformat(local if named else value)
-    except (TypeError, ValueError):
+        when = datetime.fromisoformat(local if named else text)
+    except ValueError:
         raise Expected(expected) from None
     if (when.tzinfo is None) is not named:
         raise Expected(expected)
@@ -173,8 +185,8 @@ def _text(value: object) -> str:
     return value
 
 
-def _seconds(value: Any) -> float:
-    if type(value) not in (int, float) or not 0 < value <= 86_400:
+def _seconds(value: object) -> float:
+    if not is_number(value) or not 0 < value <= 86_400:
         raise Expected("a number of seconds, more than 0 and at most 86,400")
     return float(value)
 
