@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, Row, Table, insert, select
+from sqlalchemy import Connection, Table, insert, select
 from sqlalchemy.engine import URL
 
 import viva.sandbox.guest.transport.wire as wire
@@ -25,6 +25,9 @@ from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpac
 from viva.records.store import Records
 from viva.replay.call_log import DIGEST, CallLog, Exchange
 from viva.submissions.classes.people import forms
+
+if TYPE_CHECKING:
+    from viva.records.row_packing import StoredRow
 
 _PURPOSE: Final = b"viva: pseudonym in a copy of the records\0"
 _LETTERS: Final = 12
@@ -84,7 +87,7 @@ class _Copier:
         for row in source.execution_options(yield_per=200).execute(select(table).order_by(table.c.id)):
             target.execute(insert(table).values(**{**row._mapping, **self._changed(table.name, row)}))
 
-    def _changed(self, table: str, row: Row[Any]) -> dict[str, Any]:
+    def _changed(self, table: str, row: "StoredRow") -> dict[str, object]:
         match table:
             case "attempts":
                 return self._attempt(row)
@@ -100,10 +103,10 @@ class _Copier:
                 return self._review(row)
         return self._author(row)
 
-    def _author(self, row: Row[Any]) -> dict[str, Any]:
+    def _author(self, row: "StoredRow") -> dict[str, object]:
         return {"by": self._token("staff", row.by), "why": self._people.text(row.why)}
 
-    def _review(self, row: Row[Any]) -> dict[str, Any]:
+    def _review(self, row: "StoredRow") -> dict[str, object]:
         return {
             "content_hash": self._hash(row.content_hash),
             "action": self._token("action", row.action),
@@ -113,7 +116,7 @@ class _Copier:
             **self._author(row),
         }
 
-    def _attempt(self, row: Row[Any]) -> dict[str, Any]:
+    def _attempt(self, row: "StoredRow") -> dict[str, object]:
         attempt = attempt_from(row)
         name = self._token("attempt", attempt.name)
         copied = replace(

@@ -5,7 +5,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
@@ -76,11 +76,11 @@ def _with_path(url: URL, folder: Path) -> URL:
     return url.set(database=str(path))
 
 
-def _connect_args(url: URL) -> dict[str, Any]:
+def _connect_args(url: URL) -> dict[str, object]:
     return {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {"connect_timeout": 10}
 
 
-def _set_up_sqlite(connection: Any, _: Any) -> None:
+def _set_up_sqlite(connection: "sqlite3.Connection", _: object) -> None:
     """Configure SQLite. WAL: readers do not wait for a writer. FULL: committed data survive a power cut.
 
     Deleted data are overwritten, because only a student's request deletes anything.

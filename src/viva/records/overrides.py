@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import insert, select
 
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
@@ -18,6 +18,9 @@ from viva.records.database import writing
 from viva.records.database_tables import overrides
 from viva.records.hand_grading import current_decisions, latest_rows, reviewed, rows_about
 from viva.records.store import Reason, Records, StoredScore, now
+
+if TYPE_CHECKING:
+    from viva.records.row_packing import StoredRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +219,6 @@ def _entry_of(score: Score, test: str) -> Entry:
     return found[0]
 
 
-def _of_row(row: Row[Any]) -> Override:
+def _of_row(row: "StoredRow") -> Override:
     earned = None if row.earned is None else Fraction(row.earned)
     return Override(row.name, row.test_id, earned, row.by, row.why, row.at)

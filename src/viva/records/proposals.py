@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, insert, select
 
 from viva.model import Score
 from viva.records.database import writing
@@ -22,6 +22,9 @@ from viva.records.store import (
     current_numbers,
     now,
 )
+
+if TYPE_CHECKING:
+    from viva.records.row_packing import StoredRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +202,5 @@ def _add_regraded(connection: Connection, new: NewScore) -> None:
         add_score(connection, replace(new, identity=None))
 
 
-def _change(row: Row[Any], kept: StoredScore) -> Change:
+def _change(row: "StoredRow", kept: StoredScore) -> Change:
     return Change(row.id, kept, unpack_score(row.score), row.call_log_id)

@@ -1,7 +1,7 @@
 """Format a call log as lines for people."""
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
 import viva.sandbox.guest.transport.wire as wire
 from viva.formats import escaping
@@ -50,7 +50,7 @@ def _line(exchange: Exchange) -> str:
     return " → ".join(escaping.terminal(str(part), characters=_SHOWN) for part in (asked, answered))
 
 
-def _value(message: bytes) -> Any:
+def _value(message: bytes) -> object:
     if message.startswith(DIGEST):
         return "a long question, of which the digest is kept"
     try:

@@ -5,12 +5,20 @@ import zlib
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgpack
 
 from viva.model import Attempt, Score, Student
 from viva.model.plain import score_from_plain, score_to_plain
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row, Select
+
+    StoredRow = Row[*tuple[object, ...]]
+    """A row of the records; its columns are read by their names."""
+    StoredRows = Select[*tuple[object, ...]]
+    """A query for such rows."""
 
 _SURROGATES = "surrogatepass"
 """A student's text may contain lone surrogates; it is escaped where it is shown."""
@@ -32,7 +40,7 @@ def unpack_plain(data: bytes) -> dict[str, Any]:
     return plain
 
 
-def attempt_to(attempt: Attempt) -> dict[str, Any]:
+def attempt_to(attempt: Attempt) -> dict[str, object]:
     """Return the columns of an attempt."""
     moment = attempt.submitted_at
     return {
@@ -48,7 +56,7 @@ def attempt_to(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def attempt_from(row: Any) -> Attempt:
+def attempt_from(row: "StoredRow") -> Attempt:
     """Rebuild an attempt from a row with the columns of `attempt_to`."""
     return Attempt(
         name=row.name,

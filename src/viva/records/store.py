@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from sqlalchemy import Connection, Engine, Row, Select, func, insert, select, true
+from sqlalchemy import Connection, Engine, Table, func, insert, select, true
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
@@ -17,6 +17,9 @@ from viva.records.attempt_rows import current_scores
 from viva.records.database import open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
 from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpack_score
+
+if TYPE_CHECKING:
+    from viva.records.row_packing import StoredRow, StoredRows
 
 GRADED: Final = "graded"
 REGRADED: Final = "regraded"
@@ -158,11 +161,11 @@ class Records:
         """
         return [stored_score_of(row) for row in self.current_rows(assignment, name)]
 
-    def current_rows(self, assignment: str, name: str | None = None) -> list[Row[Any]]:
+    def current_rows(self, assignment: str, name: str | None = None) -> "list[StoredRow]":
         """Return the same as rows with packed scores: columns of `scores` and of `attempts`."""
         with self.engine.connect() as connection:
             chosen = current_numbers(connection, assignment, name)
-            found: dict[int, Row[Any]] = {}
+            found: dict[int, StoredRow] = {}
             for part in parts(chosen):
                 found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
         return [found[number] for number in chosen]
@@ -271,7 +274,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def stored_score_of(row: Row[Any]) -> StoredScore:
+def stored_score_of(row: "StoredRow") -> StoredScore:
     """Convert a row of `_rows` to a value."""
     return StoredScore(
         id=row.id,
@@ -286,12 +289,12 @@ def stored_score_of(row: Row[Any]) -> StoredScore:
     )
 
 
-def _rows() -> Select[Any]:
+def _rows() -> "StoredRows":
     others = [column for column in attempts.c if column.name not in ("id", "at", "digest")]
     return select(scores, *others).join(attempts, scores.c.attempt_id == attempts.c.id)
 
 
-def _insert(connection: Connection) -> Any:
+def _insert(connection: Connection) -> Callable[[Table], sqlite.Insert | postgresql.Insert]:
     """Return the dialect's own INSERT, which can handle rows that exist already."""
     return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
 

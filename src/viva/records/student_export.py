@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import Connection, select
 
 from viva.formats.atomic_write import write_atomically
 from viva.gradebook.pseudonyms import Anonymiser
@@ -22,10 +22,21 @@ from viva.records.readable_log import readable
 from viva.records.row_packing import attempt_from, attempt_to, unpack_score
 from viva.records.store import Records
 
+if TYPE_CHECKING:
+    from viva.records.row_packing import StoredRow, StoredRows
+
 _HIDDEN = "a hidden test"
 
 
-def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str, Any]:
+class Account(TypedDict):
+    """What is known about one student."""
+
+    students: list[dict[str, object]]
+    """The person: more than one where several class lists have the name."""
+    attempts: list[dict[str, object]]
+
+
+def account_of(records: Records, name: str, *, hidden: bool = True) -> Account:
     """Return what is known about one student. A team is shown as the student and the number of the others.
 
     Args:
@@ -42,7 +53,7 @@ def account_of(records: Records, name: str, *, hidden: bool = True) -> dict[str,
     return {"students": [asdict(student) for student in person.students], "attempts": found}
 
 
-def _attempt(connection: Connection, person: Person, each: PersonAttempt, *, hidden: bool) -> dict[str, Any]:
+def _attempt(connection: Connection, person: Person, each: PersonAttempt, *, hidden: bool) -> dict[str, object]:
     columns = attempt_to(replace(each.attempt, students=()))
     unseen: set[str] = set()
     history = [_scored(connection, row, unseen, hidden=hidden) for row in connection.execute(_scores_of(each))]
@@ -66,7 +77,7 @@ def _others(students: Iterable[Student]) -> Anonymiser:
     return Anonymiser(students, secrets.token_bytes(32))
 
 
-def _scored(connection: Connection, row: Row[Any], unseen: set[str], *, hidden: bool) -> dict[str, Any]:
+def _scored(connection: Connection, row: "StoredRow", unseen: set[str], *, hidden: bool) -> dict[str, object]:
     score = unpack_score(row.score)
     tests = {e.test_id for e in score.entries if e.visibility != "visible"}
     unseen |= tests | {e.rubric for e in score.entries if e.visibility != "visible" and e.rubric}
@@ -84,7 +95,7 @@ def _scored(connection: Connection, row: Row[Any], unseen: set[str], *, hidden: 
     }
 
 
-def _regrade(row: Row[Any], *, hidden: bool) -> dict[str, Any]:
+def _regrade(row: "StoredRow", *, hidden: bool) -> dict[str, object]:
     score = unpack_score(row.score)
     return {
         "proposed_at": row.at,
@@ -98,14 +109,14 @@ def _regrade(row: Row[Any], *, hidden: bool) -> dict[str, Any]:
     }
 
 
-def _plain(row: Row[Any], unseen: set[str], *, hidden: bool) -> dict[str, Any]:
+def _plain(row: "StoredRow", unseen: set[str], *, hidden: bool) -> dict[str, object]:
     test = row.test_id if hidden or row.test_id not in unseen else _HIDDEN
     return {"test": test, "earned": row.earned, "by": row.by, "why": row.why, "at": row.at}
 
 
 def _reviews(
     connection: Connection, each: PersonAttempt, same_bytes: Sequence[Attempt], unseen: Collection[str]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return markers' decisions; if others submitted the same bytes, without requests that may be theirs, and names."""
     rows = of_contents(connection, each.assignment, [each.content_hash])
     shown = [_review(row, unseen) for row in rows if row.place.kind != APPEAL or not same_bytes]
@@ -113,7 +124,7 @@ def _reviews(
     return list(_without(_others(named), shown)) if named else shown
 
 
-def _review(row: Review, unseen: Collection[str]) -> dict[str, Any]:
+def _review(row: Review, unseen: Collection[str]) -> dict[str, object]:
     is_hidden = row.place.question in unseen
     judgement = (
         replace(row.judgement, items=(), adjust=Fraction(0), comment="", told="") if is_hidden else row.judgement
@@ -140,11 +151,11 @@ def _hidden(entry: Entry) -> Entry:
     return replace(entry, test_id=_HIDDEN, name=_HIDDEN, cases=(only,), tags=())
 
 
-def _scores_of(each: PersonAttempt) -> Select[Any]:
+def _scores_of(each: PersonAttempt) -> "StoredRows":
     return select(scores).where(scores.c.attempt_id == each.id).order_by(scores.c.id)
 
 
-def _overrides_of(each: PersonAttempt) -> Select[Any]:
+def _overrides_of(each: PersonAttempt) -> "StoredRows":
     named = (overrides.c.assignment == each.assignment, overrides.c.name == each.attempt.name)
     return select(overrides).where(*named).order_by(overrides.c.id)
 
@@ -158,7 +169,7 @@ def _same_bytes(connection: Connection, person: Person, each: PersonAttempt) -> 
     return [attempt_from(row) for row in rows if row.id not in theirs]
 
 
-def _regrades_of(each: PersonAttempt) -> Select[Any]:
+def _regrades_of(each: PersonAttempt) -> "StoredRows":
     decided = (
         decisions.c.applied,
         decisions.c.at.label("decided_at"),
@@ -185,7 +196,7 @@ def _without(others: Anonymiser, plain: object) -> Any:
     return plain
 
 
-def write_account(path: Path, account: Mapping[str, Any]) -> None:
+def write_account(path: Path, account: Mapping[str, object]) -> None:
     """Write the file to hand over.
 
     Raises:
@@ -194,6 +205,6 @@ def write_account(path: Path, account: Mapping[str, Any]) -> None:
     write_atomically(path, to_json(account))
 
 
-def to_json(account: Mapping[str, Any]) -> bytes:
+def to_json(account: Mapping[str, object]) -> bytes:
     """Return the file to hand over; characters that no file can hold are escaped."""
     return json.dumps(account, indent=2, default=str).encode("ascii") + b"\n"

@@ -4,9 +4,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
-from sqlalchemy import Column, Connection, Table, delete, insert, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Row, Table, delete, insert, select, update
 
 from viva.gradebook.pseudonyms import Anonymiser, pseudonym
 from viva.model import Student
@@ -213,7 +212,7 @@ def _count_rows(rows: _Rows, person: Person) -> RowCounts:
 def _ids(
     connection: Connection,
     table: Table,
-    chosen: Callable[[Sequence[int]], Any],
+    chosen: Callable[[Sequence[int]], ColumnElement[bool]],
     numbers: Sequence[int],
     column: "Column[int] | None" = None,
 ) -> list[int]:
@@ -222,8 +221,12 @@ def _ids(
 
 
 def _select(
-    connection: Connection, table: Table, chosen: Callable[[Sequence[int]], Any], numbers: Sequence[int], *columns: Any
-) -> list[Any]:
+    connection: Connection,
+    table: Table,
+    chosen: Callable[[Sequence[int]], ColumnElement[bool]],
+    numbers: Sequence[int],
+    *columns: "Column[int]",
+) -> "list[Row[*tuple[int, ...]]]":
     return [
         row
         for part in parts(numbers)

@@ -4,9 +4,9 @@ import contextlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Connection, Row, Select, and_, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select
 
 from viva.formats.escaping import REPLACEMENT
 from viva.model.errors import UsageError
@@ -14,6 +14,9 @@ from viva.model.hand_grading import APPEAL, MARK, SETTLED, Judgement, Place, Rev
 from viva.records.database import AT_ONCE, lock_until_end, parts, writing
 from viva.records.database_tables import reviews
 from viva.records.store import Reason, Records, now
+
+if TYPE_CHECKING:
+    from viva.records.row_packing import StoredRow, StoredRows
 
 _LOCK: Final = 0x76697662
 """The lock with which markers wait for each other in PostgreSQL."""
@@ -100,7 +103,9 @@ def rows_about(records: Records, assignment: str, hashes: Collection[str]) -> li
         return of_contents(connection, assignment, hashes)
 
 
-def of_contents(connection: Connection, assignment: str, hashes: Collection[str], *also: Any) -> list[Review]:
+def of_contents(
+    connection: Connection, assignment: str, hashes: Collection[str], *also: ColumnElement[bool]
+) -> list[Review]:
     """Return all rows about these contents, from the first to the last; `also` are further conditions."""
     found = []
     for part in parts(sorted(set(hashes))):
@@ -169,7 +174,7 @@ def storable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", REPLACEMENT)
 
 
-def _columns(place: Place, judgement: Judgement) -> dict[str, Any]:
+def _columns(place: Place, judgement: Judgement) -> dict[str, object]:
     return {
         "content_hash": place.content_hash,
         "question": place.question,
@@ -185,11 +190,11 @@ def _columns(place: Place, judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _of(assignment: str) -> Select[Any]:
+def _of(assignment: str) -> "StoredRows":
     return select(reviews).where(reviews.c.assignment == assignment)
 
 
-def _last(assignment: str) -> Select[Any]:
+def _last(assignment: str) -> "StoredRows":
     """Select the number of the latest row of each place."""
     place = (reviews.c.content_hash, reviews.c.question, reviews.c.kind, reviews.c.round)
     return select(func.max(reviews.c.id)).where(reviews.c.assignment == assignment).group_by(*place)
@@ -199,11 +204,11 @@ def _number(row: Review | None) -> int:
     return 0 if row is None else row.id
 
 
-def _read(connection: Connection, query: Select[Any]) -> list[Review]:
+def _read(connection: Connection, query: "StoredRows") -> list[Review]:
     return [_review(row) for row in connection.execute(query.order_by(reviews.c.id))]
 
 
-def _review(row: Row[Any]) -> Review:
+def _review(row: "StoredRow") -> Review:
     judgement = Judgement(
         items=tuple(json.loads(row.items)),
         adjust=Fraction(row.adjust),
