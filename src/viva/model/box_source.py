@@ -16,7 +16,7 @@ class AnyBox(Protocol):
         """Return whether it can answer requests."""
         ...
 
-    def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
+    def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply; see Box.ask."""
         ...
 

@@ -17,7 +17,6 @@ VivaError
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from viva.model import untrusted
 
@@ -134,7 +133,7 @@ class StudentRaised(VivaError):
         return f"{self.missing_module} is not installed" if self.missing_module else None
 
     @classmethod
-    def from_wire(cls, raised: Mapping[str, Any]) -> "StudentRaised":
+    def from_wire(cls, raised: Mapping[str, object]) -> "StudentRaised":
         """Build from the `raised` part of a reply; anything of the wrong type becomes text."""
         frames = [
             Frame(

@@ -73,7 +73,7 @@ class GradeRequest:
     replayed: bytes = b""
     """A call log that answers in place of the student's program; empty to run the program."""
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """Return the request as plain data."""
         return {
             "submission": submission_to_plain(self.submission),
@@ -120,7 +120,7 @@ class Graded:
     ended: bool = False
     """Whether the examiner ended in the middle: a fresh one may do better. One that hung had its time."""
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """Return the result as plain data."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
         return plain | {"score": score_to_plain(self.score)}

@@ -11,7 +11,7 @@ from viva.model.status import Status
 from viva.model.submission import File, Submission
 
 
-def submission_to_plain(submission: Submission) -> dict[str, Any]:
+def submission_to_plain(submission: Submission) -> dict[str, object]:
     """Return a submission as plain data."""
     return {
         "name": submission.name,
@@ -33,7 +33,7 @@ def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
     )
 
 
-def gpus_to_plain(gpus: Gpus) -> dict[str, Any]:
+def gpus_to_plain(gpus: Gpus) -> dict[str, object]:
     """Return the GPUs that a run offers to tests as plain data."""
     return asdict(gpus)
 
@@ -44,7 +44,7 @@ def gpus_from_plain(plain: Mapping[str, Any]) -> Gpus:
     return Gpus(tuple(devices), plain["why_none"])
 
 
-def entry_to_plain(entry: Entry) -> dict[str, Any]:
+def entry_to_plain(entry: Entry) -> dict[str, object]:
     """Return an entry as plain data; points become exact text."""
     return {
         "test_id": entry.test_id,
@@ -81,7 +81,7 @@ def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
     return Entry(**{**plain, **exact, **lists})
 
 
-def score_to_plain(score: Score) -> dict[str, Any]:
+def score_to_plain(score: Score) -> dict[str, object]:
     """Return a score as plain data."""
     return {
         "submission": score.submission,

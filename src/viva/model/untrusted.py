@@ -21,9 +21,9 @@ def number(value: object) -> int:
     return value if type(value) is int and 0 <= value <= _LARGEST else 0
 
 
-def rows(value: Any) -> list[Any]:
+def rows(value: object) -> list[object]:
     """Return the items of a list or tuple; empty for anything else."""
-    return list(value) if type(value) in (list, tuple) else []
+    return list(value) if type(value) is list or type(value) is tuple else []
 
 
 def table(value: object) -> dict[Any, Any]:

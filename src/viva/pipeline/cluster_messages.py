@@ -100,7 +100,7 @@ def graded_from_bytes(data: bytes) -> Graded:
     return Graded.from_plain(message["graded"])
 
 
-def _pack(message: Mapping[str, Any]) -> bytes:
+def _pack(message: Mapping[str, object]) -> bytes:
     return bytes(msgpack.packb(message, use_bin_type=True, unicode_errors=_SURROGATES))
 
 

@@ -3,14 +3,16 @@
 import dataclasses
 import types
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from viva.model import Entry, Status
 
 _MOST: Final = 4
 
 
-def with_places(entry: Entry, called: Iterable[str], namespace: Mapping[str, Any], cells: Mapping[str, str]) -> Entry:
+def with_places(
+    entry: Entry, called: Iterable[str], namespace: Mapping[str, object], cells: Mapping[str, str]
+) -> Entry:
     """Return the entry with, if it lost points, a line for each called function that says where it is defined.
 
     Args:
@@ -31,7 +33,7 @@ def with_places(entry: Entry, called: Iterable[str], namespace: Mapping[str, Any
     return dataclasses.replace(entry, cases=cases)
 
 
-def _lookup(namespace: Mapping[str, Any], name: str) -> Any:
+def _lookup(namespace: Mapping[str, object], name: str) -> object:
     """Return what a name, or a path of attributes of classes, is bound to; None if it cannot be found."""
     head, *rest = name.split(".")
     found = namespace.get(head)
@@ -48,14 +50,14 @@ def _place(value: object, cells: Mapping[str, str]) -> str:
     return f"{name}, line {code.co_firstlineno}" if code is not None and name else ""
 
 
-def _code(value: Any) -> types.CodeType | None:
+def _code(value: object) -> types.CodeType | None:
     """Return the code of a function, of the function that a decorator wraps, or of the first method of a class."""
     for _ in range(10):
         inner = vars(value).get("__wrapped__") if type(value) is types.FunctionType else None
         if inner is None:
             break
         value = inner
-    if type(value) in (staticmethod, classmethod):
+    if type(value) is staticmethod or type(value) is classmethod:
         value = value.__func__
     if type(value) is types.FunctionType:
         return value.__code__

@@ -4,7 +4,7 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import viva.sandbox.guest.transport.wire as wire
 from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable, ProtocolViolation
@@ -41,7 +41,7 @@ class KernelBox:
         """Return whether it can be asked."""
         return not self._over
 
-    def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
+    def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply; raise what Box.ask raises."""
         if self._over:
             raise BoxDied(self._over)
@@ -96,7 +96,7 @@ class KernelSource:
             self._late = False
         return KernelBox(self)
 
-    def exchange(self, parts: list[Any], timeout_s: float) -> dict[str, Any]:
+    def exchange(self, parts: list[bytes | memoryview], timeout_s: float) -> dict[str, object]:
         """Send one request and return its reply.
 
         Raises:

@@ -50,7 +50,7 @@ class Kernel:
         names = namespaces.Namespaces()
         names.add(SPACE, live.namespace)
         self._worker = worker.Worker(names, {"put": self.file_overlay.put, "files": self.file_overlay.listed})
-        self._builtins: dict[str, Any] = {}
+        self._builtins: dict[str, object] = {}
         self.called: set[str] = set()
         """The student's names that were called since the set was last cleared."""
 

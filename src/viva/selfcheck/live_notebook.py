@@ -30,7 +30,7 @@ _CELL: Final = re.compile(r"<ipython-input-(\d{1,9})-[0-9a-f]{1,64}>")
 class LiveNotebook:
     """A live notebook, or a plain Python prompt."""
 
-    namespace: dict[str, Any]
+    namespace: dict[str, object]
     shell: Any
     """IPython's shell; None at a plain prompt."""
     folder: Path
@@ -104,7 +104,7 @@ def find(environ: Mapping[str, str] = os.environ) -> LiveNotebook:
     return LiveNotebook(namespace, shell, Path.cwd(), _file(namespace, environ))
 
 
-def _file(namespace: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
+def _file(namespace: Mapping[str, object], environ: Mapping[str, str]) -> Path | None:
     """Return the notebook's file, if VS Code or Jupyter's server names it; Colab does not."""
     for name in (namespace.get("__vsc_ipynb_file__"), namespace.get("__session__"), environ.get("JPY_SESSION_NAME")):
         if type(name) is str and name.endswith(".ipynb") and "\0" not in name:
@@ -124,7 +124,7 @@ def _read(path: Path, most: int) -> bytes | None:
     return data if len(data) <= most else None
 
 
-def _codes(namespace: Mapping[str, Any]) -> list[str]:
+def _codes(namespace: Mapping[str, object]) -> list[str]:
     """Return the file names of the functions that are defined here."""
     values = list(namespace.values())
     functions = [value for value in values if type(value) is type(_codes)]

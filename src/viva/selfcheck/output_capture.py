@@ -4,7 +4,10 @@ import contextlib
 import io
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 class _NullStream(io.RawIOBase):
@@ -13,7 +16,7 @@ class _NullStream(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: "ReadableBuffer") -> int:
         return len(memoryview(data))
 
 

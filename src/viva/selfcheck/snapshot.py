@@ -10,7 +10,7 @@ import contextlib
 import random
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -32,8 +32,8 @@ class Snapshot:
 
     def __init__(
         self,
-        namespace: dict[str, Any],
-        *others: dict[str, Any],
+        namespace: dict[str, object],
+        *others: dict[str, object],
         most_bytes: int = MOST_BYTES,
         most_objects: int = MOST_OBJECTS,
     ) -> None:
@@ -84,7 +84,7 @@ class Snapshot:
             waiting += inner
         return whole
 
-    def _remember(self, here: Any, kind: type) -> tuple[Undo | None, Iterable[Any]]:
+    def _remember(self, here: Any, kind: type) -> tuple[Undo | None, Iterable[object]]:
         """Return how to restore one object, and which objects it holds."""
         if kind in _CONTAINERS:
             return _CONTAINERS[kind](here)
@@ -110,17 +110,18 @@ class Snapshot:
         return (None, [_attributes(here)]) if _home_of(kind) in self._homes else (None, ())
 
 
-def _home_of(kind: type) -> Any:
+def _home_of(kind: type) -> object:
     """Return the module that defines a class, whatever its metaclass says."""
     return type.__dict__["__module__"].__get__(kind)
 
 
-def _members(kind: type) -> Any:
+def _members(kind: type) -> Mapping[str, object]:
     """Return what a class defines, whatever its metaclass says."""
-    return type.__dict__["__dict__"].__get__(kind)
+    members: Mapping[str, object] = type.__dict__["__dict__"].__get__(kind)
+    return members
 
 
-def _attributes(here: object) -> Any:
+def _attributes(here: object) -> dict[str, object] | None:
     """Return the dict of an object's attributes; None if it has none."""
     try:
         found = object.__getattribute__(here, "__dict__")
@@ -129,12 +130,12 @@ def _attributes(here: object) -> Any:
     return found if type(found) is dict else None
 
 
-def _same(now: Iterable[Any], before: Iterable[Any]) -> bool:
+def _same(now: Iterable[object], before: Iterable[object]) -> bool:
     """Return whether these are the same objects in the same order, without comparing any of them."""
     return [id(item) for item in now] == [id(item) for item in before]
 
 
-def _bindings(namespace: dict[str, Any]) -> Undo:
+def _bindings(namespace: dict[str, object]) -> Undo:
     before = dict(namespace)
 
     def undo() -> None:
@@ -147,7 +148,7 @@ def _bindings(namespace: dict[str, Any]) -> Undo:
     return undo
 
 
-def _dict(here: Any) -> tuple[Undo, Iterable[Any]]:
+def _dict(here: dict[object, object]) -> tuple[Undo, Iterable[object]]:
     before = dict(here)
 
     def undo() -> None:
@@ -158,7 +159,7 @@ def _dict(here: Any) -> tuple[Undo, Iterable[Any]]:
     return undo, list(before.values())
 
 
-def _sequence(here: Any) -> tuple[Undo, Iterable[Any]]:
+def _sequence(here: list[object] | collections.deque[object]) -> tuple[Undo, Iterable[object]]:
     before = list(here)
 
     def undo() -> None:
@@ -169,7 +170,7 @@ def _sequence(here: Any) -> tuple[Undo, Iterable[Any]]:
     return undo, before
 
 
-def _set(here: set[Any]) -> tuple[Undo, Iterable[Any]]:
+def _set(here: set[object]) -> tuple[Undo, Iterable[object]]:
     before = set(here)
 
     def undo() -> None:
@@ -180,7 +181,7 @@ def _set(here: set[Any]) -> tuple[Undo, Iterable[Any]]:
     return undo, ()
 
 
-def _bytearray(here: bytearray) -> tuple[Undo, Iterable[Any]]:
+def _bytearray(here: bytearray) -> tuple[Undo, Iterable[object]]:
     before = bytes(here)
 
     def undo() -> None:
@@ -190,7 +191,7 @@ def _bytearray(here: bytearray) -> tuple[Undo, Iterable[Any]]:
     return undo, ()
 
 
-_CONTAINERS: Final[dict[type, Callable[[Any], tuple[Undo, Iterable[Any]]]]] = {
+_CONTAINERS: Final[dict[type, Callable[[Any], tuple[Undo, Iterable[object]]]]] = {
     **dict.fromkeys(_DICTS, _dict),
     list: _sequence,
     collections.deque: _sequence,
@@ -199,7 +200,7 @@ _CONTAINERS: Final[dict[type, Callable[[Any], tuple[Undo, Iterable[Any]]]]] = {
 }
 
 
-def _function(here: types.FunctionType) -> tuple[Undo, Iterable[Any]]:
+def _function(here: types.FunctionType) -> tuple[Undo, Iterable[object]]:
     """Save defaults that a call may change, attributes, and the variables of the enclosing functions."""
     cells = [(cell, content) for cell in here.__closure__ or () for content in _content(cell)]
 
@@ -212,14 +213,14 @@ def _function(here: types.FunctionType) -> tuple[Undo, Iterable[Any]]:
     return undo, inner
 
 
-def _content(cell: types.CellType) -> Iterator[Any]:
+def _content(cell: types.CellType) -> Iterator[object]:
     try:
         yield cell.cell_contents
     except ValueError:  # empty
         return
 
 
-def _class(here: type) -> tuple[Undo, Iterable[Any]]:
+def _class(here: type) -> tuple[Undo, Iterable[object]]:
     """Save the attributes of a class, such as a counter of its instances."""
     before = {name: value for name, value in _members(here).items() if not _of_python(name)}
 

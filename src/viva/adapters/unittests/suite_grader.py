@@ -71,8 +71,8 @@ class SuiteGrader(SharedGrader):
 def _answer(box: AnyBox, op: str, **fields: Any) -> Any:
     """Ask a box that holds nothing of a student's."""
     reply = box.ask(op, **fields)
-    if type(reply.get("raised")) is dict:
-        raise StudentRaised.from_wire(reply["raised"])
+    if type(raised := reply.get("raised")) is dict:
+        raise StudentRaised.from_wire(raised)
     if "ok" not in reply:
         raise CourseError(f"the box did not understand `{op}`")
     return reply["ok"]

@@ -12,7 +12,7 @@ _SURROGATES: Final = "surrogatepass"
 """Texts of students may hold lone surrogates; they are escaped where they are shown."""
 
 
-def send(sock: socket.socket, message: Mapping[str, Any]) -> None:
+def send(sock: socket.socket, message: Mapping[str, object]) -> None:
     """Send one message.
 
     Raises:

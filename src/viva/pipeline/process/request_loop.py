@@ -4,7 +4,7 @@ import socket
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.catalog import TestFunction
@@ -132,7 +132,7 @@ class _Grading:
         return executed_notebook(loaded, grader.assignment, submission.content_hash)
 
 
-def _describe(function: TestFunction) -> dict[str, Any]:
+def _describe(function: TestFunction) -> dict[str, object]:
     """Return what the parent needs to finish a result when this process is gone."""
     from viva.examiner.points import case_of, entry_of
 

@@ -44,7 +44,7 @@ class ExaminerSettings:
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of the libraries of a live kernel, if one replaces the boxes."""
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """Return the settings as plain data."""
         boxes = {name: getattr(self.boxes, name) for name in BoxOptions.__slots__}
         return {

@@ -6,7 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import viva.sandbox.guest.transport.wire as wire
 from viva.model import Limits, Tier, system
@@ -57,7 +57,7 @@ class Box:
         resources: BoxResources,
         limits: Limits,
         seed: int,
-        gpu: Mapping[str, Any] | None = None,
+        gpu: Mapping[str, object] | None = None,
     ) -> Self:
         """Ask the server for a box and wait for its ready message.
 
@@ -129,7 +129,7 @@ class Box:
         """Return whether the box can answer; may still be True for a moment after it has died."""
         return not (self._closed or self._end_reason or self._resources.is_gone)
 
-    def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
+    def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply.
 
         Args:

@@ -4,7 +4,7 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from viva.model import Limits
 from viva.model.errors import BoxError, BoxUnavailable
@@ -119,6 +119,6 @@ class Pool:
         return box
 
 
-def _error_text(reply: dict[str, Any]) -> str:
+def _error_text(reply: dict[str, object]) -> str:
     raised = reply.get("raised")
     return str(raised.get("message", raised)) if isinstance(raised, dict) else str(reply)

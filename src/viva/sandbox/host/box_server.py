@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from viva.model import Tier
 from viva.sandbox.host.box_resources import BoxResources
@@ -22,7 +22,7 @@ class Server(Protocol):
         """Return whether it ended without being closed."""
 
     def request(
-        self, resources: BoxResources, policy: dict[str, Any], descriptors: Sequence[int]
+        self, resources: BoxResources, policy: dict[str, object], descriptors: Sequence[int]
     ) -> socket.socket | None:
         """Make one box; return the examiner's end of the connection if the box makes it itself, else None."""
 

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import viva
 from viva.model import Limits, Tier, system
@@ -29,7 +29,7 @@ _WITH_UIDS: Final = (Tier.T1, Tier.T3)
 class ForkServer:
     """A running fork server; use `ForkServer.start`. Safe to use from several threads."""
 
-    def __init__(self, tier: Tier, settings: dict[str, Any], python: str, *, with_fork_server: bool) -> None:
+    def __init__(self, tier: Tier, settings: dict[str, object], python: str, *, with_fork_server: bool) -> None:
         self.tier = tier
         self.reactor = Reactor(f"viva boxes {tier}")
         self.watchdog = Watchdog(self.reactor)
@@ -39,7 +39,7 @@ class ForkServer:
         self._closed = False
         settings["canary"] = self._canary.described()
         settings["cgroups"] = self._cgroups.folders if self._cgroups else []
-        self.ready: dict[str, Any] = {}
+        self.ready: dict[str, object] = {}
         self._server: Server | None = None
         try:
             if with_fork_server:

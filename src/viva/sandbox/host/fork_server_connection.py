@@ -31,7 +31,7 @@ Answer = tuple[dict[str, Any], list[int]]
 class ForkServerConnection:
     """One running fork server; viva/sandbox/guest/process/supervisor.py is the other side."""
 
-    def __init__(self, settings: dict[str, Any], python: str, reactor: Reactor) -> None:
+    def __init__(self, settings: dict[str, object], python: str, reactor: Reactor) -> None:
         """Start the program and wait until its libraries are imported; `ready` then holds its first message.
 
         Raises:
@@ -61,7 +61,7 @@ class ForkServerConnection:
         reactor.watch(self._output, self._output.drain)
         self.ready = self._send_settings(settings)
 
-    def _send_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+    def _send_settings(self, settings: dict[str, object]) -> dict[str, Any]:
         try:
             self._channel.settimeout(_START_S)
             control.send(self._channel, settings)
@@ -88,7 +88,7 @@ class ForkServerConnection:
         lines = self._output.bytes().decode(errors="replace").strip().splitlines()
         return f" [{lines[-1][:300]}]" if lines else ""
 
-    def request(self, resources: BoxResources, policy: dict[str, Any], descriptors: Sequence[int]) -> None:
+    def request(self, resources: BoxResources, policy: dict[str, object], descriptors: Sequence[int]) -> None:
         """Ask for a box.
 
         Args:

@@ -40,5 +40,5 @@ class ReadyMessage:
         return {name: text for name, text in self.probes.items() if not text.startswith("refused")}
 
 
-def _texts(pairs: Any) -> dict[str, str]:
+def _texts(pairs: Mapping[object, object]) -> dict[str, str]:
     return {str(key): str(value) for key, value in pairs.items()}

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from viva.model import system
 from viva.model.errors import BoxUnavailable
@@ -30,7 +30,7 @@ _END_S: Final = 5.0
 class StandaloneBoxes:
     """Starts a program for each box and waits for it in a thread; the interface of `ForkServerConnection`."""
 
-    def __init__(self, settings: dict[str, Any], python: str) -> None:
+    def __init__(self, settings: dict[str, object], python: str) -> None:
         self._settings, self._python = settings, python
         self._base = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
         self._lock_fd = lock_folder(self._base)
@@ -40,7 +40,7 @@ class StandaloneBoxes:
         self.lost = False
 
     def request(
-        self, resources: BoxResources, policy: dict[str, Any], descriptors: Sequence[int]
+        self, resources: BoxResources, policy: dict[str, object], descriptors: Sequence[int]
     ) -> socket.socket | None:
         """Start one box.
 
@@ -97,7 +97,7 @@ class StandaloneBoxes:
         """Return nothing: there is no server that could print, and the output of a box belongs to the box."""
         return ""
 
-    def _common_plan(self) -> dict[str, Any]:
+    def _common_plan(self) -> dict[str, object]:
         return {"canary": self._settings["canary"], "preload": self._settings["preload"]}
 
     def _start(self, role: list[str], output: int, inherited: list[int]) -> subprocess.Popen[bytes]:

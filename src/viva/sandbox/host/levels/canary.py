@@ -6,7 +6,6 @@ import shutil
 import socket
 import sys
 import tempfile
-from typing import Any
 
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host.leftovers import lock_folder, unlock_folder
@@ -28,7 +27,7 @@ class Canary:
         address = b"\0" + self._name.encode() if sys.platform == "linux" else os.path.join(self._folder, "socket")
         self._unix = _listen(socket.AF_UNIX, address) if hasattr(socket, "AF_UNIX") else None
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> dict[str, object]:
         """Return what the probes in the box need to know."""
         port = self._tcp.getsockname()[1] if self._tcp else 9
         name = self._name if sys.platform == "linux" else ""
