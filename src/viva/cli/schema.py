@@ -2,7 +2,7 @@
 
 import json
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -30,7 +30,7 @@ def command(file: str) -> int:
     return 0
 
 
-def schema_of(file: str) -> dict[str, Any]:
+def schema_of(file: str) -> dict[str, object]:
     """Return the JSON Schema of `results`, or of a course file by its name without `.yaml`."""
     if file == RESULTS:
         from viva.formats import results_json

@@ -3,7 +3,7 @@
 import code
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # imported only when the prompt is opened
 class Prompt(code.InteractiveConsole):
     """Python's own prompt, with the submission's errors in the words that a student reads."""
 
-    def __init__(self, names: dict[str, Any], session: "BoxSession") -> None:
+    def __init__(self, names: dict[str, object], session: "BoxSession") -> None:
         super().__init__(names)
         self._session = session
 
@@ -78,7 +78,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
             click.echo(f"The submission could not be loaded: {error}", err=True)
         for note in notes_for_student(submission, session.report):
             click.echo(terminal(f"note: {note}"))
-        names: dict[str, Any] = {
+        names: dict[str, object] = {
             "student": Names(session, "student"),
             "inside": Names(session, "inside"),
             "submission": SubmissionView(submission, session),

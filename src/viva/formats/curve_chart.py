@@ -9,11 +9,17 @@ import io
 import statistics
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from viva.formats import escaping
 from viva.model import Score
 from viva.model.score import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Panel = TypeVar("Panel")
+
 
 MOST_PANELS: Final = 12
 """Panels of one picture; the table holds all of them."""
@@ -55,10 +61,13 @@ def picture_of(score: Score) -> bytes:
     """
     tests = list(dict.fromkeys(curve.test_id for curve in score.curves))[:MOST_PANELS]
 
-    def draw(axes: Any, test: str) -> None:
+    def draw(axes: "Axes", test: str) -> None:
         curves = [curve for curve in score.curves if curve.test_id == test]
         for index, curve in enumerate(curves):
-            style = {"linestyle": _LINES[index % len(_LINES)], "marker": _MARKERS[index % len(_MARKERS)]}
+            style: dict[str, Any] = {
+                "linestyle": _LINES[index % len(_LINES)],
+                "marker": _MARKERS[index % len(_MARKERS)],
+            }
             axes.plot(_epochs(curve), curve.values, color=f"C{index % 10}", label=_name(curve), **style)
             _draw_thresholds(axes, curve.thresholds, f"C{index % 10}")
         axes.set_title(_test(curves[0]), loc="left", fontsize="medium")
@@ -78,7 +87,7 @@ def class_picture(scores: Sequence[Score]) -> bytes:
         for curve in score.curves:
             of.setdefault((curve.test_id, curve.name), []).append(curve)
 
-    def draw(axes: Any, place: tuple[str, str]) -> None:
+    def draw(axes: "Axes", place: tuple[str, str]) -> None:
         curves = of[place]
         for curve in curves:
             axes.plot(_epochs(curve), curve.values, color="0.6", linewidth=0.7, marker=".", markersize=3)
@@ -92,12 +101,12 @@ def class_picture(scores: Sequence[Score]) -> bytes:
     return _svg("Training curves of the class", list(of)[:MOST_PANELS], draw)
 
 
-def _draw_thresholds(axes: Any, marks: Iterable[tuple[int, float]], color: str) -> None:
+def _draw_thresholds(axes: "Axes", marks: Iterable[tuple[int, float]], color: str) -> None:
     middle = sum(axes.get_xlim()) / 2
     for epoch, value in marks:
         axes.plot([epoch - 0.3, epoch + 0.3], [value, value], color=color, linewidth=2, solid_capstyle="butt")
         side, x = ("left", epoch - 0.3) if epoch < middle else ("right", epoch + 0.3)  # towards the inside
-        place = {"textcoords": "offset points", "xytext": (0, 2), "ha": side, "va": "bottom"}
+        place: dict[str, Any] = {"textcoords": "offset points", "xytext": (0, 2), "ha": side, "va": "bottom"}
         axes.annotate(f"threshold {value:g}", (x, value), fontsize="x-small", color=color, **place)
 
 
@@ -107,7 +116,7 @@ def _medians(curves: Sequence[Curve]) -> list[float]:
     return [statistics.median(c.values[i] for c in curves if len(c.values) > i) for i in range(longest)]
 
 
-def _svg(title: str, panels: Sequence[Any], draw: Callable[[Any, Any], None]) -> bytes:
+def _svg(title: str, panels: Sequence[Panel], draw: "Callable[[Axes, Panel], None]") -> bytes:
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 FILE: Final = "executed.ipynb"
 OURS: Final = "viva"
@@ -29,7 +29,7 @@ def about(data: bytes) -> About:
     return About(_text(metadata.get("content_hash")), _text(metadata.get("load")))
 
 
-def _table(value: object) -> dict[str, Any]:
+def _table(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 

@@ -4,7 +4,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
@@ -91,7 +91,7 @@ def _with_judgement(test: TestResult, judgement: Judgement | None) -> TestResult
     points = Fraction(exact.points)
     earned = min(judgement.earned, points)  # the test may be worth less than when the decision was made
     status = Status.of_points(earned, points)
-    changed: dict[str, Any] = {
+    changed: dict[str, object] = {
         "status": status.value,
         "earned": str(earned),
         "cases": [],

@@ -283,7 +283,7 @@ def _parts(data: bytes) -> int:
     return data.count(b",") + data.count(b"[") + data.count(b"{")
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> dict[str, object]:
     """Return the JSON Schema of the file."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Results.model_json_schema()}
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from viva.config import Assignment, Course
 from viva.model import Entry, Tier
@@ -119,7 +118,7 @@ def _differences(first: KeyRecording, second: KeyRecording) -> dict[str, str]:
     return {test_of(case): _ABOUT_THE_STUDENT for case in cases if first.asked.get(case) != second.asked.get(case)}
 
 
-def _same_hints(first: KeyRecording, *others: KeyRecording) -> dict[str, dict[str, Any]]:
+def _same_hints(first: KeyRecording, *others: KeyRecording) -> dict[str, dict[str, object]]:
     """Return the hints whose value does not depend on what a student returned."""
 
     def same(at: str, name: str, value: object) -> bool:

@@ -2,9 +2,10 @@
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
@@ -93,7 +94,7 @@ def course_files(
     return files
 
 
-def _settings(assignment: Assignment) -> dict[str, Any]:
+def _settings(assignment: Assignment) -> dict[str, object]:
     written = read_document(assignment.folder / "assignment.yaml").document.value
     return {key: value for key, value in written.items() if key not in _ONLY_FOR_GRADERS}
 
@@ -128,5 +129,5 @@ def _public(assignment: Assignment, path: str, tests: set[str], wanted: frozense
         raise CourseError(f"{file} is no Python: {error}.") from error
 
 
-def _yaml(value: dict[str, Any]) -> bytes:
+def _yaml(value: Mapping[str, object]) -> bytes:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True).encode()

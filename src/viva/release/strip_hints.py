@@ -1,7 +1,7 @@
 """Tests without the code of common mistakes, which is half a solution; the record holds what the mistakes lead to."""
 
 import ast
-from typing import Any, Final
+from typing import Final
 
 _HINTS: Final = "hints"
 
@@ -52,7 +52,7 @@ class _Remover(ast.NodeTransformer):
     def __init__(self, names: set[str]) -> None:
         self._names = names
 
-    def visit(self, node: ast.AST) -> Any:
+    def visit(self, node: ast.AST) -> ast.AST | None:
         """Drop such a statement; a block that becomes empty gets `pass`."""
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             if all(_base(target) in self._names for target in _targets(node)):

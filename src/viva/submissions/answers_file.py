@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from viva.config.strict_yaml import Document, YamlProblem, read_yaml
 from viva.submissions.decode_text import decode, without_surrogates
@@ -21,7 +21,7 @@ _LONGEST_NAME: Final = 300
 class AnswersFile:
     """What `answers.yaml` says, by question number as the student wrote it (`1.10` is not `1.1`)."""
 
-    answers: Mapping[str, Any]
+    answers: Mapping[str, object]
     """Choices, numbers, formulas, tables: None, bool, int, float, str, and lists and dicts of them.
 
     A part of an answer can be found by its dotted name as well, where that is not too long: `1.4: {P1: 11/12}` holds
@@ -64,7 +64,7 @@ def read_answers(data: bytes) -> AnswersFile:
     )
 
 
-def _answers(top: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _answers(top: dict[str, object]) -> tuple[dict[str, object], tuple[str, ...]]:
     """Return the answers and the path to them: those under `answers:` if there are any, else those at the top level."""
     inner = top.get(ANSWERS)
     if isinstance(inner, dict):
@@ -72,8 +72,8 @@ def _answers(top: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     return {number: value for number, value in top.items() if number not in (ANSWERS, WRITTEN)}, ()
 
 
-def _flattened(answers: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def _flattened(answers: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
     for key, value in answers.items():
         if prefix and len(prefix) + len(key) > _LONGEST_NAME:
             continue

@@ -7,7 +7,7 @@ kept as they are, for tests that other tools have written into them.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from viva.submissions.decode_text import decode, without_surrogates
 
@@ -38,7 +38,7 @@ class Cell:
     kind: str
     """"code", "markdown" or "raw"."""
     source: str
-    metadata: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    metadata: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
     """The cell's metadata as in the file, of any type and depth; empty where there are none."""
 
 
@@ -91,7 +91,7 @@ def read_notebook(data: bytes) -> Notebook:
     return Notebook(tuple(cells), notes)
 
 
-def _parse(data: bytes) -> Mapping[str, Any]:
+def _parse(data: bytes) -> Mapping[str, object]:
     if not data.strip():
         raise NotebookError(f"the notebook is empty ({len(data)} bytes): {_AGAIN}")
     if len(data) > MAX_BYTES:
@@ -142,7 +142,7 @@ def _conflict(line: int) -> str:
     return f"the notebook has an unresolved Git conflict in line {line}: resolve it, and hand it in again"
 
 
-def _cells(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _cells(notebook: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[str, object]]]:
     """Yield kind, source and metadata of each cell, in format 4 or, by worksheets, in format 3."""
     cells = notebook.get("cells")
     if not isinstance(cells, list):
@@ -159,7 +159,7 @@ def _cells(notebook: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str,
             yield "", "", {}
 
 
-def _cell(cell: Mapping[str, Any]) -> tuple[str, str]:
+def _cell(cell: Mapping[str, object]) -> tuple[str, str]:
     kind = cell.get("cell_type")
     source = _joined(cell.get("source", cell.get("input")))
     if kind == "heading":

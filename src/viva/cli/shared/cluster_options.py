@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -99,7 +99,7 @@ def _has_gpu(connection: Connection, wish: str) -> bool:
     return found
 
 
-def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def cluster_options(function: Callable[..., object]) -> Callable[..., object]:
     """Add `--on PLACE` and the options that belong to it, as the one argument `elsewhere`."""
 
     @functools.wraps(function)
@@ -111,7 +111,7 @@ def cluster_options(function: Callable[..., Any]) -> Callable[..., Any]:
         tls_key: Path | None,
         worker_course: str | None,
         **others: object,
-    ) -> Any:
+    ) -> object:
         if place is not None:
             check_place(place)
         elif tls_ca or tls_cert or tls_key or worker_course:

@@ -3,12 +3,11 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 
 def option_group(
-    name: str, build: Callable[..., object], *options: Callable[..., Any]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    name: str, build: Callable[..., object], *options: Callable[..., object]
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Return a decorator that collects the values of options.
 
     Args:
@@ -18,9 +17,9 @@ def option_group(
     """
     parameters = [*inspect.signature(build).parameters]
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(function)
-        def collected(**given: object) -> Any:
+        def collected(**given: object) -> object:
             value = build(**{parameter: given.pop(parameter) for parameter in parameters})
             return function(**given, **{name: value})
 

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,7 +16,7 @@ from viva.model.gpu import Gpus
 UNSAFE = "the key and other submissions are readable by the code you grade"
 
 
-def course_option(function: Callable[..., Any]) -> Callable[..., Any]:
+def course_option(function: Callable[..., object]) -> Callable[..., object]:
     """Add `--course DIR`."""
     return click.option(
         "--course", "course_dir", type=click.Path(path_type=Path), metavar="DIR",
@@ -25,14 +24,14 @@ def course_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)  # fmt: skip
 
 
-def assignment_option(function: Callable[..., Any]) -> Callable[..., Any]:
+def assignment_option(function: Callable[..., object]) -> Callable[..., object]:
     """Add `--assignment NAME`."""
     return click.option(
         "--assignment", "-a", metavar="NAME", help="The assignment (default: recognised from the submission)."
     )(function)
 
 
-def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
+def tier_option(function: Callable[..., object]) -> Callable[..., object]:
     """Add `--tier T`."""
     return click.option(
         "--tier", "tier_name", metavar="TIER",
@@ -41,7 +40,7 @@ def tier_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)  # fmt: skip
 
 
-def training_option(default: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def training_option(default: bool) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Add `--training/--no-training` with a default."""
     return click.option(
         "--training/--no-training", default=default, show_default=True,
@@ -49,7 +48,7 @@ def training_option(default: bool) -> Callable[[Callable[..., Any]], Callable[..
     )  # fmt: skip
 
 
-def gpu_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def gpu_option(default: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Add `--gpu WISH`."""
     return click.option(
         "--gpu", "gpu_wish", type=click.Choice(["auto", "require", "defer"]), default=default, show_default=True,

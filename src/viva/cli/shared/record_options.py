@@ -3,7 +3,7 @@
 import getpass
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from viva.records.store import Reason
 
 
-def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
+def records_option(function: Callable[..., object]) -> Callable[..., object]:
     """Add `--records URL`."""
     return click.option(
         "--records", "records_url", metavar="URL",

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from viva.formats import escaping
 from viva.formats.ci.public_view import Report, ReportedTest
@@ -114,8 +114,8 @@ def _file(report: Report, identity: Identity, instant: str, scale: int, characte
     return json.dumps(file, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
-def _test(test: ReportedTest, won: int, most: int, characters: int) -> dict[str, Any]:
-    entry: dict[str, Any] = {
+def _test(test: ReportedTest, won: int, most: int, characters: int) -> dict[str, object]:
+    entry: dict[str, object] = {
         "test-name": test.name,
         "passed": test.status is Status.PASSED,
         "score": won,

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from viva.formats import escaping
 from viva.formats.ci.public_view import MESSAGE, Report, ReportedTest
@@ -42,13 +42,13 @@ def ctrf(reports: Sequence[Report], *, stopped_ms: int) -> bytes:
     return json.dumps(file, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
-def _tests(report: Report) -> list[dict[str, Any]]:
+def _tests(report: Report) -> list[dict[str, object]]:
     pairs = whole_scores([t.earned for t in report.tests], [t.points for t in report.tests], UNIT)
     return [_test(report, test, *pair) for test, pair in zip(report.tests, pairs, strict=True)]
 
 
-def _test(report: Report, test: ReportedTest, won: int, most: int) -> dict[str, Any]:
-    entry: dict[str, Any] = {
+def _test(report: Report, test: ReportedTest, won: int, most: int) -> dict[str, object]:
+    entry: dict[str, object] = {
         "name": test.name,
         "status": test.status.ctrf,
         "duration": round(1000 * test.wall_s),
@@ -65,7 +65,7 @@ def _test(report: Report, test: ReportedTest, won: int, most: int) -> dict[str, 
     return entry | {"extra": {**score, "max_score": decimal(most), "test_id": test.test_id}}
 
 
-def _totals(report: Report) -> dict[str, Any]:
+def _totals(report: Report) -> dict[str, object]:
     return {
         "submission": report.submission,
         "score": decimal(round(report.earned * UNIT)),

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from viva.formats import escaping
 from viva.release.gradescope.submission_metadata import PreviousSubmission, finite
@@ -65,11 +65,10 @@ def repeated_results(last: PreviousSubmission, note: str) -> bytes:
     lines = _text(before).split("\n") if isinstance(before, str) and before else []
     kept["output"] = "\n".join([note, *(line for line in lines if not line.startswith(note.split(":")[0]))])
     rows = given.get("tests")
-    kept["tests"] = (
-        [_test(row) for row in rows[:_MOST_TESTS] if isinstance(row, dict)] if isinstance(rows, list) else []
-    )
+    tests = [_test(row) for row in rows[:_MOST_TESTS] if isinstance(row, dict)] if isinstance(rows, list) else []
+    kept["tests"] = tests
     score = finite(given.get("score"))
-    if score is None and not any("score" in test for test in kept["tests"]):
+    if score is None and not any("score" in test for test in tests):
         score = last.score or 0.0
     if score is not None:
         kept["score"] = score
@@ -79,16 +78,16 @@ def repeated_results(last: PreviousSubmission, note: str) -> bytes:
     return _bytes(kept)
 
 
-def _test(row: Mapping[str, Any]) -> dict[str, Any]:
+def _test(row: Mapping[str, object]) -> dict[str, object]:
     kept = _allowed_values(row, _TEST_FIELDS) | _extra(row)
     kept |= {key: number for key in ("score", "max_score") if (number := finite(row.get(key))) is not None}
-    kept |= {key: _text(row[key]) for key in ("name", "number", "output") if isinstance(row.get(key), str)}
-    if isinstance(row.get("tags"), list):
-        kept["tags"] = [_text(tag) for tag in row["tags"][:100] if isinstance(tag, str)]
+    kept |= {key: _text(value) for key in ("name", "number", "output") if isinstance(value := row.get(key), str)}
+    if isinstance(tags := row.get("tags"), list):
+        kept["tags"] = [_text(tag) for tag in tags[:100] if isinstance(tag, str)]
     return kept
 
 
-def _leader(row: object) -> dict[str, Any] | None:
+def _leader(row: object) -> dict[str, object] | None:
     if not isinstance(row, dict) or not isinstance(row.get("name"), str):
         return None
     value = row.get("value")
@@ -99,11 +98,11 @@ def _leader(row: object) -> dict[str, Any] | None:
     return {"name": _text(row["name"]), "value": value, **_allowed_values(row, ("order",))}
 
 
-def _allowed_values(given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+def _allowed_values(given: Mapping[str, object], keys: tuple[str, ...]) -> dict[str, object]:
     return {key: given[key] for key in keys if isinstance(given.get(key), str) and given[key] in _ALLOWED[key]}
 
 
-def _extra(given: Mapping[str, Any]) -> dict[str, Any]:
+def _extra(given: Mapping[str, object]) -> dict[str, object]:
     data = given.get("extra_data")
     return {"extra_data": data} if isinstance(data, dict) and _is_json(data) else {}
 
@@ -125,5 +124,5 @@ def _text(value: str) -> str:
     return value[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
 
 
-def _bytes(results: dict[str, Any]) -> bytes:
+def _bytes(results: dict[str, object]) -> bytes:
     return json.dumps(results, indent=1, allow_nan=False).encode() + b"\n"

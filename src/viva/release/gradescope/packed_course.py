@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -35,7 +34,7 @@ def packed_course(course: Course, assignment: Assignment) -> dict[str, Path]:
 
 def settings(course: Course, assignment: Assignment) -> bytes:
     """Return the packed course's grader.yaml; the other settings of the original are about this machine."""
-    written: dict[str, Any] = {"course": course.title, "secret": "file:secret", "assignments": [assignment.name]}
+    written: dict[str, object] = {"course": course.title, "secret": "file:secret", "assignments": [assignment.name]}
     if course.min_tier is not None:
         written["min_tier"] = str(course.min_tier)
     return yaml.safe_dump(written, sort_keys=False, allow_unicode=True).encode()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from viva.model import untrusted
 
@@ -24,7 +24,7 @@ class PreviousSubmission:
     score: float | None = None
     is_error: bool = False
     """The autograder failed, and the student got nothing for it."""
-    results: Mapping[str, Any] | None = None
+    results: Mapping[str, object] | None = None
     """Only the platform's latest previous submission has them."""
 
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from viva.release.source.solution_markers import TODO, Unbalanced, stripped
 
@@ -20,7 +20,7 @@ class Cell:
     source: str
     number: int
     """Counted from 1, as people count."""
-    nbgrader: dict[str, Any] | None = None
+    nbgrader: dict[str, object] | None = None
 
 
 def without_solutions(cells: list[Cell]) -> list[Cell]:

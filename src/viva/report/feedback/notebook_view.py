@@ -5,7 +5,7 @@ Everything in it is untrusted. What cannot be rendered, or is too long to be ren
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -88,7 +88,7 @@ def _label(cell: Cell, *, executed: bool) -> str:
     return f"Cell {cell.number}{_STATUSES.get(status, '') if isinstance(status, str) else ''}"
 
 
-def _shown(outputs: list[Mapping[str, Any]]) -> Iterator["Markup"]:
+def _shown(outputs: list[Mapping[str, object]]) -> Iterator["Markup"]:
     yield from map(_output, outputs[:MOST_OUTPUTS])
     if (more := len(outputs) - MOST_OUTPUTS) > 0:
         yield as_text(f"… and {more} more outputs, which are not shown.")
@@ -112,18 +112,19 @@ def _code(source: str) -> "Markup":
 
 
 @cache
-def _highlighter() -> Any:
+def _highlighter() -> Callable[[str], object]:
     from nbconvert import filters
 
     library: Any = filters
-    return library.Highlight2HTML()
+    highlight: Callable[[str], object] = library.Highlight2HTML()
+    return highlight
 
 
-def _outputs_of(data: bytes) -> dict[int, list[Mapping[str, Any]]]:
+def _outputs_of(data: bytes) -> dict[int, list[Mapping[str, object]]]:
     """Return the saved outputs by the position of their cell; none if the file format is older than 4."""
     found = json.loads(data)  # `read_notebook` has checked its size and nesting
     cells = found.get("cells")
-    saved: dict[int, list[Mapping[str, Any]]] = {}
+    saved: dict[int, list[Mapping[str, object]]] = {}
     for position, cell in enumerate(cells if isinstance(cells, list) else [], 1):
         outputs = cell.get("outputs") if isinstance(cell, dict) else None
         if isinstance(outputs, list):
@@ -131,7 +132,7 @@ def _outputs_of(data: bytes) -> dict[int, list[Mapping[str, Any]]]:
     return saved
 
 
-def _output(output: Mapping[str, Any]) -> "Markup":
+def _output(output: Mapping[str, object]) -> "Markup":
     from markupsafe import Markup
 
     kind = output.get("output_type")

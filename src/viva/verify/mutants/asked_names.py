@@ -2,8 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from viva.config import Assignment
 from viva.submissions import open_submission
@@ -42,7 +42,7 @@ def _of_key(assignment: Assignment) -> set[str]:
     return names
 
 
-def asked(questions: Iterable[Any]) -> dict[str, frozenset[str]]:
+def asked(questions: Iterable[tuple[object, Iterable[Sequence[object]]]]) -> dict[str, frozenset[str]]:
     """Return, by test (without its case), the student's names that it asked about, from a recorded run."""
     found: dict[str, set[str]] = {}
     for case_id, asked_in_test in questions:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from viva.config import Assignment, Course
 from viva.formats.atomic_write import write_atomically
@@ -17,7 +17,7 @@ from viva.verify.mutants.mutant_trial import Verdict
 KINDS: Final = ("killed", "survived", "equivalent")
 
 
-def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict]) -> dict[str, object]:
     """Return counts, kinds of mistakes and survivors as plain data, the same in every run and on every machine."""
     counts = Counter(v.kind for v in verdicts)
     survivors = [v for v in verdicts if v.kind == "survived"]
@@ -79,7 +79,7 @@ def survivor(assignment: Assignment, verdict: Verdict) -> Iterator[str]:
     yield from (f"    {line}" for line in mutant.diff.splitlines()[2:])
 
 
-def write(path: Path, found: dict[str, Any]) -> None:
+def write(path: Path, found: dict[str, object]) -> None:
     """Store a report.
 
     Raises:

@@ -63,7 +63,7 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
     return reading
 
 
-def _found(key: str, metadata: Mapping[str, Any], path: Path) -> Found:
+def _found(key: str, metadata: Mapping[str, object], path: Path) -> Found:
     submitted_at = times.of_iso(metadata.get(":created_at"))
     number = key.removeprefix("submission_")
     history = [each for each in _list(metadata.get(":history")) if isinstance(each, Mapping)]
@@ -92,7 +92,7 @@ def _people(submitters: object, number: str) -> Iterator[Person]:
                 )
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
@@ -100,13 +100,13 @@ def _text(value: object) -> str:
     return str(value)[:300] if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def _metadata(path: Path, reading: Reading) -> dict[str, Mapping[str, Any]]:
+def _metadata(path: Path, reading: Reading) -> dict[str, Mapping[str, object]]:
     """Return the metadata of each submission, read one after the other: no class is too large.
 
     Each submission starts at the beginning of a line; everything in it is indented. If the metadata of one cannot be
     read, only that submission is without.
     """
-    known: dict[str, Mapping[str, Any]] = {}
+    known: dict[str, Mapping[str, object]] = {}
     for part in _TOP.split(read_text(path, MOST_BYTES)):
         key = part.split(":", 1)[0]
         if not _KEY.fullmatch(key):
