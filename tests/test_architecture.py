@@ -69,6 +69,7 @@ def tree_of(source: str) -> ast.Module:
     return ast.parse(source)
 
 
+@functools.cache
 def imports_of(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(tree_of(path.read_text("utf-8"))):

@@ -352,6 +352,7 @@ def test_what_is_too_large_is_said_in_a_sentence(make: Callable[[], Any], words:
         wire.dump(make())
 
 
+@pytest.mark.long
 def test_what_is_just_small_enough_passes() -> None:
     """The sender's caps are not above the receiver's: else an honest answer would end its box."""
     refs = [{(i,): [complex(i), np.float64(i)]} for i in range(50_000)]
