@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats import escaping
+from viva.formats.csv_delimiter import delimiter_of_export
 from viva.formats.decimal_points import in_decimals
 from viva.model.errors import UsageError
 
@@ -18,7 +19,6 @@ MOST_CELLS: Final = 4_000_000
 _NO_LIMIT: Final = 1 << 20
 _CHECKED_CHARACTERS: Final = 100
 """Characters at the beginning of a text that are checked for a formula; a long text is not scanned twice."""
-_DELIMITERS: Final = ",;\t"
 _NUMBER_OR_DATE: Final = re.compile(r"(?=.*[0-9]).{1,20}")
 """Spreadsheets turn 2.10 into 2.1, and 1/2 into a day in January."""
 
@@ -71,7 +71,9 @@ def rows(data: bytes, columns: Sequence[str], optional: Collection[str] = ()) ->
         raise UsageError(f"The table is not UTF-8 text (byte {error.start}); save it as CSV in UTF-8.") from None
     header: list[str] = []
     try:
-        for place, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, columns)), 1):
+        for place, row in enumerate(
+            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of_export(text, columns)), 1
+        ):
             if not any(text.strip() for text in row):
                 continue
             if header:
@@ -89,12 +91,6 @@ def _needs_apostrophe(text: str) -> bool:
     bare = text.lstrip("'")
     begins = bare.lstrip(" \u00a0")[:_CHECKED_CHARACTERS]
     return bool(_NUMBER_OR_DATE.fullmatch(bare)) or escaping.csv_cell(begins).startswith("'")
-
-
-def _delimiter(text: str, columns: Sequence[str]) -> str:
-    """Return the delimiter that yields the most of the expected columns."""
-    head = (text[:65536].strip().splitlines() or [""])[0]
-    return max(_DELIMITERS, key=lambda sign: len(set(map(_name, head.split(sign))).intersection(columns)))
 
 
 def _header(row: Sequence[str], columns: Sequence[str], optional: Collection[str]) -> list[str]:

@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from viva.formats.csv_delimiter import delimiter_of_export
 from viva.formats.escaping import line
 from viva.model.errors import UsageError
 
 MOST_BYTES: Final = 32 << 20
 MOST_CELLS: Final = 1_000_000
-_DELIMITERS: Final = (",", ";", "\t")
 _BOM: Final = "\ufeff"
 
 
@@ -88,7 +88,7 @@ def read_lossless_csv(data: bytes, name: str) -> LosslessCsv:
         raise UsageError(f"{name} is not UTF-8 text (byte {error.start}); export it again as CSV in UTF-8.") from None
     bom = text.startswith(_BOM)
     text = text.removeprefix(_BOM)
-    delimiter = _delimiter(text)
+    delimiter = delimiter_of_export(text)
     rows = _rows(text, delimiter, name)
     values = [[_meaning(cell.raw) for cell in row] for row in rows]
     if values != _as_csv_reads(text, delimiter):
@@ -96,12 +96,6 @@ def read_lossless_csv(data: bytes, name: str) -> LosslessCsv:
     if not values or not any(values[0]):
         raise UsageError(f"{name} is empty; give the file that the platform exported.")
     return LosslessCsv(name, delimiter, encoding, bom, rows, values)
-
-
-def _delimiter(text: str) -> str:
-    """Return the delimiter that is most frequent in the first line, outside quotes."""
-    first = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", text), maxsplit=1)[0]
-    return max(_DELIMITERS, key=first.count)
 
 
 def _rows(text: str, delimiter: str, name: str) -> list[list[_Cell]]:

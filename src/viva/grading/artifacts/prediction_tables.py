@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from viva.compare.show import show
+from viva.formats.csv_delimiter import delimiter_of_table
 from viva.grading.artifacts.table_cells import Classes
 from viva.grading.artifacts.unusable import Unusable
 from viva.submissions.decode_text import decode
@@ -20,7 +21,6 @@ ANY_COLUMNS: Final = 1024
 _LINES_PER_ROW: Final = 64
 _SPARE: Final = 10_000
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_DELIMITERS: Final = ("\t", ";", "|", ",")
 _DECIMAL_COMMA: Final = re.compile(r"^\s*([+-]?\d{0,20}),(\d{1,40}([eE][+-]?\d{1,4})?)\s*$")
 
 
@@ -120,7 +120,7 @@ class _Lines:
 
 def _delimiter(text: str, classes: Classes) -> str:
     first = next((m[0] for m in _LINE.finditer(text) if m[0].strip()), "")
-    found = next((delimiter for delimiter in _DELIMITERS if delimiter in first), "")
+    found = delimiter_of_table(first)
     if found or classes.is_one(first.strip()) or '"' in first:
         return found or ","
     return " " if len(first.split()) > 1 else ","

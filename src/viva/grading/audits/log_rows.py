@@ -10,6 +10,8 @@ from fractions import Fraction
 from itertools import islice
 from typing import Final
 
+from viva.formats.csv_delimiter import delimiter_of_table
+
 MOST_TEXT: Final = 1 << 20
 MOST_ROWS: Final = 20_000
 _MOST_LINE: Final = 4000
@@ -135,7 +137,7 @@ def _from_text(text: str) -> Iterator[_NamedValues]:
 
 def _table(lines: list[str]) -> list[_NamedValues]:
     """Return the rows of a CSV file; none if the first line does not name columns."""
-    delimiter = next((d for d in "\t;,|" if lines and d in lines[0]), None)
+    delimiter = delimiter_of_table(lines[0]) if lines else None
     if delimiter is None or len(lines) < 2:
         return []
     try:

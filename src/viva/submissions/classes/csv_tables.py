@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from viva.formats.csv_delimiter import delimiter_of_export
 from viva.model.errors import UsageError
 from viva.submissions.decode_text import decode
 from viva.submissions.open_submission import no_such_path
@@ -15,7 +16,6 @@ from viva.submissions.opening_by_descriptor import NotOpened, read_at_most
 MOST_BYTES: Final = 16 << 20
 MOST_ROWS: Final = 100_000
 MOST_COLUMNS: Final = 2000
-_DELIMITERS: Final = ",;\t"
 _WORKBOOKS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
@@ -51,7 +51,7 @@ def read_table(path: Path, known: Container[str] = frozenset()) -> Table:
     text = decode(data).lstrip("\ufeff")
     if text[:4].lower() == "sep=":  # tells a spreadsheet the delimiter
         text = text.partition("\n")[2]
-    rows, lines = _rows(path, text, _delimiter(text, known))
+    rows, lines = _rows(path, text, delimiter_of_export(text, known))
     if not rows:
         raise UsageError(f"{path} is empty; a header and a row for each student are expected.")
     header, *body = rows
@@ -73,20 +73,6 @@ def _bytes(path: Path) -> bytes:
     if data is None:
         raise UsageError(f"{path} is larger than {MOST_BYTES >> 20} MiB; give the list of one class.")
     return data
-
-
-def _delimiter(text: str, known: Container[str]) -> str:
-    """Return the delimiter that gives the most known headers in the first line, or else the most cells."""
-    first = text[:65536].lstrip("\r\n").split("\n", 1)[0]
-
-    def fits(delimiter: str) -> tuple[int, int]:
-        try:
-            cells = next(csv.reader([first], delimiter=delimiter), [])
-        except csv.Error:
-            return 0, 0
-        return sum(cell.strip().casefold() in known for cell in cells), len(cells)
-
-    return max(_DELIMITERS, key=fits)
 
 
 def _rows(path: Path, text: str, delimiter: str) -> tuple[list[tuple[str, ...]], list[int]]:
