@@ -68,13 +68,15 @@ def test_a_session_lasts_as_long_as_it_is_used() -> None:
     clock = Clock()
     ours = access(now=clock)
     session = ours.begin()
+    first = ours.set_cookie(session).partition(";")[0]
     assert ours.renewed(session) is None
     clock.now += RENEWED_S + 1
     later = ours.renewed(session)
     assert later is not None and (later.csrf, later.id) == (session.csrf, session.id)  # an open form stays good
+    second = ours.set_cookie(later).partition(";")[0]
     clock.now += LIFETIME_S - RENEWED_S
-    assert ours.session(ours.set_cookie(session).partition(";")[0]) is None
-    assert ours.session(ours.set_cookie(later).partition(";")[0]) == later
+    assert ours.session(first) is None
+    assert ours.session(second) == later
 
 
 def test_a_session_that_was_ended_is_refused_with_every_cookie_that_it_had() -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from viva.config import Course
     from viva.review.queue import ReviewQueue
 
-_LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "jinja2", "sqlalchemy")
+_LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "itsdangerous", "jinja2", "sqlalchemy")
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"  # noqa: S105  # the name of an environment variable
 _SHOWN: Final = 10
 """How many of the results that could not be brought up to date are named."""

@@ -1,15 +1,20 @@
-"""Access control of the pages: the token, the sessions and the form tokens are derived from one key by HMAC."""
+"""Access control of the pages: the token, the sessions and the form tokens are derived from one key by HMAC.
+
+itsdangerous signs the cookies of sessions, as Starlette's own sessions do; those could not be ended, which a marker who
+signs out on somebody else's machine needs.
+"""
 
 import base64
 import hashlib
 import hmac
-import json
 import secrets
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
 
 KEY_BYTES: Final = 32
 LIFETIME_S: Final = 12 * 3600
@@ -78,7 +83,7 @@ class Access:
         self._password = self._digest(password) if password is not None else b""
         # Another password, or another marker if there is no password, ends the sessions of earlier runs.
         identity = self._password if password is not None else f"{round} {marker}".encode("utf-8", "replace")
-        self._signing = self._derived(b"session", identity)
+        self._cookies = _serializer(self._derived(b"session", identity), now)
         self._ended: set[str] = set()
         secure = "__Host-" if https else ""
         self.cookie, self.login_cookie = (f"{secure}viva-{name}-{port}" for name in ("review", "login"))
@@ -114,20 +119,21 @@ class Access:
     def session(self, cookies: str) -> Session | None:
         """Return the session of a Cookie header; None if it is missing, forged, cut, expired or ended."""
         signed = cookie_named(self.cookie, cookies)
-        payload, _, signature = signed.partition(".")
-        if len(signed) > _COOKIE_CHARACTERS or not same(signature, self._signature(payload)):
+        if len(signed) > _COOKIE_CHARACTERS:
             return None
-        fields = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        if self._now() - fields["issued"] > LIFETIME_S or fields["id"] in self._ended:
+        try:
+            fields, issued = self._cookies.loads(signed, max_age=LIFETIME_S, return_timestamp=True)
+        except (BadData, UnicodeError):
+            return None
+        if fields["id"] in self._ended:
             return None
         csrf = _text(self._derived(b"csrf", fields["id"].encode()))
-        return Session(fields["marker"], fields["round"], csrf, fields["id"], fields["issued"])
+        return Session(fields["marker"], fields["round"], csrf, fields["id"], int(issued.timestamp()))
 
     def set_cookie(self, session: Session) -> str:
         """Return the Set-Cookie header of a session."""
-        fields = {"marker": session.marker, "round": session.round, "id": session.id, "issued": session.issued}
-        payload = _text(json.dumps(fields).encode())
-        return self.header(self.cookie, f"{payload}.{self._signature(payload)}", LIFETIME_S)
+        fields = {"marker": session.marker, "round": session.round, "id": session.id}
+        return self.header(self.cookie, str(self._cookies.dumps(fields)), LIFETIME_S)
 
     def renewed(self, session: Session) -> Session | None:
         """Return the session with the present time; None if its cookie is recent."""
@@ -143,9 +149,6 @@ class Access:
         """Return the token that the sign-in form must send; the nonce is in a cookie of its own."""
         return _text(self._derived(b"login", nonce.encode("utf-8", "replace")))
 
-    def _signature(self, payload: str) -> str:
-        return _text(hmac.digest(self._signing, payload.encode("utf-8", "replace"), "sha256"))
-
     def _derived(self, purpose: bytes, of: bytes = b"") -> bytes:
         return hmac.digest(self._key, b"viva review 1 " + purpose + b"\0" + of, "sha256")
 
@@ -153,6 +156,15 @@ class Access:
         text = unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
         # Not the text itself: scrypt uses it as the key of an HMAC, which ignores zero bytes at its end.
         return hashlib.scrypt(self._derived(b"password", text), salt=self._derived(b"salt"), n=2**14, r=8, p=1)
+
+
+def _serializer(key: bytes, now: Callable[[], float]) -> URLSafeTimedSerializer:
+    class Signer(TimestampSigner):
+        def get_timestamp(self) -> int:
+            return int(now())
+
+    methods = {"digest_method": hashlib.sha256, "key_derivation": "hmac"}
+    return URLSafeTimedSerializer(key, salt=b"viva review session", signer=Signer, signer_kwargs=methods)
 
 
 def marker_of(text: str) -> str | None:
