@@ -23,8 +23,8 @@ ALLOWED = {
     "formats/ci/export.py",  # Classroom 50 wants to know when
     "cli/grades.py",  # whether a deadline has passed for somebody who has handed in nothing yet
     "records/store.py",  # when a score was kept; which is the latest is told by its number
-    "review/web/access.py",  # a session ends after hours, in another process than began it; no mark depends on it
-    "review/web/session_store.py",  # as does the key of the pages
+    "review/web/sign_in/access.py",  # a session ends after hours, maybe in another process; no mark depends on it
+    "review/web/sign_in/session_store.py",  # as does the key of the pages
 }
 ENDLESS = RIGHT.replace("result = 0", "while True: pass")
 RIGHT_WHERE_IT_LEAPS = RIGHT.replace(

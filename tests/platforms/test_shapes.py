@@ -130,7 +130,8 @@ def test_nothing_outlives_a_command_that_is_killed(shape: str, course: Path, tmp
 ENGINE = {
     "macos": ["sandbox/guest/test_loading.py", "sandbox/guest/test_alarm_thread.py", "compare/test_messages.py"],
     "windows": [
-        *("sandbox/guest/test_plain_data.py", "sandbox/guest/test_alarm_thread.py", "sandbox/guest/test_storable_names.py"),
+        *("sandbox/guest/test_plain_data.py", "sandbox/guest/test_storable_names.py"),
+        "sandbox/guest/test_alarm_thread.py",
         "sandbox/guest/test_worker.py::test_sabotage_costs_only_the_saboteur",
         "sandbox/guest/test_worker.py::test_the_soft_limit_ends_a_call_and_not_the_box",
         "sandbox/guest/test_worker.py::test_commands_are_run",

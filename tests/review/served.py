@@ -10,10 +10,10 @@ from typing import Any
 from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 
-from viva.review.web.access import Access
-from viva.review.web.guard import Guard
-from viva.review.web.listening import listen
-from viva.review.web.server import ServerOptions, server
+from viva.review.web.serving.listening import listen
+from viva.review.web.serving.server import ServerOptions, server
+from viva.review.web.sign_in.access import Access
+from viva.review.web.sign_in.guard import Guard
 
 KEY = bytes(range(32))
 PASSWORD = "correct horse"

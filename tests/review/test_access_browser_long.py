@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from served import PASSWORD, Review, served
 
-from viva.review.web import browser as opening
+from viva.review.web.serving import browser as opening
 
 pytestmark = pytest.mark.nightly
 OTHER = "review.example"

@@ -15,9 +15,9 @@ from viva.config.rubric import Group, Item, Question, Rubric
 from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND, Judgement, Place
-from viva.review import spreadsheet_cells
-from viva.review.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
 from viva.review.rubric_points import judge
+from viva.review.tables import spreadsheet_cells
+from viva.review.tables.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
 from viva.review.written_answers import Answer, GradedSubmission, Key, Written
 
 F = Fraction

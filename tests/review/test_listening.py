@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from viva.model.errors import UsageError
-from viva.review.web.listening import is_loopback, listen
+from viva.review.web.serving.listening import is_loopback, listen
 
 
 def test_nobody_else_can_reach_it_unless_asked_for() -> None:

@@ -9,8 +9,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from viva.model.errors import UsageError
-from viva.review.web.access import Session
-from viva.review.web.loading_page import LoadingPage
+from viva.review.web.serving.loading_page import LoadingPage
+from viva.review.web.sign_in.access import Session
 
 MADE = PlainTextResponse("the page")
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.review.web import session_store
-from viva.review.web.session_store import LIFETIME_S, AlreadyRunning, SessionStore
+from viva.review.web.sign_in import session_store
+from viva.review.web.sign_in.session_store import LIFETIME_S, AlreadyRunning, SessionStore
 
 
 @pytest.fixture

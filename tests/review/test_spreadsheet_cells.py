@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.formats import escaping
-from viva.review.spreadsheet_cells import cell, text_of
+from viva.review.tables.spreadsheet_cells import cell, text_of
 
 TRICKY = st.text(alphabet=st.one_of(st.sampled_from("'=+-@＝ 12./\t\n\u00a0e"), st.characters()), max_size=30)
 

@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from viva.review.web.timeouts import BODY_S, HEAD_S, Timeouts
+from viva.review.web.serving.timeouts import BODY_S, HEAD_S, Timeouts
 
 HEAD = b"POST /mark HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n"
 

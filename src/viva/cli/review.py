@@ -89,7 +89,7 @@ def command(
         with queue_for(course, what, records_url, assignment) as queue:
             click.echo(_with_table(queue, export, table, marker, round))
         return 0
-    from viva.review.web.server import ServerOptions, serve
+    from viva.review.web.serving.server import ServerOptions, serve
 
     until_the_end = contextlib.ExitStack()
 
@@ -148,9 +148,9 @@ def queue_for(course: "Course", what: Path, url: str | None, assignment: str | N
 
 def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, marker: str, round: int) -> str:
     """Write the grades as a table, or read them from one; return a sentence about it."""
-    from viva.review import round_csv
     from viva.review.leases import Marker
-    from viva.review.spreadsheet_cells import MOST_BYTES
+    from viva.review.tables import round_csv
+    from viva.review.tables.spreadsheet_cells import MOST_BYTES
 
     queue.wait()
     if export is not None:
@@ -170,7 +170,7 @@ def _need_libraries() -> None:
 
 
 def _marker(by: str) -> str:
-    from viva.review.web.access import NAME_CHARACTERS, marker_of
+    from viva.review.web.sign_in.access import NAME_CHARACTERS, marker_of
 
     marker = marker_of(by or login_name())
     if marker is None:
@@ -194,7 +194,7 @@ def _about(course: "Course", what: Path, records_url: str | None, assignment: st
 
 def _password(host: str | None) -> str | None:
     """Return the password if other machines may connect; it is never an option, because every user can list those."""
-    from viva.review.web.listening import is_loopback
+    from viva.review.web.serving.listening import is_loopback
 
     if is_loopback(host):
         return None

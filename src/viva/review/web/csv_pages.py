@@ -6,7 +6,7 @@ from fastapi import APIRouter, File, UploadFile
 from fastapi.responses import Response
 
 from viva.model.errors import UsageError
-from viva.review import round_csv
+from viva.review.tables import round_csv
 from viva.review.web.request_context import Context
 
 router = APIRouter()

@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 
 from viva.model import system
 from viva.model.errors import UsageError
-from viva.review.web.access import KEY_BYTES
+from viva.review.web.sign_in.access import KEY_BYTES
 
 LIFETIME_S: Final = 24 * 3600
 """An older key is not used again."""

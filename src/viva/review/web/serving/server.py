@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from viva.model.errors import UsageError
-from viva.review.web.access import Access
-from viva.review.web.browser import open_in_browser
-from viva.review.web.guard import Guard
-from viva.review.web.listening import is_loopback, listen
-from viva.review.web.loading_page import LoadingPage
-from viva.review.web.session_store import SessionStore
+from viva.review.web.serving.browser import open_in_browser
+from viva.review.web.serving.listening import is_loopback, listen
+from viva.review.web.serving.loading_page import LoadingPage
+from viva.review.web.sign_in.access import Access
+from viva.review.web.sign_in.guard import Guard
+from viva.review.web.sign_in.session_store import SessionStore
 
 if TYPE_CHECKING:
     import uvicorn
@@ -118,7 +118,7 @@ def server(app: "ASGIApp", options: ServerOptions) -> "uvicorn.Server":
     """Return the server without starting it; it speaks HTTP/1.1 only, has timeouts, and logs nothing."""
     import uvicorn
 
-    from viva.review.web.timeouts import Timeouts
+    from viva.review.web.serving.timeouts import Timeouts
 
     config = uvicorn.Config(
         app,

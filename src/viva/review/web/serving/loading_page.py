@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final
 
 from viva.review.web.replies import page, sentence
-from viva.review.web.request_checks import RequestHead
+from viva.review.web.sign_in.request_checks import RequestHead
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

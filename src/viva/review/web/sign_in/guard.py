@@ -6,10 +6,10 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from viva.formats import escaping
-from viva.review.web import login
-from viva.review.web.access import Access, Session, same
 from viva.review.web.replies import NO_STORE, Reply, Sending, page, redirect, sentence
-from viva.review.web.request_checks import METHODS, Disconnected, RequestHead, TooLarge, body_of, replay
+from viva.review.web.sign_in import login
+from viva.review.web.sign_in.access import Access, Session, same
+from viva.review.web.sign_in.request_checks import METHODS, Disconnected, RequestHead, TooLarge, body_of, replay
 from viva.review.web.static_files import FOREVER, PREFIX, files
 
 if TYPE_CHECKING:

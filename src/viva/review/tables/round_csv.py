@@ -6,9 +6,9 @@ from pathlib import Path
 from viva.formats.atomic_write import write_atomically
 from viva.records.store import Reason
 from viva.review.decision_log import place_of
-from viva.review.grades_csv import Latest, read_marks, to_csv
 from viva.review.leases import Marker
 from viva.review.queue import ReviewQueue
+from viva.review.tables.grades_csv import Latest, read_marks, to_csv
 
 
 def export_csv(queue: ReviewQueue, round_: int) -> bytes:

@@ -16,7 +16,7 @@ from viva.formats import escaping
 from viva.model.errors import UsageError
 from viva.model.hand_grading import FIRST, Judgement, Place
 from viva.review.rubric_points import adjustment, judge, tidied
-from viva.review.spreadsheet_cells import cell, number, rows, table, text_of
+from viva.review.tables.spreadsheet_cells import cell, number, rows, table, text_of
 from viva.review.written_answers import Answer, Key
 
 COLUMNS: Final = ("submission", "question", "answer", "items", "adjust", "comment", "done", "points", "seen")

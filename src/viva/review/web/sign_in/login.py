@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
 from viva.model.hand_grading import FIRST, SECOND
-from viva.review.web.access import NAME_CHARACTERS, Access, cookie_named, marker_of, same
 from viva.review.web.replies import Reply, page, redirect, sentence
-from viva.review.web.request_checks import RequestHead, body_of
+from viva.review.web.sign_in.access import NAME_CHARACTERS, Access, cookie_named, marker_of, same
+from viva.review.web.sign_in.request_checks import RequestHead, body_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive

@@ -1,0 +1,1 @@
+"""Grades as CSV tables, out to a spreadsheet and in again."""
