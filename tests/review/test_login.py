@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from served import KEY, PASSWORD, Browser, Review, served
 
-from viva.review.web.sign_in import login
 from viva.review.web.replies import Reply
+from viva.review.web.sign_in import login
 from viva.review.web.sign_in.access import Access
 from viva.review.web.sign_in.login import MOST_WAITING, Login
 from viva.review.web.sign_in.request_checks import RequestHead
