@@ -101,5 +101,7 @@ def test_an_archive_without_a_word_is_one_submission(viva: Viva, export: Path) -
     assert "Words submissions.zip" in viva("grade", export).out
 
 
-def test_two_classes_at_once_are_refused(viva: Viva, export: Path) -> None:
-    assert "A class is one path" in viva("grade", export, export, "--class").sentence()
+def test_two_classes_at_once_are_refused(viva: Viva, export: Path, own_course: Path) -> None:
+    ran = viva("grade", export, export, "--class", "-o", "out")
+    assert (ran.status, ran.out) == (1, "") and "one path" in ran.sentence()
+    assert not Path("out").exists() and not (own_course / ".class").exists(), "nothing was unpacked"

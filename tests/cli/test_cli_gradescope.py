@@ -53,4 +53,5 @@ def test_doctor_shows_every_container(viva: Viva) -> None:
 
 
 def test_doctor_has_nothing_to_grade_otherwise(viva: Viva) -> None:
-    assert "belong to --gradescope" in viva("doctor", "-a", "words").sentence()
+    ran = viva("doctor", "-a", "words")
+    assert (ran.status, ran.out) == (1, "") and "--gradescope" in ran.sentence()

@@ -52,13 +52,16 @@ def test_what_is_missing_and_what_raises_is_said(viva: Viva, tmp_path: Path) -> 
 
 
 def test_what_cannot_be_packed_is_one_sentence(viva: Viva, tmp_path: Path) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert "there is no notebook and no Python file to hand in" in viva("pack", empty).sentence()
-    assert "no such file or folder" in viva("pack", tmp_path / "nothing").sentence()
-    mine = hand_in(tmp_path / "mine")
-    ran = viva("pack", mine, "-o", "a.tar")
-    assert ran.status == 1 and "give a name that ends with .zip" in ran.sentence()
-    (mine / "solution.py").write_text("")
-    ran = viva("pack", mine, "-o", "a.zip")
-    assert "solution.py is empty (0 bytes)" in ran.sentence() and not (tmp_path / "a.zip").exists()
+    (tmp_path / "empty").mkdir()
+    hand_in(tmp_path / "blank", "")
+    hand_in(tmp_path / "mine")
+    there = sorted(tmp_path.rglob("*"))
+    for path, target, said in (
+        ("empty", "a.zip", "empty: there is no notebook"),
+        ("nothing", "a.zip", "nothing: no such file"),
+        ("mine", "a.tar", "ends with .zip"),
+        ("blank", "a.zip", "solution.py is empty"),
+    ):
+        ran = viva("pack", path, "-o", target)
+        assert (ran.status, ran.out) == (1, "") and said in ran.sentence()
+    assert sorted(tmp_path.rglob("*")) == there, "nothing was written"

@@ -70,12 +70,13 @@ def test_a_class_is_graded_and_told_what_its_verdicts_are(viva: Viva, suite: Pat
 
 def test_one_submission_says_it_with_its_isolation(viva: Viva, suite: Path) -> None:
     ran = viva("grade", "class/ada")
+    assert ran.status == 0 and "10 of 10 points" in ran.out
     assert "unittest tests run in its process" in " ".join(ran.out.split())
 
 
 def test_a_student_checks_the_visible_tests(viva: Viva, suite: Path) -> None:
     ran = viva("check", "class/bob")
-    assert "Evaluate 1 + 1" in ran.out and "Test failed: 0 != 2" in ran.out and "0 of 6 points" in ran.out
+    assert ran.status == 0 and "Evaluate 1 + 1" in ran.out and "0 != 2" in ran.out and "0 of 6 points" in ran.out
 
 
 @pytest.mark.slow
@@ -98,7 +99,9 @@ def test_why_shows_staff_how_a_test_ended(viva: Viva, suite: Path) -> None:
 def test_a_suite_without_its_setting_is_told_of_it(viva: Viva, suite: Path) -> None:
     path = suite / "assignments/calculator/assignment.yaml"
     path.write_text(SETTINGS.replace("suite: unittest\n", ""), "utf-8")
-    assert "An existing unittest suite is run by `suite: unittest`" in viva("grade", "class/ada").sentence()
+    ran = viva("grade", "class/ada", "-o", "result.json")
+    assert (ran.status, ran.out) == (1, "") and "`suite: unittest` in assignment.yaml" in ran.sentence()
+    assert not Path("result.json").exists()
 
 
 def test_the_guide_copies_the_suite_to_where_it_is_looked_for() -> None:

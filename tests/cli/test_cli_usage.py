@@ -80,13 +80,17 @@ def test_without_a_course_the_ways_to_name_one_are_told(
 ) -> None:
     monkeypatch.delenv("VIVA_COURSE")
     hand_in(tmp_path / "right")
-    said = viva("grade", "right").sentence()
-    assert "no grader.yaml" in said and "--course DIR or VIVA_COURSE" in said and "viva init DIR" in said
+    ran = viva("grade", "right", "-o", "result.json")
+    assert (ran.status, ran.out) == (1, "") and not Path("result.json").exists()
+    for words in ("grader.yaml", "--course DIR", "VIVA_COURSE", "`viva init DIR`"):
+        assert words in ran.sentence()
 
 
 def test_a_course_inside_the_submission_is_refused(viva: Viva, own_course: Path) -> None:
     hand_in(own_course)
-    assert "the student could have written it" in viva("grade", own_course).sentence()
+    ran = viva("grade", own_course, "-o", "result.json")
+    assert (ran.status, ran.out) == (1, "") and not Path("result.json").exists()
+    assert f"{own_course} lies inside the submission" in ran.sentence() and "--course DIR" in ran.sentence()
 
 
 def test_a_missing_secret_says_how_to_make_one(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,15 +196,14 @@ def test_points_that_do_not_add_up_are_said_and_the_marks_stand(viva: Viva, own_
     replace(YAML, "points: 10", "points: 12")(own_course)
     ran = viva("grade", hand_in(own_course.parent / "right"))
     assert ran.status == 0 and "9 of 10 points, 1 still open" in ran.out
-    assert ran.sentence() == (
-        "viva: words: the tests add up to 10 points, but assignment.yaml says 12: change one of them."
-    )
+    assert "words: the tests add up to 10 points" in ran.sentence() and "says 12" in ran.sentence()
 
 
 def test_an_examiner_that_cannot_start_is_the_graders_fault(viva: Viva, own_course: Path) -> None:
     replace(TESTS, "from viva", "import os; os._exit(3)\nfrom viva")(own_course)
-    ran = viva("grade", hand_in(own_course.parent / "right"))
+    ran = viva("grade", hand_in(own_course.parent / "right"), "-o", "result.json")
     assert ran.status == 2 and "ended before it was ready" in ran.sentence()
+    assert not Path("result.json").exists()  # it would blame the student
 
 
 def test_a_bug_of_our_own_is_a_sentence_too(viva: Viva, monkeypatch: pytest.MonkeyPatch) -> None:
