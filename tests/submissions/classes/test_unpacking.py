@@ -196,8 +196,9 @@ def test_a_member_that_is_passed_over_counts_as_well(tmp_path: Path, into: Path)
 )
 def test_what_is_no_archive(tmp_path: Path, into: Path, data: bytes) -> None:
     (tmp_path / "x.archive").write_bytes(data)
-    with pytest.raises(UsageError, match="is damaged, or no archive that is known here"):
+    with pytest.raises(UsageError, match=r"x\.archive is damaged"):
         unpack(tmp_path / "x.archive", into)
+    assert not [path for path in into.rglob("*") if path.is_file()]
 
 
 def test_an_archive_that_is_cut_off(tmp_path: Path, into: Path) -> None:
@@ -213,7 +214,7 @@ def test_a_disk_that_is_full_is_not_called_a_damaged_archive(tmp_path: Path, int
     before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
     try:
-        with pytest.raises(UsageError, match="there is no room on the disk for what"):
+        with pytest.raises(UsageError, match="no room on the disk"):
             unpack(archive, into)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -225,7 +226,8 @@ def test_an_encrypted_file_is_listed(tmp_path: Path, into: Path) -> None:
     data = bytearray(archive.read_bytes())
     data[data.index(b"PK\x01\x02") + 8] |= 1
     archive.write_bytes(data)
-    assert [u.reason for u in unpack(archive, into)] == ["is encrypted; only plain files are taken"]
+    (left_out,) = unpack(archive, into)
+    assert left_out.name == "a.py" and "is encrypted" in left_out.reason and not list(into.rglob("a.py"))
 
 
 def test_a_link_to_an_archive_is_not_followed(tmp_path: Path, into: Path) -> None:
