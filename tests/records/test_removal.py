@@ -96,7 +96,7 @@ def test_who_reads_meanwhile_is_waited_for_and_that_is_said(tmp_path: Path) -> N
             raw.driver_connection.execute("PRAGMA busy_timeout=50")
             raw.close()
             removal = remove(records, "m-4713", WHY, SECRET)
-        assert "leave the file when the program that reads it now has ended" in removal.unwiped
+        assert "when the program that reads it now has ended" in removal.unwiped
         with pytest.raises(UsageError, match="hold nothing"):
             would_remove(records, "m-4713")
 

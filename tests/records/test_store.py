@@ -142,8 +142,11 @@ def test_records_of_a_later_version_are_left_alone(url: str, tmp_path: Path) -> 
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
-    with pytest.raises(UsageError, match="written by a later version of viva"):
+    with pytest.raises(UsageError, match="later version of viva"):
         Records.open(url, tmp_path)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "9999"
+    engine.dispose()
 
 
 def test_the_file_is_its_owners_alone_and_lies_beside_the_course(tmp_path: Path) -> None:
@@ -175,9 +178,11 @@ def test_what_cannot_be_opened_is_said_in_a_sentence(wrong: str, said: str, tmp_
 
 
 def test_a_file_that_is_no_database_is_said_in_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "records.db").write_bytes(b"these are notes, not records" * 100)
-    with pytest.raises(UsageError, match="cannot be opened: file is not a database"):
+    notes = b"these are notes, not records" * 100
+    (tmp_path / "records.db").write_bytes(notes)
+    with pytest.raises(UsageError, match="file is not a database"):
         Records.open("sqlite:///records.db", tmp_path)
+    assert (tmp_path / "records.db").read_bytes() == notes
 
 
 def test_records_that_cannot_be_written_say_so(records: Records, url: str) -> None:
@@ -190,7 +195,8 @@ def test_records_that_cannot_be_written_say_so(records: Records, url: str) -> No
     other.execute("BEGIN IMMEDIATE")
     with records.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA busy_timeout=50")
-    with pytest.raises(UsageError, match="database is locked; nothing of it was kept"):
+    with pytest.raises(UsageError, match="database is locked"):
         records.add_attempts("small", [(samples.attempt("bob"), "00")])
     other.rollback()
+    assert other.execute("SELECT COUNT(*) FROM attempts").fetchone() == (1,), "nothing of it was kept"
     other.close()

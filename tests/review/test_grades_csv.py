@@ -191,7 +191,8 @@ def test_points_alone_are_no_mark() -> None:
 
 def test_a_row_that_stands_there_twice() -> None:
     rows = written()
-    assert problem([*rows, rows[0]]) == "row 5: it is about the same answer as row 2; keep one of them."
+    said = problem([*rows, rows[0]])
+    assert said.startswith("row 5: ") and "as row 2" in said and "\n" not in said
 
 
 def test_what_somebody_has_marked_since_is_not_overwritten() -> None:
@@ -249,7 +250,7 @@ def test_what_is_no_such_table(data: bytes, said: str) -> None:
 
 def test_a_table_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheet_cells, "MOST_BYTES", 1 << 20)
-    with pytest.raises(UsageError, match="The table is larger than 1 MiB"):
+    with pytest.raises(UsageError, match="larger than 1 MiB"):
         read(b"x" * ((1 << 20) + 1))
 
 
