@@ -91,7 +91,7 @@ def test_another_mask_does_not_agree_in_any_convention():
 def test_the_polarity_matters_unless_declared_away():
     with pytest.raises(Disagreement, match="opposite of the expected"):
         agree(1 - causal(4), causal(4))
-    with pytest.raises(Disagreement, match=r"additive mask \(0 and -inf\) where one of 0 and 1 is asked"):
+    with pytest.raises(Disagreement, match=r"additive mask \(0 and -inf\)"):
         agree(additive(causal(4), -INF), causal(4))
 
 
@@ -119,7 +119,7 @@ def test_the_message_speaks_of_visible_and_masked():
 def test_what_is_no_mask_is_said_to_be_none(value):
     wrong = causal(3).astype(type(value) if isinstance(value, complex) else float)
     wrong[1, 2] = value
-    with pytest.raises(Disagreement, match="expected a mask of 0 and 1, True and False, or 0 and -inf"):
+    with pytest.raises(Disagreement, match="expected a mask of 0 and 1"):
         agree(wrong, causal(3), up_to="polarity")
 
 

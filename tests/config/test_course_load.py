@@ -198,18 +198,18 @@ def test_a_wrong_course_file_is_one_sentence(write: Write, tmp_path: Path, text:
 
 def test_a_course_file_that_is_no_text(write: Write, tmp_path: Path) -> None:
     (tmp_path / "grader.yaml").write_bytes(b"course: \xff\xfe")
-    with pytest.raises(CourseError, match=r"not UTF-8 text \(byte 8\); save it as UTF-8"):
+    with pytest.raises(CourseError, match=r"not UTF-8 text \(byte 8\)"):
         load_course(tmp_path)
 
 
 def test_a_folder_without_a_course(tmp_path: Path) -> None:
-    with pytest.raises(CourseError, match=r"is no course: it has no grader.yaml; `viva init DIR`"):
+    with pytest.raises(CourseError, match=r"no grader\.yaml; `viva init DIR`"):
         load_course(tmp_path)
 
 
 def test_an_assignment_that_is_listed_but_not_there(write: Write, tmp_path: Path) -> None:
     write("grader.yaml", "course: nlp\nassignments: [masks, ghost]\n")
-    with pytest.raises(CourseError, match=r"lists the assignment `ghost`, but .*ghost/assignment.yaml does not exist"):
+    with pytest.raises(CourseError, match=r"`ghost`, but .*ghost/assignment\.yaml"):
         load_course(tmp_path).assignment("ghost")
 
 

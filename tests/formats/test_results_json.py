@@ -245,7 +245,7 @@ def test_more_values_than_viva_writes_are_refused_before_each_is_an_error(tmp_pa
     """Two megabytes of zeros made a million errors, and these 1.2 GiB."""
     path = tmp_path / "results.json"
     path.write_bytes(data)
-    with pytest.raises(UsageError, match="holds more than 200,000 values; viva writes no such results"):
+    with pytest.raises(UsageError, match="more than 200,000 values"):
         load_results(path)
 
 
@@ -258,7 +258,7 @@ def test_texts_are_not_counted_as_values(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_no_results_to_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read: No such file"):
+    with pytest.raises(UsageError, match=r"none\.json cannot be read: No such file"):
         load_results(tmp_path / "none.json")
     with pytest.raises(UsageError, match="cannot be read"):
         load_results(tmp_path)

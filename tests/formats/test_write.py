@@ -45,8 +45,9 @@ def test_a_folder_in_the_way(tmp_path: Path) -> None:
 
 def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"")
-    with pytest.raises(UsageError, match="a folder on the way to it is a file"):
+    with pytest.raises(UsageError, match=r"out/results\.json .* is a file"):
         write_atomically(tmp_path / "out" / "results.json", b"x")
+    assert names(tmp_path) == ["out"] and (tmp_path / "out").read_bytes() == b""
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

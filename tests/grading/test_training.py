@@ -135,10 +135,14 @@ def test_a_miss_is_run_twice_more_and_the_median_decides(lucky: list[float], unl
 def test_a_miss_says_values_threshold_what_is_right_and_where_to_look() -> None:
     with pytest.raises(AssertionError) as error:
         training.judge({1: 0.1, 2: math.nan, 3: 0.2}.__getitem__, threshold(), help="Are the weights loaded?")
-    assert str(error.value) == (
-        "accuracy: 0.100, the median of three runs (0.100, no number, 0.200); expected at least 0.8. "
-        "Right implementations reach 0.900 to 0.919. Are the weights loaded?"
-    )
+    for part in (
+        "accuracy: 0.100,",
+        "(0.100, no number, 0.200)",
+        "expected at least 0.8.",
+        "0.900 to 0.919.",
+        "Are the weights loaded?",
+    ):
+        assert part in str(error.value)
 
 
 def test_no_number_misses_in_either_direction() -> None:
@@ -192,11 +196,14 @@ def test_the_first_epoch_is_always_run() -> None:
 
 
 def test_a_training_that_the_box_ended_is_told_in_the_same_words() -> None:
-    told = Told()
-    with collecting(told.events):
-        training.stopped(3, 12, 30)
-    [note] = told.events.notes
-    assert note.startswith("Training was stopped after 3 of 12 epochs, when its 30 s were used up")
+    here, in_the_box = Told(), Told()
+    with collecting(here.events):
+        for epoch in training.epochs(9, budget_s=5, name="scratch", clock=clock(0, 3, 6)):
+            epoch.record(accuracy=0.5)
+    with collecting(in_the_box.events):
+        training.stopped(2, 9, 5, name="scratch")
+    [note] = in_the_box.events.notes
+    assert here.events.notes == (note,) and "2 of 9 epochs" in note and "5 s" in note
 
 
 def test_a_hidden_test_draws_nothing_notes_nothing_and_tells_no_number() -> None:

@@ -90,5 +90,5 @@ def test_an_error_comes_back_as_its_text(error: Exception, kind: type[Exception]
 def test_another_viva_is_refused_before_its_fields_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viva, "__version__", "9.9")
     sent = msgpack.packb({"viva": "0.0.1", "task": {"unheard": "of"}})
-    with pytest.raises(UsageError, match=r"it has viva 9\.9, and what was sent comes from viva 0\.0\.1"):
+    with pytest.raises(UsageError, match=r"viva 9\.9, .* viva 0\.0\.1"):
         Task.from_bytes(sent)

@@ -105,6 +105,7 @@ def test_our_own_time_is_up_before_the_platforms(platform: Platform) -> None:
 
 def test_no_time_at_all(platform: Platform) -> None:
     ran = platform.graded(RIGHT, None, "--deadline", "0.01")
+    assert (ran.results["score"], ran.results["tests"]) == (0, [])
     assert "before the first test" in ran.results["extra_data"]["viva_failed"]
 
 

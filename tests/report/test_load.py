@@ -67,7 +67,7 @@ def test_a_result_that_is_not_visible_has_no_visible_test(visibility: str) -> No
 
 
 def test_what_is_missing_or_wrong_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file or folder"):
+    with pytest.raises(UsageError, match="none: no such file"):
         attempts_below(tmp_path / "none")
     with pytest.raises(UsageError, match=r"holds no results\.json"):
         attempts_below(tmp_path)

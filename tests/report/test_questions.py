@@ -36,7 +36,8 @@ def test_nothing_is_said_of_nine_responses() -> None:
 
 
 def test_of_nobody_there_is_nothing() -> None:
-    assert analyse([]).why_none == "No question is decided for enough responses yet."
+    nobody = analyse([])
+    assert nobody.items == () and nobody.alpha is None and nobody.why_none
 
 
 def test_a_question_that_all_have_right_has_no_correlation() -> None:

@@ -84,7 +84,7 @@ def test_an_archive_that_lies_about_a_size_gives_no_more_than_it_says() -> None:
 
 
 def test_nothing_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file or folder"):
+    with pytest.raises(UsageError, match="nothing: no such file"):
         read_bundle(tmp_path / "nothing")
 
 

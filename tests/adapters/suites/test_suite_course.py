@@ -64,7 +64,7 @@ def test_decorators_that_say_what_cannot_be(tmp_path: Path, decorator: str, said
 
 @pytest.mark.parametrize("setting", ["forbid: [numpy]", "load: definitions", "device: cpu", "kernel: true"])
 def test_settings_that_a_suite_would_not_keep(tmp_path: Path, setting: str) -> None:
-    with pytest.raises(CourseError, match="has no effect on a suite"):
+    with pytest.raises(CourseError, match=f"{setting.partition(':')[0]}.* has no effect on a suite"):
         suite_course(tmp_path, {"test_a.py": ONE}, settings=setting)
 
 
@@ -92,7 +92,8 @@ def test_files_beside_the_suite(tmp_path: Path) -> None:
 def test_a_link_out_of_the_suite(tmp_path: Path) -> None:
     (tmp_path / "graders/small/tests").mkdir(parents=True)
     (tmp_path / "graders/small/tests/answers.py").symlink_to(tmp_path / "graders/small/key.py")
-    assert "is a link that leads out of" in refusal(tmp_path, {"test_a.py": ONE}, beside="ANSWER = 42\n")
+    said = refusal(tmp_path, {"test_a.py": ONE}, beside="ANSWER = 42\n")
+    assert "tests/answers.py is a link" in said and "42" not in said
 
 
 def test_modules_of_the_starter_are_the_students(tmp_path: Path) -> None:

@@ -125,10 +125,8 @@ def test_labels_are_named_as_the_student_wrote_them():
     wrong[5, 2] = 1
     with pytest.raises(Disagreement) as raised:
         agree_table(markdown(wrong), S2S, name="your answer to 3.3")
-    assert (
-        str(raised.value)
-        == "Your answer to 3.3 is wrong in 1 of 81 cells (1 %), first in row 6 (He), column 3 ([MASK])."
-    )
+    assert str(raised.value).startswith("Your answer to 3.3 is wrong in 1 of 81 cells")
+    assert "row 6 (He), column 3 ([MASK])" in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ def test_words_that_begin_like_opcodes_of_a_pickle() -> None:
 
 
 def test_two_rows_of_two_columns_are_not_guessed_at() -> None:
-    with pytest.raises(Unusable, match="may be ids and classes, or scores: add a header line"):
+    with pytest.raises(Unusable, match="add a header line"):
         read("1,0\n0,1\n", 2, n=2)
     assert read("id,prediction\n1,0\n0,1\n", 2, n=2) == [1, 0]
 
