@@ -98,5 +98,6 @@ def test_grading_only_what_is_visible_needs_no_secret(
     assert (ran.status, ran.err) == (0, "")
     tests = json.loads((tmp_path / "r.json").read_bytes())["tests"]
     assert tests and {test["visibility"] for test in tests} == {"visible"}
-    assert "VIVA_SECRET" in viva("grade", mine, "-o", tmp_path / "all.json").sentence()
+    ran = viva("grade", mine, "-o", tmp_path / "all.json")
+    assert ran.status == 1 and "VIVA_SECRET" in ran.sentence() and not (tmp_path / "all.json").exists()
     assert "VIVA_SECRET" not in os.environ

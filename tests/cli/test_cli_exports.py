@@ -98,7 +98,8 @@ def test_a_regrade_finds_the_work_from_anywhere(
 
 
 def test_an_archive_without_a_word_is_one_submission(viva: Viva, export: Path) -> None:
-    assert "Words submissions.zip" in viva("grade", export).out
+    ran = viva("grade", export, "-o", "one.json")
+    assert ran.status == 0 and "Words submissions.zip" in ran.out and Path("one.json").is_file()
 
 
 def test_two_classes_at_once_are_refused(viva: Viva, export: Path, own_course: Path) -> None:

@@ -143,8 +143,10 @@ def test_what_the_export_holds_must_have_been_graded(viva: Viva, canvas: Path, t
     assert viva("grades", "words", *given).status == 0
     with zipfile.ZipFile(canvas, "a") as archive:
         archive.writestr("hoppergrace_1003_503_solution.py", RIGHT)
-    said = viva("grades", "words", *given).sentence()
-    assert "holds what has no score in the records (hoppergrace_1003): `viva grade` it first" in said
+    before = (tmp_path / "back.csv").read_bytes()
+    ran = viva("grades", "words", *given)
+    assert (ran.status, ran.out) == (1, "") and "(hoppergrace_1003): `viva grade` it first" in ran.sentence()
+    assert (tmp_path / "back.csv").read_bytes() == before
 
 
 def test_a_report_from_the_records_knows_hidden_tests_and_who_is_missing(
@@ -212,7 +214,10 @@ WRONG = [
 
 @pytest.mark.parametrize(("command", "said"), WRONG)
 def test_what_cannot_be_read_is_said(viva: Viva, keeping: Path, command: tuple[str, ...], said: str) -> None:
-    assert said in viva(*command).sentence()
+    there = sorted(Path().iterdir())
+    ran = viva(*command)
+    assert (ran.status, ran.out) == (1, "") and said in ran.sentence()
+    assert sorted(Path().iterdir()) == there, "nothing was written"
 
 
 def test_a_folder_of_results_goes_before_an_assignment_of_its_name(

@@ -53,7 +53,9 @@ def test_a_copy_names_nobody(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     assert (ran.status, ran.out) == (0, "written: copy.db, 2 people have pseudonyms\n")
     data = (tmp_path / "copy.db").read_bytes().lower()
     assert b"lovelace" not in data and b"turing" not in data
-    assert "is there already" in viva("student", "anonymise", "-o", "copy.db").sentence()
+    ran = viva("student", "anonymise", "-o", "copy.db")
+    assert (ran.status, ran.out) == (1, "") and "is there already" in ran.sentence()
+    assert (tmp_path / "copy.db").read_bytes().lower() == data
 
 
 WRONG = [
@@ -67,4 +69,6 @@ WRONG = [
 
 def test_what_cannot_be_done_is_said(viva: Viva, keeping: Path) -> None:
     for arguments, said in WRONG:
-        assert said in viva("student", *arguments).sentence()
+        ran = viva("student", *arguments)
+        assert (ran.status, ran.out) == (1, "") and said in ran.sentence()
+    assert not Path("x.json").exists() and "3 of 10" in viva("history", "turing").out

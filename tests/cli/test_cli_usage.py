@@ -100,7 +100,8 @@ def test_a_missing_secret_says_how_to_make_one(viva: Viva, tmp_path: Path, monke
     assert ran.status == 1
     assert "VIVA_SECRET" in ran.sentence() and "export VIVA_SECRET=" in ran.sentence()
     monkeypatch.setenv("VIVA_SECRET", "short")
-    assert "5 bytes, and 16 are the least" in viva("grade", "right").sentence()
+    ran = viva("grade", "right")
+    assert ran.status == 1 and "5 bytes, and 16 are the least" in ran.sentence()
 
 
 # --- isolation

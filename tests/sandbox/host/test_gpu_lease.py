@@ -58,6 +58,8 @@ def test_whoever_waits_is_told_and_gets_it_next(gpu: Gpu) -> None:
     second = GpuLease.take([gpu], lines.append)
     timer.join()
     assert lines and lines[0].startswith("waiting for NVIDIA L4, 1 s so far")
+    with pytest.raises(GpuUnavailable):
+        GpuLease.take([gpu], patience_s=0.1)
     second.give_back()
 
 
