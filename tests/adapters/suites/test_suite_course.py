@@ -51,7 +51,7 @@ def test_a_library_that_is_not_installed(tmp_path: Path) -> None:
 
 def test_a_module_that_needs_what_only_a_submission_holds(tmp_path: Path) -> None:
     said = refusal(tmp_path, {"test_a.py": ONE + "\nfor name in f.NAMES: pass\n"})
-    assert "tests/test_a.py line 14 cannot be imported without a submission: TypeError: what `NAMES`" in said
+    assert "tests/test_a.py line 14 " in said and "TypeError: what `NAMES`" in said
 
 
 @pytest.mark.parametrize(
