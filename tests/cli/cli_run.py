@@ -39,7 +39,7 @@ def program(command: str, *arguments: Any) -> list[str]:
 
 def best_tier(command: str, arguments: Sequence[Any]) -> list[str]:
     """The option that lets a command run on every host: the best isolation there is."""
-    takes = command in ("grade", "regrade", "verify", "why", "shell")
+    takes = command in ("grade", "regrade", "verify", "explain", "shell")
     return ["--tier", "best"] if takes and not {"--tier", "--help"} & {str(a) for a in arguments} else []
 
 

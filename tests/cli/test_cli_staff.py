@@ -17,7 +17,7 @@ from cli_run import Viva, program
 # --- why
 
 
-def test_why_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -> None:
+def test_explain_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -> None:
     hand_in(tmp_path / "bob", KEEPS_CASE)
     viva("grade", "bob", "-o", "results/bob.json")
     for source in ("results/bob.json", "bob"):
@@ -29,26 +29,26 @@ def test_why_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -> No
         assert "test_total" not in ran.out
 
 
-def test_why_shows_staff_what_a_hidden_test_hides(viva: Viva, tmp_path: Path) -> None:
+def test_explain_shows_staff_what_a_hidden_test_hides(viva: Viva, tmp_path: Path) -> None:
     hand_in(tmp_path / "bob", KEEPS_CASE)
     ran = viva("explain", "bob", "test_random_texts")
     assert "call word_counts args=['" in ran.out and "expected" in ran.out
     assert "call word_counts" not in viva("grade", "bob").out
 
 
-def test_why_shows_answers_that_are_not_code(viva: Viva, tmp_path: Path) -> None:
+def test_explain_shows_answers_that_are_not_code(viva: Viva, tmp_path: Path) -> None:
     folder = hand_in(tmp_path / "bob", KEEPS_CASE.replace("answers = ", "unused = "))
     (folder / "answers.yaml").write_text('"2.1": [A, B]\n', "utf-8")
     ran = viva("explain", "bob", "2.1")
     assert "failed" in ran.out and "read the answer to 2.1" in ran.out and "→ ['A', 'B']" in ran.out
 
 
-def test_why_asks_every_test_of_a_number(viva: Viva, tmp_path: Path) -> None:
+def test_explain_asks_every_test_of_a_number(viva: Viva, tmp_path: Path) -> None:
     ran = viva("explain", hand_in(tmp_path / "ada"), "1.1")
     assert "test_word_counts: passed" in ran.out and "test_random_texts: passed" in ran.out
 
 
-def test_why_says_when_the_submission_has_changed_or_gone(viva: Viva, tmp_path: Path) -> None:
+def test_explain_says_when_the_submission_has_changed_or_gone(viva: Viva, tmp_path: Path) -> None:
     hand_in(tmp_path / "bob", KEEPS_CASE)
     viva("grade", "bob", "-o", "bob.json")
     hand_in(tmp_path / "bob", RIGHT)
@@ -60,7 +60,7 @@ def test_why_says_when_the_submission_has_changed_or_gone(viva: Viva, tmp_path: 
     assert ran.status == 1 and "bob: no such file or folder" in ran.sentence()
 
 
-def test_why_knows_only_tests_that_exist(viva: Viva, tmp_path: Path) -> None:
+def test_explain_knows_only_tests_that_exist(viva: Viva, tmp_path: Path) -> None:
     ran = viva("explain", hand_in(tmp_path / "ada"), "1.3")
     assert ran.status == 1 and "words has no test '1.3'" in ran.sentence() and "1.1, 1.2, 2.1, 2.2" in ran.sentence()
 

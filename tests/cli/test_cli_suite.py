@@ -91,7 +91,7 @@ def test_known_verdicts_hold_without_a_key(viva: Viva, suite: Path) -> None:
     assert ran.status == 1 and "nothing here has a known verdict" in ran.sentence()
 
 
-def test_why_shows_staff_how_a_test_ended(viva: Viva, suite: Path) -> None:
+def test_explain_shows_staff_how_a_test_ended(viva: Viva, suite: Path) -> None:
     ran = viva("explain", "class/bob", "TestHidden::test_add")
     assert "test_hidden.py::TestHidden::test_add: failed" in ran.out and "0 != 2" in ran.out
 

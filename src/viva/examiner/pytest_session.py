@@ -104,7 +104,7 @@ class Serving:
 
     def _grader(self, session: pytest.Session) -> Grader:
         if self._broken:
-            what = f"The tests of {self._assignment.name} cannot be collected: {self._broken[0]}"
+            what = f"The tests of {self._assignment.name} cannot be collected: {self._broken[0].rstrip('.')}."
             raise CourseError(f"{what}{_suite_hint(self._assignment.graders)}")
         if not session.items:
             raise CourseError(

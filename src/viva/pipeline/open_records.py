@@ -23,7 +23,7 @@ class MissingLibrary(UsageError):
 
 
 def _missing(error: ImportError) -> MissingLibrary:
-    return MissingLibrary(f"that needs the module `{error.name}`: pip install 'viva[records]'.")
+    return MissingLibrary(f"The records need the module `{error.name}`: pip install 'viva[records]'.")
 
 
 def records_url_of(course: Course, url: str | None) -> str:

@@ -85,7 +85,7 @@ class Regrade:
         try:
             submission = open_submission(attempt.path, graded.submission, withheld=self._course.withheld)
         except VivaError as error:
-            result.left.append((kept, f"{attempt.path}: {str(error).rstrip('.')}"))
+            result.left.append((kept, str(error).rstrip(".")))
             return None
         if submission.content_hash != graded.content_hash:
             result.left.append((kept, f"{attempt.path}: {OTHER_BYTES}"))

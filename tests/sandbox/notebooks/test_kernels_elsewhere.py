@@ -11,7 +11,7 @@ pytestmark = pytest.mark.nightly
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
 HERE = Path(__file__).parent
-HOSTS = HERE.parent / "outside" / "hosts.py"
+HOSTS = HERE.parent / "host" / "hosts.py"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another host")
