@@ -25,6 +25,7 @@ from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
+from viva.model.score import names_of
 from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
@@ -141,7 +142,7 @@ class Choice:
         attempt = change.kept.scored.attempt
         if self._students and not any(attempt.is_called(name) for name in self._students):
             return False
-        touched = {name for test in change.tests for name in (test.test_id, test.test_id.split("::")[-1], test.number)}
+        touched = {name for test in change.tests for name in names_of(test.test_id, test.number)}
         if self._tests and self._tests.isdisjoint(touched):
             return False
         return not self._refused(change)

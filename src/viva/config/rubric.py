@@ -151,9 +151,4 @@ def evidence(question: Question, entries: Sequence[Entry]) -> list[Entry]:
     A number names all tests of a question. What a person grades is never evidence, graded or not, and no test
     stands there twice.
     """
-    return [e for e in entries if not e.rubric and not names_of(e).isdisjoint(question.evidence)]
-
-
-def names_of(entry: Entry) -> set[str]:
-    """Return what a test may be called in `evidence`: its id, its function, or its question's number."""
-    return {entry.test_id, entry.test_id.rpartition("::")[2], entry.number}
+    return [e for e in entries if not e.rubric and not e.names.isdisjoint(question.evidence)]

@@ -12,8 +12,8 @@ VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
 
 
 def names_of(test_id: str, number: str) -> set[str]:
-    """Return how a person may name a test: by its id, its function, or its number."""
-    return {test_id, test_id.split("::", 1)[-1], number}
+    """Return how a person may name a test: by its id, its function (with or without its class), or its number."""
+    return {test_id, test_id.partition("::")[2] or test_id, test_id.rpartition("::")[2], number}
 
 
 @dataclass(frozen=True, slots=True)

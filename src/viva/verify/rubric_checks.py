@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from viva.config.read_config import suggest
-from viva.config.rubric import Question, Rubric, names_of
+from viva.config.rubric import Question, Rubric
 from viva.model import Entry, Score, Status
 
 
@@ -38,7 +38,7 @@ def _complaints(question: Question, entry: Entry | None, entries: Sequence[Entry
             found.append(f"{here} is asked by no test that was run: expected a test that ends with needs_review")
     elif entry.points != question.points:
         found.append(f"{here} has {question.points} points, and {entry.test_id} is worth {entry.points}")
-    tests = {name for e in entries if e.status is not Status.NEEDS_REVIEW for name in names_of(e)}
+    tests = {name for e in entries if e.status is not Status.NEEDS_REVIEW for name in e.names}
     for name in question.evidence:
         if name not in tests:
             found.append(f"{here} names `{name}` as evidence, and no test is called so{_suggestion(name, tests)}")
