@@ -5,13 +5,11 @@ import csv
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in, hand_in_notebook
+from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in
 from cli_run import Viva, program
 
 # --- why
@@ -252,62 +250,3 @@ def test_the_function_can_be_left_out_where_one_is_left(viva: Viva, own_course: 
     ran = viva("new-test", "3.3")
     assert ran.status == 1 and "key.py is no Python" in ran.sentence()
     assert "test_3_3.py" not in skeletons(own_course)
-
-
-# --- plain pytest
-
-
-@pytest.fixture
-def run_pytest(course: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    def call(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        without = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]  # which takes longer to load than all else
-        command = [sys.executable, "-m", "pytest", *without, *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=course, env=dict(os.environ))
-
-    return call
-
-
-@pytest.mark.long
-def test_plain_pytest_runs_every_test_in_the_order_of_grading(
-    run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
-) -> None:
-    ran = run_pytest("graders/words", "--submission", hand_in(tmp_path / "ada"), "-v")
-    assert ran.returncode == 0 and "4 passed, 1 skipped" in ran.stdout, ran.stdout
-    order = [line.split("::")[1].split()[0] for line in ran.stdout.splitlines() if "::test_" in line and "%]" in line]
-    assert order == ["test_word_counts", "test_total", "test_choice", "test_reasons", "test_random_texts"]
-    assert "a person marks this" in run_pytest("graders/words", "--submission", tmp_path / "ada", "-rs").stdout
-
-
-@pytest.mark.long
-def test_plain_pytest_shows_the_authors_own_lines(
-    run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
-) -> None:
-    bob = hand_in_notebook(tmp_path / "bob", KEEPS_CASE, "1 / 0")
-    ran = run_pytest("graders/words", "--submission", bob, "-k", "counts", "-x")
-    assert ran.returncode == 1 and "1 failed, 4 deselected" in ran.stdout
-    assert "agree(student.word_counts(text)" in ran.stdout and "expected" in ran.stdout
-    assert "src/viva" not in ran.stdout  # the traceback ends in the test
-    assert "note: While loading, cell 2 of work.ipynb: Your code raised ZeroDivisionError" in ran.stdout
-    eve = hand_in(tmp_path / "eve", RIGHT.replace("result = 0", "raise ValueError('no')"))
-    ran = run_pytest("graders/words", "--submission", eve, "-k", "total")
-    assert "the student reads: Your code raised ValueError: no." in ran.stdout and "solution.py, line" in ran.stdout
-
-
-@pytest.mark.long
-def test_plain_pytest_says_what_is_wrong_with_its_options(
-    run_pytest: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
-) -> None:
-    ada = hand_in(tmp_path / "ada")
-    for arguments, said in {
-        ("--submission", tmp_path / "nowhere"): "nowhere: no such file or folder",
-        ("--submission", ada, "--tier", "T9"): "--tier is 'T9'; allowed: T0, T1, T2, T3",
-        ("--submission", ada, "--course", tmp_path): "but there is no grader.yaml in it",
-    }.items():
-        ran = run_pytest("graders/words", *arguments)
-        assert ran.returncode == 4 and said in ran.stderr and "Traceback" not in ran.stdout + ran.stderr
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VIVA_SECRET", "short")
-        ran = run_pytest("graders/words", "--submission", ada)
-    assert ran.returncode == 4 and "has 5 bytes" in ran.stderr and "Traceback" not in ran.stdout + ran.stderr
-    ran = run_pytest("graders/words/test_words.py")
-    assert ran.returncode == 1 and "run it with `viva grade`, or with `pytest … --submission PATH`" in ran.stdout

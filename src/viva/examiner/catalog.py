@@ -51,11 +51,15 @@ class TestFunction:
         return self.points / max(1, len(self.items))
 
 
-def catalog(items: Iterable[pytest.Item]) -> list[TestFunction]:
+def catalog(items: Iterable[pytest.Item], *, whole: bool = True) -> list[TestFunction]:
     """Group collected items by function, check their declarations, and put them in order.
 
     Visible tests come first. Both parts follow the order of the question numbers, and the order of collection if these
     are equal. A test comes after those that it depends on.
+
+    Args:
+        items: what pytest has collected.
+        whole: whether these are all tests of the assignment; otherwise prerequisites that are not there are left out.
 
     Raises:
         CourseError: a prerequisite does not exist, or prerequisites form a cycle.
@@ -68,6 +72,10 @@ def catalog(items: Iterable[pytest.Item]) -> list[TestFunction]:
         if test_id not in functions:
             functions[test_id] = _describe(test_id, item)
         functions[test_id].items.append(item)
+    if not whole:
+        names = {name for test_id in functions for name in (test_id, test_id.rpartition("::")[2])}
+        for function in functions.values():
+            function.depends = tuple(name for name in function.depends if name in names)
     return _ordered(list(functions.values()))
 
 

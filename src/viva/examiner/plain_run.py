@@ -1,6 +1,10 @@
-"""`pytest graders/<a> --submission PATH`: an ordinary pytest run on one submission, for an author at work."""
+"""`pytest graders/<a> --submission PATH`: an ordinary pytest run on one submission, for an author at work.
+
+The markers `gpu`, `training`, `depends` and `timeout` mean what they mean to `viva grade`.
+"""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,17 +13,88 @@ from viva.config import Assignment, Course, find_course, load_course
 from viva.examiner.answer_source import answers_of
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader, helpers_of
-from viva.examiner.catalog import TestFunction, case_label, catalog
+from viva.examiner.boxes.on_gpu import OnGpu
+from viva.examiner.catalog import TestFunction, case_label, catalog, resolve
 from viva.examiner.grader import CONTEXT, Context
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import judge
+from viva.examiner.pytest_internals import tear_down
 from viva.grading.signals import NeedsReview
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError, VivaError
+from viva.model.gpu import Gpus
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
+from viva.sandbox.host.gpu.gpus import find_gpus
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.submissions import open_submission
+
+
+class AssignmentRun:
+    """The tests of one assignment, with its own key and its own boxes."""
+
+    def __init__(self, course: Course, assignment: Assignment, items: list[pytest.Item]) -> None:
+        self.course, self.assignment = course, assignment
+        self.functions = catalog(items, whole=False)
+        self.lost: set[str] = set()
+        """The ids of tests that did not pass, and are not open either."""
+        self._epoch = 0
+
+    def open(self, path: Path, tier: Tier, gpus: Gpus) -> None:
+        """Start the fork servers and read the key.
+
+        Raises:
+            VivaError: the submission, the key or the secret cannot be read, or no box can be made.
+        """
+        assignment, self._gpus = self.assignment, gpus
+        python = str(assignment.python) if assignment.python else sys.executable
+        hidden = [assignment.graders.parent]
+        # Started before the key is read; pytest's main thread lasts as long as the run.
+        self._fork_server = ForkServer.start(tier, preload=assignment.preload, python=python, hidden=hidden)
+        self._pool = Pool(self._fork_server, assignment.limits, ready=1)
+        self._gpu_boxes: GpuBoxes | None = None
+        if gpus.devices and any(function.gpu_mib is not None for function in self.functions):
+            self._gpu_boxes = GpuBoxes.start(
+                tier, assignment.limits, gpus, preload=assignment.preload, cores=(), python=python, hidden=hidden
+            )
+        submission = open_submission(path, str(path))
+        key, seeds = answers_of(assignment, self.course.root, self.course.secret_or_public(os.environ))
+        on_gpu = OnGpu(self._gpu_boxes) if self._gpu_boxes is not None else None
+        loader = Loader(submission, assignment, helpers_of(assignment))
+        self.session = BoxSession(self._pool, loader, assignment.limits, on_gpu)
+        self.context = Context(submission, self.session, key, seeds)
+        self._epoch = self.session.epoch
+
+    def begin(self, function: TestFunction, item: pytest.Function) -> None:
+        """Set the seed and the time limit of a test, or skip it as `viva grade` does."""
+        if function.gpu_mib is not None and (why := self._gpus.reason_unavailable(function.gpu_mib)):
+            pytest.skip(why)
+        for name in function.depends:
+            needed = resolve(name, function, self.functions)
+            if needed.test_id in self.lost:
+                self.lost.add(function.test_id)
+                pytest.skip(f"another test must pass first: {needed.name}")
+        context = self.context
+        context.test_id = f"{function.test_id}[{case_label(item)}]"
+        context.set_points, context.leader = None, None
+        self.session.begin_test(
+            seed=context.seeds.box(context.test_id),
+            test_s=function.timeout_s or self.assignment.limits.test_s,
+            call_s=function.timeout_s,
+            hidden=False,
+            gpu_mib=function.gpu_mib,
+        )
+        if self.session.epoch != self._epoch:  # fixtures may hold objects of the box that is gone
+            tear_down(item)
+            self._epoch = self.session.epoch
+
+    def close(self) -> None:
+        """End the boxes and the fork servers, as far as they were started."""
+        for name in ("session", "_pool", "_gpu_boxes", "_fork_server"):
+            part = getattr(self, name, None)
+            if part is not None:
+                part.close()
 
 
 class PlainRun:
@@ -27,84 +102,114 @@ class PlainRun:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._fork_server: ForkServer | None = None
-        self._pool: Pool | None = None
-        self._session: BoxSession | None = None
-        self._functions: dict[pytest.Item, TestFunction] = {}
+        self._runs: list[AssignmentRun] = []
+        self._of: dict[pytest.Item, tuple[AssignmentRun, TestFunction]] = {}
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Put the tests in the order of grading, and take the submission's box."""
-        if not items:
-            return
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]):  # type: ignore[no-untyped-def]  # a generator for pluggy
+        """Put the tests in the order of grading, add what those that `-k` chooses depend on, and make the boxes."""
         try:
-            functions = catalog(items)
-            items[:] = [item for function in functions for item in function.items]
-            self._functions = {item: function for function in functions for item in function.items}
-            self._open(Path(session.items[0].path if session.items else items[0].path))
+            self._runs = _by_assignment(self._config, items)
+        except VivaError as error:
+            raise pytest.UsageError(str(error)) from error
+        self._of = {
+            item: (run, function) for run in self._runs for function in run.functions for item in function.items
+        }
+        yield
+        chosen = set(items)
+        for run in self._runs:
+            chosen |= _prerequisites(run.functions, chosen)
+        items[:] = [item for item in self._of if item in chosen]
+        self._runs = [run for run in self._runs if any(self._of[item][0] is run for item in items)]
+        try:
+            tier = _tier(self._config.getoption("--tier")) if self._runs else Tier.T0
+            for run in self._runs:
+                run.open(Path(self._config.getoption("--submission")), tier, find_gpus(os.environ))
         except VivaError as error:
             raise pytest.UsageError(str(error)) from error
 
-    def _open(self, test_file: Path) -> None:
-        course = load_course(find_course(_given(self._config, "course"), os.environ, test_file.parent))
-        assignment = _assignment_of(course, test_file)
-        tier = _tier(self._config.getoption("--tier"))
-        # Started before the key is read; pytest's main thread lasts as long as the run.
-        self._fork_server = ForkServer.start(tier, preload=assignment.preload, hidden=[assignment.graders.parent])
-        self._pool = Pool(self._fork_server, assignment.limits, ready=1)
-        path = Path(self._config.getoption("--submission"))
-        submission = open_submission(path, str(path))
-        loader = Loader(submission, assignment, helpers_of(assignment))
-        key, seeds = answers_of(assignment, course.root, course.secret_or_public(os.environ))
-        self._session = BoxSession(self._pool, loader, assignment.limits)
-        self._config.stash[CONTEXT] = Context(submission, self._session, key, seeds)
-        self._limits = assignment.limits
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Set the seed and the time limit of the test."""
-        function = self._functions[item]
+        """Let the fixtures find the assignment's key and boxes, and begin the test."""
+        run, function = self._of[item]
         assert isinstance(item, pytest.Function)  # the catalog takes nothing else
-        assert self._session is not None  # opened when the tests were collected
-        context = self._config.stash[CONTEXT]
-        context.test_id = f"{function.test_id}[{case_label(item)}]"
-        self._session.begin_test(
-            seed=context.seeds.box(context.test_id),
-            test_s=function.timeout_s or self._limits.test_s,
-            call_s=function.timeout_s,
-            hidden=False,
-        )
+        self._config.stash[CONTEXT] = run.context
+        run.begin(function, item)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item):  # type: ignore[no-untyped-def]  # a generator for pluggy
         """Show questions graded by hand as skipped, and print what the student would read."""
+        session = self._of[item][0].session
         try:
             return (yield)
         except NeedsReview as signal:
             pytest.skip(f"a person marks this: {signal.text[:60]!r}")
         except Exception as error:
-            outcome = judge(error, answered=bool(self._session and self._session.test.answered))
+            outcome = judge(error, answered=session.test.answered)
             if not outcome.status.is_fault:
                 if outcome.message != str(error):
                     error.add_note(f"the student reads: {outcome.message}")
                 _cut_at_test(error, item.path)
             raise
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item):  # type: ignore[no-untyped-def]  # a generator for pluggy
+        """Remember tests that lost points, for those that depend on them."""
+        report: pytest.TestReport = yield
+        run, function = self._of[item]
+        points = run.context.set_points
+        if report.failed or (report.when == "call" and points is not None and points < function.points_per_case):
+            run.lost.add(function.test_id)
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """Tear down fixtures of every scope before the tests of another assignment, which has another key."""
+        assert isinstance(item, pytest.Function)
+        if nextitem is not None and self._of[nextitem][0] is not self._of[item][0]:
+            tear_down(item)
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print how loading went."""
-        if self._session is not None:
-            context = self._config.stash[CONTEXT]
-            for note in notes_for_student(context.submission, self._session.report):
-                terminalreporter.write_line(f"note: {note}")
+        for run in self._runs:
+            if hasattr(run, "session"):
+                for note in notes_for_student(run.context.submission, run.session.report):
+                    terminalreporter.write_line(f"note: {note}")
 
     def pytest_unconfigure(self) -> None:
-        """End the boxes and the fork server."""
-        if self._session is not None:
-            self._session.close()
-        if self._pool is not None:
-            self._pool.close()
-        if self._fork_server is not None:
-            self._fork_server.close()
+        """End the boxes and the fork servers."""
+        for run in self._runs:
+            run.close()
+
+
+def _by_assignment(config: pytest.Config, items: list[pytest.Item]) -> list[AssignmentRun]:
+    """Return the collected tests by assignment.
+
+    Raises:
+        CourseError: a test belongs to no assignment, or the declarations of the tests are wrong.
+    """
+    found: dict[Path, tuple[Course, Assignment, list[pytest.Item]]] = {}
+    given = config.getoption("--course")
+    for item in items:
+        if item.path.parent not in found:
+            course = load_course(find_course(Path(given) if given else None, os.environ, item.path.parent))
+            found[item.path.parent] = (course, _assignment_of(course, item.path), [])
+        found[item.path.parent][2].append(item)
+    merged: dict[Path, tuple[Course, Assignment, list[pytest.Item]]] = {}
+    for course, assignment, theirs in found.values():
+        merged.setdefault(assignment.graders, (course, assignment, []))[2].extend(theirs)
+    return [AssignmentRun(*each) for each in merged.values()]
+
+
+def _prerequisites(functions: list[TestFunction], chosen: set[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests that must pass before the chosen ones, except those that train or need a GPU."""
+    needed = [function for function in functions if not chosen.isdisjoint(function.items)]
+    for function in needed:  # grows while it is walked: prerequisites of prerequisites
+        for name in function.depends:
+            before = resolve(name, function, functions)
+            if before not in needed and not before.needs:
+                needed.append(before)
+    return {item for function in needed if chosen.isdisjoint(function.items) for item in function.items}
 
 
 def _cut_at_test(error: Exception, test_file: Path) -> None:
@@ -116,11 +221,6 @@ def _cut_at_test(error: Exception, test_file: Path) -> None:
         frame = frame.tb_next
     if last is not None:
         last.tb_next = None
-
-
-def _given(config: pytest.Config, option: str) -> Path | None:
-    value = config.getoption(f"--{option}")
-    return Path(value) if value else None
 
 
 def _assignment_of(course: Course, test_file: Path) -> Assignment:
