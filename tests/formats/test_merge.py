@@ -85,6 +85,11 @@ def test_of_two_marks_the_first_is_kept_and_the_difference_said() -> None:
         (Status.GRADER_ERROR, Status.FAILED, "failed"),
         (Status.GRADER_ERROR, Status.NEEDS_REVIEW, "needs_review"),
         (Status.NEEDS_REVIEW, Status.PASSED, "passed"),
+        (Status.TIMEOUT, Status.PASSED, "passed"),
+        (Status.TIMEOUT, Status.FAILED, "failed"),
+        (Status.TIMEOUT, Status.NEEDS_REVIEW, "needs_review"),
+        (Status.SKIPPED, Status.PARTIAL, "partial"),
+        (Status.DEFERRED, Status.TIMEOUT, "timeout"),
     ],
 )
 def test_what_says_more_is_kept_in_either_order(one: Status, two: Status, kept: str) -> None:

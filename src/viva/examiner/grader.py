@@ -285,8 +285,6 @@ class _Run:
         session, limits = self._context.session, self._grader.assignment.limits
         waited_s = session.waited_s + (self.on_gpu.waited_s if self.on_gpu is not None else 0.0)
         left_s = self._deadline + waited_s - time.monotonic()
-        if left_s <= 0:
-            return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {limits.submission_s:g} s.")
         case_id = f"{function.test_id}[{case_label(item)}]"
         self._context.test_id = case_id
         call_s = self._options.call_s

@@ -23,6 +23,7 @@ from viva.model.errors import (
     MissingName,
     ProtocolViolation,
     StudentRaised,
+    TimeSpent,
 )
 from viva.model.hand_grading import NOT_MARKED_YET
 
@@ -77,6 +78,8 @@ def judge(error: BaseException | None, *, answered: bool) -> Outcome:  # noqa: C
         case LoadFailed():
             status = Status.TIMEOUT if isinstance(error.cause, BoxTimeout) else Status.ERROR
             return Outcome(status, NOT_LOADED)
+        case TimeSpent():
+            return Outcome(Status.TIMEOUT, str(error))
         case BoxTimeout():
             return Outcome(Status.TIMEOUT, f"{error} Your program was stopped; look for a loop that never ends.")
         case BoxDied():

@@ -45,6 +45,10 @@ class BoxTimeout(BoxError):
     """The deadline passed; the box was killed from outside."""
 
 
+class TimeSpent(BoxTimeout):
+    """The time of the submission was used up before this test: no box was asked."""
+
+
 class BoxDied(BoxError):
     """The student's process ended by itself or by a limit; `reason` says which in words."""
 

@@ -56,7 +56,7 @@ class Status(StrEnum):
     @property
     def is_open(self) -> bool:
         """True when the points are neither won nor lost yet: they stand in "still open", never as lost."""
-        return _MEANINGS[self].merge_rank > 0
+        return _MEANINGS[self].is_open
 
     @property
     def is_fault(self) -> bool:
@@ -85,7 +85,11 @@ class Status(StrEnum):
 
     @property
     def merge_rank(self) -> int:
-        """How far from decided, 0 if decided; merging two results of one submission keeps the lower."""
+        """How far from decided; merging two results of one submission keeps the lower.
+
+        A test that was not asked, or not to its end, counts as less than what a person will mark: another pass may have
+        had the time.
+        """
         return _MEANINGS[self].merge_rank
 
     @property
@@ -144,6 +148,7 @@ class _Meaning:
     gravity: int
     """Of the cases of one test the lowest counts, unless some of the points were won."""
     merge_rank: int = 0
+    is_open: bool = False
     is_wrong: bool = False
     is_fault: bool = False
     takes_set_points: bool = False
@@ -200,6 +205,7 @@ _MEANINGS: Final = {
         annotation="error",
         classroom_loss="fail",
         gravity=3,
+        merge_rank=2,
         is_wrong=True,
     ),
     Status.SKIPPED: _Meaning(
@@ -210,6 +216,7 @@ _MEANINGS: Final = {
         annotation=None,
         classroom_loss="fail",
         gravity=6,
+        merge_rank=2,
     ),
     Status.DEFERRED: _Meaning(
         symbol="…",
@@ -219,7 +226,8 @@ _MEANINGS: Final = {
         annotation=None,
         classroom_loss="fail",
         gravity=2,
-        merge_rank=3,
+        merge_rank=4,
+        is_open=True,
     ),
     Status.NEEDS_REVIEW: _Meaning(
         symbol="✎",
@@ -230,6 +238,7 @@ _MEANINGS: Final = {
         classroom_loss="fail",
         gravity=1,
         merge_rank=1,
+        is_open=True,
     ),
     Status.GRADER_ERROR: _Meaning(
         symbol="⚠",
@@ -239,7 +248,8 @@ _MEANINGS: Final = {
         annotation="warning",
         classroom_loss="fail",
         gravity=0,
-        merge_rank=2,
+        merge_rank=3,
+        is_open=True,
         is_fault=True,
     ),
 }

@@ -20,6 +20,7 @@ from viva.model.errors import (
     MissingName,
     ProtocolViolation,
     StudentRaised,
+    TimeSpent,
 )
 from viva.proxies.proxies import STOP
 from viva.sandbox.guest.transport.wire import TooLarge
@@ -62,6 +63,8 @@ class TestState:
     deadline: float = math.inf
     until: float = math.inf
     """When the time of the submission is over, even if a test has time left."""
+    spent: bool = False
+    """Whether the time of the submission was over before: then no box is asked, and what needs none is judged."""
     call_s: float | None = None
     hidden: bool = False
     gpu_mib: int | None = None
@@ -118,6 +121,8 @@ class BoxSession:
         """
         if self._box is not None and self._box.alive:
             return
+        if self.test.spent:
+            raise TimeSpent(f"Not asked: your submission had used up its {self._limits.submission_s:g} s.")
         self._drop()
         if failure := self._failure():
             raise failure
@@ -245,7 +250,10 @@ class BoxSession:
         until: float = math.inf,
         case_id: str = "",
     ) -> None:
-        """Reset what belongs to one test; the seed is sent with the next request."""
+        """Reset what belongs to one test; the seed is sent with the next request.
+
+        With `test_s` of 0 or less, the time of the submission is over: questions to the box raise TimeSpent.
+        """
         if self.tainted and not hidden:
             # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
             self._drop()
@@ -253,7 +261,7 @@ class BoxSession:
             self._drop()
         self.tainted = self.tainted or hidden
         deadline = time.monotonic() + test_s
-        self.test = TestState(seed, deadline, until, call_s, hidden, gpu_mib, case_id=case_id)
+        self.test = TestState(seed, deadline, until, test_s <= 0, call_s, hidden, gpu_mib, case_id=case_id)
 
     def prompt(self) -> None:
         """Remove the limit on a test's time: a person at a prompt takes as long as they like."""
@@ -287,6 +295,8 @@ class BoxSession:
         """
         if self._hangs[subject] >= HANGS_BEFORE_UNASKED and subject:
             raise BoxTimeout(f"`{subject}` did not answer {HANGS_BEFORE_UNASKED} times before and was not asked again.")
+        if self.test.spent:
+            raise TimeSpent(f"Not asked: your submission had used up its {self._limits.submission_s:g} s.")
         started = time.monotonic()
         self.open()
         self.test.deadline += time.monotonic() - started  # loading has a limit of its own
