@@ -206,6 +206,11 @@ def test_a_right_submission_gets_everything_that_can_be_decided_here(examined: E
     assert not score.has_grader_error
 
 
+@pytest.mark.parametrize("left", ["import viva\nviva.check()", "from viva import check\ncheck('1', training=True)"])
+def test_a_self_check_that_was_left_in_does_nothing(examined: Examined, left: str) -> None:
+    assert examined.score(f"{left}\n{RIGHT}").earned == examined.score(RIGHT).earned
+
+
 def test_entries_are_unique_and_come_in_one_order(examined: Examined) -> None:
     ids = [entry.test_id for entry in examined.score(RIGHT).entries]
     assert len(set(ids)) == len(ids) == len(ALL_RIGHT)

@@ -14,7 +14,7 @@ import time
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional
 
-from ..loading import archives, sources, workdir_files
+from ..loading import archives, selfcheck_module, sources, workdir_files
 from ..loading.modules import Loading
 from ..loading.namespaces import Missing, Namespaces
 from ..notebook.notebooks import Notebooks
@@ -59,6 +59,7 @@ def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy)
     """
     sources.work_in(str(policy.get("work") or os.getcwd()))
     seeding.reseed(int(policy.get("seed") or 0))
+    selfcheck_module.install()
     worker = Worker()
     flush = _standard_output()
     wire.send(sock, ready_message)
