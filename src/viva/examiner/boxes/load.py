@@ -13,6 +13,8 @@ from viva.model import Submission, system, untrusted
 from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
+from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
+from viva.submissions.starter_code import starter_of
 
 READ_CAP: Final = 16 << 20
 ARCHIVE_DEPTH: Final = 3
@@ -26,6 +28,8 @@ _TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if system.STORES_ANY_N
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 """The same, if the file is large: boxes without mounts of their own share a disk with this machine."""
 _BLOCK: Final = 4096
+MOST_COMPARED: Final = 50
+"""Files out of archives that are compared with the starter."""
 _MOST_FILES: Final = 4096
 """Of files and folders together in one box."""
 MODULE_LOADS: Final = 2
@@ -74,7 +78,8 @@ class Loader:
         self.submission = submission
         self._assignment = assignment
         self._inside = inside
-        self._starter = _starter_bytes(assignment)
+        self._code = {file.path: file.data for file in submission.files}
+        """The bytes of code, as submitted and as it came out of archives, before any of it ran."""
         self.on_gpu = False
         """Whether the box has a GPU: code that names it then uses it, whatever the assignment says about devices."""
 
@@ -94,29 +99,41 @@ class Loader:
         self._prepare(ask)
         data = self._put(ask, report)
         self._unpack(ask, report, data)
-        for path in self.order(list(report.files)):
+        self._code |= self._unpacked_code(ask, report)
+        chosen = self.order(list(report.files))
+        for path in [*chosen, *self._completing(report, chosen)]:
             self._load_file(ask, report, path, data)
 
     def order(self, paths: Sequence[str]) -> list[str]:
         """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
 
-        A file that is still the starter, byte for byte, is run only if there is nothing else.
+        A file that is still the starter is run only if there is nothing else.
         """
         wanted = self._assignment.submission
         mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
         notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
         chosen = sorted(mains, key=_depth) + sorted(notebooks, key=_depth)
-        if not chosen:
-            code = [p for p in paths if p.endswith(".py")]
-            top = min((_depth(p)[0] for p in code), default=0)
-            chosen = sorted(p for p in code if _depth(p)[0] == top)
-        changed = [p for p in chosen if self._local(p) not in self._starter or self._local(p) is None]
-        return changed or chosen
+        if len(chosen) == 1 and sum(p.endswith((".py", ".ipynb")) for p in paths) == 1:
+            return chosen  # compared with nothing, it costs nothing
+        changed = [p for p in chosen if not self._is_starter(p)]
+        if changed:
+            return changed
+        others = [p for p in paths if p.endswith(".ipynb") and wanted.notebook and not self._is_starter(p)]
+        others = others or [p for p in paths if p.endswith(".py") and not self._is_starter(p)]
+        top = min((_depth(p)[0] for p in others), default=0)
+        return sorted(p for p in others if _depth(p)[0] == top) or chosen
+
+    def _completing(self, report: LoadReport, chosen: Sequence[str]) -> list[str]:
+        """Return the other modules that define what the chosen files define as the starter does."""
+        starter = starter_of(self._assignment.starter)
+        still = {name for path in chosen for name in self._unchanged(report, path)}
+        left = [p for p in report.files if p.endswith(".py") and p not in chosen and p in self._code] if still else []
+        return sorted((p for p in left if still.intersection(starter.own_names(p, self._code[p]))), key=_depth)
 
     def others(self, report: LoadReport) -> list[str]:
         """Return the other code next to what was run: run only when a test asks for a name that nothing defines yet."""
         left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
-        return sorted((p for p in left if self._local(p) is None or self._local(p) not in self._starter), key=_depth)
+        return sorted((p for p in left if not self._is_starter(p)), key=_depth)
 
     def load_other(self, ask: Ask, report: LoadReport, path: str, left_s: float = math.inf) -> None:
         """Run one of the other files in the time that is left.
@@ -131,8 +148,28 @@ class Loader:
     def _device(self) -> str:
         return "as_written" if self.on_gpu else self._assignment.device
 
-    def _local(self, path: str) -> bytes | None:
-        return next((f.data for f in self.submission.files if f.path == path), None)
+    def _is_starter(self, path: str) -> bool:
+        return path in self._code and starter_of(self._assignment.starter).is_unchanged(path, self._code[path])
+
+    def _unchanged(self, report: LoadReport, path: str) -> list[str]:
+        """Return the names that a file defines as the starter does: another file's definitions of them count."""
+        alone = sum(p.endswith((".py", ".ipynb")) for p in report.files) == 1
+        if alone or path not in self._code:
+            return []
+        return starter_of(self._assignment.starter).unchanged_names(path, self._code[path])
+
+    def _unpacked_code(self, ask: Ask, report: LoadReport) -> dict[str, bytes]:
+        """Read the code that came out of archives; none of it has run yet."""
+        found = {}
+        for path, size in report.files.items():
+            if path not in self._code and path.endswith((".py", ".ipynb")) and size <= STARTER_CAP:
+                try:
+                    found[path] = read_file(ask, self._assignment.limits.call_s, path, STARTER_CAP)
+                except StudentRaised:
+                    continue  # loading it says why
+                if len(found) >= MOST_COMPARED:
+                    break
+        return found
 
     def _prepare(self, ask: Ask) -> None:
         """Load the author's data and helpers before the student's files: what fails here is the grader's fault."""
@@ -220,6 +257,7 @@ class Loader:
                 soft_s=load_s * MODULE_LOADS,
                 file_s=load_s,
                 path=path,
+                starter=self._unchanged(report, path),
                 mode=self._assignment.load,
                 forbid=list(self._assignment.forbid),
                 device=self._device,
@@ -258,6 +296,7 @@ class Loader:
             loaded = ask(
                 **how,
                 path=path,
+                starter=self._unchanged(report, path),
                 cells=[{"number": c.number, "source": c.source} for c in notebook.code],
                 mode=self._assignment.load,
                 cell_s=limits.load_s,
@@ -344,10 +383,3 @@ def _note_forbidden(report: LoadReport, path: str, reply: dict[str, object]) -> 
 
 def _depth(path: str) -> tuple[int, str]:
     return path.count("/"), path
-
-
-def _starter_bytes(assignment: Assignment) -> set[bytes | None]:
-    folder = assignment.starter
-    if not folder.is_dir():
-        return set()
-    return {p.read_bytes() for p in folder.iterdir() if p.is_file()}

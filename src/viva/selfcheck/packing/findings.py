@@ -7,7 +7,7 @@ from typing import Final
 from viva.config import Assignment
 from viva.model import Entry, File, Score, Status
 from viva.selfcheck.packing.choosing import holds_secret, is_main
-from viva.submissions.notebook_cells import NotebookError, read_notebook
+from viva.submissions.starter_code import starter_of
 
 _UNDEFINED: Final = re.compile(r"`([^`\n]{1,100})` is not defined in your submission")
 _NO_ANSWER: Final = re.compile(r"No answer to question ([^\s]{1,60}) was found")
@@ -22,9 +22,9 @@ def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
     if not any(is_main(file.path, expected) for file in files):
         wanted = " or ".join(part for part in (expected.module, expected.notebook) if part)
         found.append(f"The assignment asks for {wanted}, and there is no such file.")
-    starter = _starter(assignment)
+    starter = starter_of(assignment.starter)
     for file in files:
-        if is_main(file.path, expected) and _sources(file.path, file.data) in starter:
+        if is_main(file.path, expected) and starter.is_unchanged(file.path, file.data):
             found.append(f"{file.path} is still the starter.")
         if holds_secret(file.data):
             found.append(f"{file.path} holds what looks like a secret key: take it out, and make a new key.")
@@ -58,20 +58,3 @@ def _all(pattern: re.Pattern[str], entries: Sequence[Entry]) -> list[str]:
 def _list(names: Sequence[str]) -> str:
     more = len(names) - _MOST
     return ", ".join(names[:_MOST]) + (f" and {more} more" if more > 0 else "")
-
-
-def _starter(assignment: Assignment) -> list[object]:
-    if not assignment.starter.is_dir():
-        return []
-    paths = [path for path in assignment.starter.iterdir() if path.is_file() and path.suffix in (".py", ".ipynb")]
-    return [_sources(path.name, path.read_bytes()) for path in paths]
-
-
-def _sources(path: str, data: bytes) -> object:
-    """Return what makes two files the same work: a module's bytes, a notebook's cells without their outputs."""
-    if path.endswith(".ipynb"):
-        try:
-            return [(cell.kind, cell.source) for cell in read_notebook(data).cells]
-        except NotebookError:
-            return data
-    return data

@@ -72,6 +72,7 @@ class Loading:
     def prepare(self, request: Request, path: str) -> None:
         """Make the process look as if the student had started `path` in the work directory."""
         import_denylist.forbid(list(request.get("forbid") or ()))
+        self._namespaces.note_starter(path, request.get("starter") or ())
         devices.use(str(request.get("device") or ""))
         self._only_definitions, self._is_requested = request.get("mode") == "definitions", False
         if not any(finder is self for finder in sys.meta_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import types
-from typing import Dict, Iterable, List, Optional
+from typing import Dict, FrozenSet, Iterable, List, Optional
 
 from . import sources
 
@@ -31,12 +31,18 @@ class Namespaces:
 
     def __init__(self) -> None:
         self._files: Dict[str, Dict[str, object]] = {}
+        self._starter: Dict[str, FrozenSet[str]] = {}
+        """By file, what it defines as the starter does."""
         self._inside: Dict[str, object] = {}
 
     def add(self, path: str, namespace: Dict[str, object]) -> None:
         """Add a file or notebook of the student's by its path in the submission."""
         self._files[path] = namespace
         sources.remember_namespace(namespace)
+
+    def note_starter(self, path: str, names: Iterable[str]) -> None:
+        """Remember which names a file defines as the starter does: other files' definitions of them come first."""
+        self._starter[path] = frozenset(names)
 
     def add_inside(self, namespace: Dict[str, object]) -> None:
         """Set the namespace of the author's helpers."""
@@ -54,12 +60,13 @@ class Namespaces:
     def find(self, space: str, name: str) -> object:
         """Return the object called `name`, which is a plain name or a path of attributes ("Model.from_config").
 
-        If several files have the name, the file that defines it wins, then the first one that has it.
+        If several files have the name, those that define it otherwise than the starter come first; of these the file
+        that defines it wins, then the first one that has it.
 
         Raises:
             Missing: The name does not exist.
         """
-        namespaces = self.of(space)
+        namespaces = self._changed(self.of(space), name.partition(".")[0])
         found = _owned(namespaces, name)
         if found is not _MISSING:
             return found
@@ -73,6 +80,12 @@ class Namespaces:
                 before = ".".join([head, *rest[:index], ""])
                 raise Missing(name, [before + close for close in _closest(part, _public(dir(owner)))])
         return found
+
+    def _changed(self, namespaces: List[Dict[str, object]], name: str) -> List[Dict[str, object]]:
+        """Return the namespaces without those in which a name is still the starter's, if others have it."""
+        starter = [self._files[path] for path, names in self._starter.items() if name in names and path in self._files]
+        changed = [namespace for namespace in namespaces if not any(namespace is each for each in starter)]
+        return changed if starter and any(name in namespace for namespace in changed) else namespaces
 
     def names(self, space: str) -> List[str]:
         """Return the public names, sorted, without imported modules."""

@@ -67,6 +67,7 @@ class Request(TypedDict, total=False):
     sources: Dict[str, str]
     mode: str
     forbid: List[str]
+    starter: List[str]
     device: str
     file_s: Optional[float]
     cells: List[Cell]

@@ -1,0 +1,111 @@
+"""What of a submission is still the starter: whole files, and single definitions in files that were changed.
+
+Two pieces of code are the same if their syntax trees are: line ends, comments and formatting make no difference.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from viva.submissions.decode_text import decode
+from viva.submissions.notebook_cells import NotebookError, read_notebook
+
+MOST_BYTES: Final = 4 << 20
+"""A larger file is not compared: no starter is as large."""
+_NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
+"""Lines of a notebook that are for IPython."""
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@lru_cache(maxsize=16)
+def starter_of(folder: Path) -> "StarterCode":
+    """Return the starter of an assignment, read once in this process."""
+    return StarterCode(folder)
+
+
+class StarterCode:
+    """The files of an assignment's starter."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the starter; there may be none."""
+        paths = [path for path in sorted(folder.iterdir()) if path.is_file()] if folder.is_dir() else []
+        data = [path.read_bytes() for path in paths]
+        self._bytes = frozenset(data)
+        trees = [_trees(path.name, content) for path, content in zip(paths, data, strict=True)]
+        self._files = frozenset(_dump(parts) for parts in trees if parts)
+        self._definitions = frozenset(
+            (name, text) for parts in trees for name, texts in _definitions(parts).items() for text in texts
+        )
+
+    def is_unchanged(self, path: str, data: bytes) -> bool:
+        """Return whether a file defines what a file of the starter defines, and nothing else."""
+        if data in self._bytes:
+            return True
+        if not self._files or len(data) > MOST_BYTES:
+            return False
+        parts = _trees(path, data)
+        return bool(parts) and _dump(parts) in self._files
+
+    def unchanged_names(self, path: str, data: bytes) -> list[str]:
+        """Return the functions and classes of a file that are still those of the starter, sorted."""
+        return self._names(path, data, unchanged=True)
+
+    def own_names(self, path: str, data: bytes) -> list[str]:
+        """Return the functions and classes that a file defines otherwise than the starter, sorted."""
+        return self._names(path, data, unchanged=False)
+
+    def _names(self, path: str, data: bytes, *, unchanged: bool) -> list[str]:
+        if not self._definitions or len(data) > MOST_BYTES:
+            return []
+        found = _definitions(_trees(path, data)).items()
+        return sorted(n for n, texts in found if all((n, text) in self._definitions for text in texts) is unchanged)
+
+
+def _trees(path: str, data: bytes) -> list[ast.Module | str]:
+    """Return the code of a file in parts: a module is one, each cell of a notebook is one; text if it is no Python."""
+    if path.endswith(".ipynb"):
+        try:
+            texts = [_NOT_PYTHON.sub("", cell.source) for cell in read_notebook(data).code]
+        except NotebookError:
+            return []
+    elif path.endswith(".py"):
+        texts = [decode(data)]
+    else:
+        return []
+    return [_parsed(text) for text in texts]
+
+
+def _parsed(text: str) -> ast.Module | str:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+
+
+def _dump(parts: Iterable[ast.Module | str]) -> str:
+    """Return one text for the code of a file; cells without a statement do not count."""
+    texts = [part.strip() if isinstance(part, str) else "\n".join(map(_text_of, part.body)) for part in parts]
+    return "\n".join(text for text in texts if text)
+
+
+def _definitions(parts: Iterable[ast.Module | str]) -> dict[str, list[str]]:
+    """Return the top-level functions and classes by name; a name that was defined twice has two."""
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        for node in part.body if isinstance(part, ast.Module) else ():
+            if isinstance(node, _Definition):
+                found.setdefault(node.name, []).append(_text_of(node))
+    return found
+
+
+def _text_of(node: ast.AST) -> str:
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return f"nested too deeply at line {getattr(node, 'lineno', 0)}"

@@ -1,0 +1,93 @@
+"""What is still the starter defines nothing, name by name, wherever the student's own definition stands."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from examined import Examined, statuses, write_course
+
+TESTS = '''
+from viva.grading import agree, weight
+
+
+@weight(1)
+def test_double(student, key):
+    """Doubles."""
+    agree(student.double(2), key.double(2))
+
+
+@weight(1)
+def test_triple(student, key):
+    """Triples."""
+    agree(student.triple(2), key.triple(2))
+'''
+KEY = "def double(n): return 2 * n\ndef triple(n): return 3 * n\n"
+STARTER = '''"""Fill in."""
+
+
+def double(n):
+    """Return twice n."""
+    raise NotImplementedError
+
+
+def triple(n):
+    raise NotImplementedError
+'''
+FORMATTED = STARTER.replace("    raise", "\n    # to do\n    raise").replace("(n)", "( n )")
+HALF = STARTER.replace("    raise NotImplementedError\n\n\ndef triple", "    return 2 * n\n\n\ndef triple")
+OTHER_HALF = "def triple(n):\n    return 3 * n\n"
+
+
+def notebook(*cells: str) -> str:
+    code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code})
+
+
+def zipped(files: dict[str, str]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return data.getvalue()
+
+
+SOLVED = notebook("%matplotlib inline\nx = 1", KEY)
+SUBMISSIONS = {
+    "a starter beside the notebook": {"solution.py": STARTER, "work.ipynb": SOLVED},
+    "with other line ends": {"solution.py": STARTER.replace("\n", "\r\n"), "work.ipynb": SOLVED},
+    "with comments and spaces": {"solution.py": FORMATTED, "work.ipynb": SOLVED},
+    "half of it in each": {"solution.py": HALF, "work.ipynb": notebook(STARTER.replace("double", "other"), OTHER_HALF)},
+    "half of it here, the starter's notebook there": {"solution.py": KEY, "work.ipynb": notebook(STARTER)},
+    "the other half beside it": {"solution.py": HALF, "more.py": OTHER_HALF},
+    "under another name": {"homework (1).py": KEY},
+    "a notebook under another name": {"solution.py": STARTER, "Homework (1).ipynb": SOLVED},
+    "that notebook alone": {"Homework (1).ipynb": SOLVED},
+}
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    root = tmp_path_factory.mktemp("starter")
+    settings = "submission: {module: solution.py, notebook: work.ipynb}\n"
+    course = write_course(root, tests=TESTS, key=KEY, settings=settings)
+    starter = root / "assignments" / course.assignments[0] / "starter"
+    starter.mkdir()
+    (starter / "solution.py").write_text(STARTER, "utf-8")
+    found = Examined(course)
+    yield found
+    found.process.close()
+
+
+@pytest.mark.parametrize("name", SUBMISSIONS)
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "zipped"])
+def test_the_students_own_definitions_count(examined: Examined, name: str, packed: bool) -> None:
+    files = SUBMISSIONS[name]
+    score = examined.score({"work.zip": zipped(files)} if packed else files)
+    assert statuses(score) == {"test_double": "passed", "test_triple": "passed"}, score.notes
+
+
+def test_the_starter_alone_is_asked_as_it_is(examined: Examined) -> None:
+    assert statuses(examined.score(STARTER)) == {"test_double": "error", "test_triple": "error"}
+    assert statuses(examined.score({"work.zip": zipped({"solution.py": STARTER})})) == statuses(examined.score(STARTER))

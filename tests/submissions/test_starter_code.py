@@ -1,0 +1,66 @@
+"""Whether a file is still the starter: by its syntax tree, as a whole and name by name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from viva.submissions.starter_code import StarterCode
+
+STARTER = 'import math\n\n\ndef f(x):\n    """Say."""\n    raise NotImplementedError\n\n\nclass A:\n    n = 1\n'
+
+
+def notebook(*sources: str) -> bytes:
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in sources]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"a": 1}, "cells": cells}).encode()
+
+
+@pytest.fixture
+def starter(tmp_path: Path) -> StarterCode:
+    (tmp_path / "solution.py").write_text(STARTER, "utf-8")
+    (tmp_path / "work.ipynb").write_bytes(notebook("%pip install x\nimport math", "def g(x):\n    ...", "y = "))
+    return StarterCode(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "unchanged"),
+    [
+        ("solution.py", STARTER.encode(), True),
+        ("other.py", STARTER.replace("\n", "\r\n").encode(), True),
+        ("solution.py", STARTER.encode("utf-16"), True),
+        ("solution.py", ("# mine\n" + STARTER.replace("(x)", "(\n  x,\n)")).encode(), True),
+        ("solution.py", STARTER.replace("n = 1", "n = 2").encode(), False),
+        ("solution.py", (STARTER + "f(1)\n").encode(), False),
+        ("solution.py", STARTER.replace("Say.", "Says.").encode(), False),
+        ("solution.py", b"def f(:", False),
+        ("solution.py", b"", False),
+        ("work.ipynb", notebook("%pip install y", "import math\n# a comment", "", "def g(x): ...", "y = "), True),
+        ("work.ipynb", notebook("import math", "def g(x):\n    return 1", "y = "), False),
+        ("work.ipynb", notebook("import math", "def g(x): ...", "y = 1"), False),
+        ("work.ipynb", b"{", False),
+        ("notes.txt", STARTER.encode(), True),
+        ("notes.txt", b"no code", False),
+    ],
+)
+def test_a_file_is_unchanged_if_its_code_is(starter: StarterCode, path: str, data: bytes, unchanged: bool) -> None:
+    assert starter.is_unchanged(path, data) is unchanged
+
+
+def test_names_are_unchanged_one_by_one(starter: StarterCode) -> None:
+    changed = STARTER.replace("n = 1", "n = 2")
+    assert starter.unchanged_names("solution.py", STARTER.encode()) == ["A", "f"]
+    assert starter.unchanged_names("solution.py", changed.encode()) == ["f"]
+    assert starter.unchanged_names("work.ipynb", notebook("def g(x): ...", changed)) == ["f", "g"]
+    twice = STARTER + "\n\ndef f(x):\n    return x\n"
+    assert starter.unchanged_names("solution.py", twice.encode()) == ["A"]
+    assert starter.unchanged_names("solution.py", b"def f(:") == []
+
+
+def test_without_a_starter_nothing_is_unchanged(tmp_path: Path) -> None:
+    none = StarterCode(tmp_path / "nowhere")
+    assert not none.is_unchanged("solution.py", STARTER.encode()) and none.unchanged_names("a.py", b"f = 1") == []
+
+
+def test_code_that_is_nested_without_end_is_not_the_starter(starter: StarterCode) -> None:
+    deep = ("f = " + "(" * 90 + "1" + ")" * 90 + "\ng = " + "-" * 50_000 + "1\n").encode()
+    assert not starter.is_unchanged("solution.py", deep) and starter.unchanged_names("solution.py", deep) == []
