@@ -13,6 +13,8 @@ import yaml
 from ci_action import ROOT, outputs_of
 from cli_course import KEEPS_CASE, RIGHT, hand_in, write_course
 
+pytestmark = pytest.mark.long
+
 RUNNER = {
     "CLASSROOM": "nlp",
     "ASSIGNMENT": "words",
@@ -64,7 +66,6 @@ def test_classroom50_is_told_where_nothing_could_be_graded(bundle: Path, tmp_pat
     assert not (mine / "result.json").exists()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("source", "status"), [(RIGHT, 0), (KEEPS_CASE, 0), ("def", 0), (None, 1)])
 def test_gitlab_gets_its_reports(source: str | None, status: int, tmp_path: Path) -> None:
     (job,) = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text("utf-8")).values()

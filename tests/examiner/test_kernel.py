@@ -11,6 +11,8 @@ from viva.config import load_course
 from viva.model.errors import CourseError
 from viva.model.grade_request import GradeOptions, GradeRequest
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
 TESTS = '''
@@ -77,13 +79,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
     examined.process.close()
 
 
-@pytest.mark.slow
 def test_the_same_graders_reach_the_objects_in_the_kernel(course: Examined) -> None:
     entries = by_name(course.graded(notebook(CELLS)).score)
     assert [entry.status.value for entry in entries.values()] == ["passed"] * 3, entries
 
 
-@pytest.mark.slow
 def test_a_cell_that_hangs_costs_only_itself(course: Examined) -> None:
     cells = [*CELLS[:2], "while True: pass", *CELLS[2:]]
     graded = course.graded(notebook(cells))
@@ -93,7 +93,6 @@ def test_a_cell_that_hangs_costs_only_itself(course: Examined) -> None:
     )
 
 
-@pytest.mark.slow
 def test_a_kernel_that_dies_is_reported_and_the_next_submission_graded(course: Examined) -> None:
     dead = course.graded(notebook(["import os\nos._exit(1)"])).score
     assert all(entry.earned == 0 for entry in dead.entries)
@@ -121,7 +120,6 @@ def test_settings(tmp_path: Path, written: str, kernel: str | None) -> None:
     assert load_course(tmp_path).assignment(NAME).kernel == kernel
 
 
-@pytest.mark.slow
 def test_what_cells_put_out_is_in_the_executed_notebook(course: Examined) -> None:
     graded = course.process.grade(GradeRequest(handed_in(notebook(CELLS)), GradeOptions(notebook=True)))
     table, ready_message, *_ = json.loads(graded.notebook)["cells"]

@@ -15,6 +15,8 @@ from gradescope_files import HANGS, RIGHT, Platform, checked, write, write_cours
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
+pytestmark = pytest.mark.long
+
 BEST = next(report.tier for report in detect_tiers() if report.available)
 needs_isolation = pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation, and the harness wants T1")
 
@@ -37,7 +39,6 @@ def test_a_right_submission(platform: Platform) -> None:
     assert ran.results["stdout_visibility"] == "hidden"
 
 
-@pytest.mark.long
 @needs_isolation
 def test_a_rerun_gives_the_same_marks_and_words(platform: Platform) -> None:
     wrong = RIGHT.replace("sum(numbers)", "sum(numbers) + len(numbers) % 2")
@@ -70,7 +71,6 @@ def test_what_a_student_is_to_blame_for_is_told_to_the_student(
     assert said in results["output"]
 
 
-@pytest.mark.long
 def test_links_and_devices_in_a_submission_are_not_followed(platform: Platform, tmp_path: Path) -> None:
     write(tmp_path / "secret.py", RIGHT)
     platform.hand_in({"notes.txt": "x"})
@@ -79,7 +79,6 @@ def test_links_and_devices_in_a_submission_are_not_followed(platform: Platform, 
     assert platform.run().results["score"] == 0
 
 
-@pytest.mark.long
 def test_only_root_may_look(platform: Platform) -> None:
     """Whatever modes the platform unpacks with."""
     for path in (platform.root / "autograder").rglob("*"):
@@ -90,7 +89,6 @@ def test_only_root_may_look(platform: Platform) -> None:
         assert not stat.S_IMODE((platform.root / "autograder" / name).stat().st_mode) & 0o077, name
 
 
-@pytest.mark.long
 @needs_isolation
 def test_our_own_time_is_up_before_the_platforms(platform: Platform) -> None:
     """The first test hangs until its own limit; what was not decided is open and never lost."""
@@ -109,7 +107,6 @@ def test_no_time_at_all(platform: Platform) -> None:
     assert "before the first test" in ran.results["extra_data"]["viva_failed"]
 
 
-@pytest.mark.long
 @needs_isolation
 def test_a_polite_end_keeps_what_is_known(platform: Platform) -> None:
     platform.hand_in(HANGS)
@@ -122,7 +119,6 @@ def test_a_polite_end_keeps_what_is_known(platform: Platform) -> None:
 
 
 @needs_isolation
-@pytest.mark.long
 def test_killed_at_any_moment_what_lies_there_is_valid(platform: Platform) -> None:
     """From the first write on; moments over the whole time that a run takes."""
     chance = random.Random(4)
@@ -143,7 +139,6 @@ def test_killed_at_any_moment_what_lies_there_is_valid(platform: Platform) -> No
     assert len(states) > 1, "they were all killed in the same state"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("break_it", "said"),
     [
@@ -179,7 +174,6 @@ def test_too_little_memory_is_said_before_anything_is_killed(platform: Platform)
     assert ran.results["tests"] == [] and "Container" not in ran.results["output"]
 
 
-@pytest.mark.long
 @needs_isolation
 def test_a_small_container_gives_less_memory_and_says_so(platform: Platform) -> None:
     """The guessed 400 MiB for ourselves and the margin leave 304 of 768."""

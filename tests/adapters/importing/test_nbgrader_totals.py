@@ -13,6 +13,8 @@ from bench.small_course import notebook
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.model import Score, Status
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportedCourse]:
@@ -100,7 +102,6 @@ def test_a_cell_that_ends_its_box_costs_itself(old: ImportedCourse) -> None:
     assert [won[test] for test in POINTS] == [0, 4, 0, 2]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["while True: pass", "import re; re.match('(a*)*b', 'a' * 40)"])
 def test_a_cell_that_hangs_costs_itself(tmp_path: Path, ending: str) -> None:
     """Also where it cannot be interrupted, and its box has to be ended."""

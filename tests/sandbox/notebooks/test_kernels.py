@@ -17,7 +17,7 @@ from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
 CLIENT = ["jupyter_client.manager", "jupyter_client.blocking.client"]

@@ -7,6 +7,8 @@ from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.host.fork_server import ForkServer
 
+pytestmark = pytest.mark.long
+
 FORK_BOMB = """
 import os, time
 def bomb():

@@ -14,6 +14,8 @@ from viva.sandbox.guest.transport.wire import Ref
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
 
+pytestmark = pytest.mark.long
+
 FILL = """
 import os, tempfile, time
 def fill(place, mib):
