@@ -117,7 +117,7 @@ def sorted_statuses(path: Path) -> list[tuple[int, set[str]]]:
     """The lines at which a module writes two or more statuses into one collection, alternative or pattern."""
     found = []
     text = path.read_text("utf-8")
-    if text.count("Status.") + sum(f'"{status.value}"' in text for status in Status) < 2:
+    if text.count("Status.") + sum(f'"{s.value}"' in text or f"'{s.value}'" in text for s in Status) < 2:
         return []  # too little to sort; parsing takes most of the time
     for node in ast.walk(ast.parse(text)):
         match node:
