@@ -14,7 +14,7 @@ from cli_run import below, still_there
 
 from viva.formats.results_json import Results, load_results
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+pytestmark = pytest.mark.long
 
 Start = Callable[..., "subprocess.Popen[str]"]
 SOON_S = 3.0
@@ -48,7 +48,6 @@ def examiners(process: "subprocess.Popen[str]") -> list[int]:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "to_group", "status"),
     [(signal.SIGINT, True, 130), (signal.SIGINT, False, 130), (signal.SIGTERM, False, 143), (signal.SIGHUP, True, 129)],
@@ -102,7 +101,6 @@ def test_ctrl_c_while_a_student_checks(start: Start, tmp_path: Path) -> None:
     assert not still_there(everything, SOON_S)
 
 
-@pytest.mark.slow
 def test_killed_without_warning(start: Start, slow_class: Path) -> None:
     """Nothing can be tidied up after SIGKILL: the result says that it is not finished, and every process ends."""
     process = start("grade", slow_class, "-o", "graded", "--workers", "2")

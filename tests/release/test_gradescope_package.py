@@ -17,6 +17,8 @@ from viva.release.gradescope.requirements import pinned, vendored
 from viva.release.gradescope.wheel import wheel
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
+pytestmark = pytest.mark.long
+
 BEST = next(report.tier for report in detect_tiers() if report.available)
 needs_isolation = pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation to try it in")
 
