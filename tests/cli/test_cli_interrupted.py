@@ -14,7 +14,10 @@ from cli_run import below, still_there
 
 from viva.formats.results_json import Results, load_results
 
-pytestmark = pytest.mark.long
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
+    pytest.mark.long,
+]
 
 Start = Callable[..., "subprocess.Popen[str]"]
 SOON_S = 3.0
