@@ -250,3 +250,12 @@ def test_the_function_can_be_left_out_where_one_is_left(viva: Viva, own_course: 
     ran = viva("new-test", "3.3")
     assert ran.status == 1 and "key.py is no Python" in ran.sentence()
     assert "test_3_3.py" not in skeletons(own_course)
+
+
+def test_a_new_test_leaves_what_is_there_as_it_was(viva: Viva, own_course: Path) -> None:
+    windows, empty = (own_course / "graders/words" / f"test_{name}.py" for name in ("9_1", "9_2"))
+    windows.write_bytes(b"from viva.grading import agree, number, weight\r\n")
+    empty.touch()
+    assert viva("new-test", "9.1", "total").status == viva("new-test", "9.2", "total").status == 0
+    assert windows.read_bytes().startswith(b"from viva.grading import agree, number, weight\r\n\n\n@number")
+    assert empty.read_text("utf-8").startswith('"""Question 9.2."""')

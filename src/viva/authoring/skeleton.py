@@ -59,10 +59,11 @@ def write_skeleton(assignment: Assignment, root: Path, question: str, function: 
             f"{assignment.graders / 'key.py'} defines no function {name!r}: write the model answer first.{meant}"
         )
     path = assignment.graders / f"test_{re.sub(r'[^0-9A-Za-z]+', '_', question).strip('_') or 'question'}.py"
-    before = path.read_text("utf-8") if path.exists() else HEADER.format(number=question)
-    if f"def test_{name}(" in before:
+    before = path.read_bytes() if path.exists() else b""
+    if f"def test_{name}(".encode() in before:
         raise UsageError(f"{path} has a test_{name} already.")
-    write_atomically(path, (before + _skeleton(question, name, signatures[name])).encode())
+    skeleton = _skeleton(question, name, signatures[name])
+    write_atomically(path, (before or HEADER.format(number=question).encode()) + skeleton.encode())
     return path
 
 
