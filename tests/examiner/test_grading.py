@@ -539,7 +539,7 @@ def test_a_submission_that_uses_up_its_time_is_finished(tmp_path_factory: pytest
         score = examined.score(but("double", "import time; time.sleep(0.6); return 2 * arguments[0]"))
         found = statuses(score)
         assert found["test_double"] == "passed" and found["test_hidden"] == "timeout"
-        assert found["test_prose"] == "needs_review"  # it needs no program
+        assert found["test_prose"] == "needs_review"  # it calls no program
         assert "used up its 0.8 s" in by_name(score)["test_hidden"].staff_message
         assert score.wall_s < 3 and len(score.entries) == len(ALL_RIGHT)
     finally:

@@ -43,24 +43,26 @@ def starter(tmp_path: Path) -> StarterCode:
     ],
 )
 def test_a_file_is_unchanged_if_its_code_is(starter: StarterCode, path: str, data: bytes, unchanged: bool) -> None:
-    assert starter.is_unchanged(path, data) is unchanged
+    assert starter.compare(path, data).is_unchanged is unchanged
 
 
 def test_names_are_unchanged_one_by_one(starter: StarterCode) -> None:
     changed = STARTER.replace("n = 1", "n = 2")
-    assert starter.unchanged_names("solution.py", STARTER.encode()) == ["A", "f"]
-    assert starter.unchanged_names("solution.py", changed.encode()) == ["f"]
-    assert starter.unchanged_names("work.ipynb", notebook("def g(x): ...", changed)) == ["f", "g"]
+    assert starter.compare("solution.py", STARTER.encode()).starter_names == {"A", "f"}
+    assert starter.compare("solution.py", changed.encode()).starter_names == {"f"}
+    assert starter.compare("work.ipynb", notebook("def g(x): ...", changed)).starter_names == {"f", "g"}
     twice = STARTER + "\n\ndef f(x):\n    return x\n"
-    assert starter.unchanged_names("solution.py", twice.encode()) == ["A"]
-    assert starter.unchanged_names("solution.py", b"def f(:") == []
+    assert starter.compare("solution.py", twice.encode()).starter_names == {"A"}
+    assert starter.compare("solution.py", b"def f(:").starter_names == frozenset()
 
 
 def test_without_a_starter_nothing_is_unchanged(tmp_path: Path) -> None:
     none = StarterCode(tmp_path / "nowhere")
-    assert not none.is_unchanged("solution.py", STARTER.encode()) and none.unchanged_names("a.py", b"f = 1") == []
+    assert not none.compare("solution.py", STARTER.encode()).is_unchanged
+    assert not none.compare("a.py", b"f = 1").starter_names
 
 
 def test_code_that_is_nested_without_end_is_not_the_starter(starter: StarterCode) -> None:
     deep = ("f = " + "(" * 90 + "1" + ")" * 90 + "\ng = " + "-" * 50_000 + "1\n").encode()
-    assert not starter.is_unchanged("solution.py", deep) and starter.unchanged_names("solution.py", deep) == []
+    compared = starter.compare("solution.py", deep)
+    assert not compared.is_unchanged and not compared.starter_names

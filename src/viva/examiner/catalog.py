@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -100,6 +100,20 @@ def resolve(name: str, of: TestFunction, functions: Sequence[TestFunction]) -> T
         if function.test_id.endswith(f"::{name}"):
             return function
     raise CourseError(f"{of.test_id} depends on `{name}`, which no test of the assignment is called.")
+
+
+def with_prerequisites(
+    chosen: Iterable[TestFunction],
+    functions: Sequence[TestFunction],
+    *,
+    unless: Callable[[TestFunction], bool] = lambda _: False,
+) -> list[TestFunction]:
+    """Return the chosen tests and all that must pass before them, except where `unless` is true, in their order."""
+    needed = list(chosen)
+    for function in needed:  # grows while it is walked: prerequisites of prerequisites
+        found = (resolve(name, function, functions) for name in function.depends)
+        needed += [before for before in found if before not in needed and not unless(before)]
+    return [function for function in functions if function in needed]
 
 
 def _test_id(item: pytest.Function) -> str:

@@ -17,7 +17,7 @@ from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
-from viva.examiner.catalog import TestFunction, case_label, resolve
+from viva.examiner.catalog import TestFunction, case_label, resolve, with_prerequisites
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
@@ -146,9 +146,7 @@ class Grader:
     def _selected(self, options: GradeOptions) -> list[TestFunction]:
         """Return the selected tests and all that must pass before them, in their order."""
         needed = [f for f in self.functions if options.selects(f.test_id, f.number, visible=not f.hidden)]
-        for function in needed:  # grows while it is walked: prerequisites of prerequisites
-            needed += [p for n in function.depends if (p := resolve(n, function, self.functions)) not in needed]
-        return [f for f in self.functions if f in needed]
+        return with_prerequisites(needed, self.functions)
 
     def _foreign(self, session: BoxSession) -> tuple[str, ...]:
         """Return a note for a submission that loads without an error but has none of the functions asked for."""

@@ -14,7 +14,7 @@ from viva.examiner.answer_source import answers_of
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader, helpers_of
 from viva.examiner.boxes.on_gpu import OnGpu
-from viva.examiner.catalog import TestFunction, case_label, catalog, resolve
+from viva.examiner.catalog import TestFunction, case_label, catalog, resolve, with_prerequisites
 from viva.examiner.grader import CONTEXT, Context
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.outcome import judge
@@ -122,9 +122,10 @@ class PlainRun:
         items[:] = [item for item in self._of if item in chosen]
         self._runs = [run for run in self._runs if any(self._of[item][0] is run for item in items)]
         try:
-            tier = _tier(self._config.getoption("--tier")) if self._runs else Tier.T0
+            if self._runs:
+                tier, gpus = _tier(self._config.getoption("--tier")), find_gpus(os.environ)
             for run in self._runs:
-                run.open(Path(self._config.getoption("--submission")), tier, find_gpus(os.environ))
+                run.open(Path(self._config.getoption("--submission")), tier, gpus)
         except VivaError as error:
             raise pytest.UsageError(str(error)) from error
 
@@ -188,28 +189,24 @@ def _by_assignment(config: pytest.Config, items: list[pytest.Item]) -> list[Assi
     Raises:
         CourseError: a test belongs to no assignment, or the declarations of the tests are wrong.
     """
-    found: dict[Path, tuple[Course, Assignment, list[pytest.Item]]] = {}
     given = config.getoption("--course")
+    known: dict[Path, tuple[Course, Assignment]] = {}
+    found: dict[Path, list[pytest.Item]] = {}
     for item in items:
-        if item.path.parent not in found:
-            course = load_course(find_course(Path(given) if given else None, os.environ, item.path.parent))
-            found[item.path.parent] = (course, _assignment_of(course, item.path), [])
-        found[item.path.parent][2].append(item)
-    merged: dict[Path, tuple[Course, Assignment, list[pytest.Item]]] = {}
-    for course, assignment, theirs in found.values():
-        merged.setdefault(assignment.graders, (course, assignment, []))[2].extend(theirs)
-    return [AssignmentRun(*each) for each in merged.values()]
+        folder = item.path.parent
+        if folder not in known:
+            course = load_course(find_course(Path(given) if given else None, os.environ, folder))
+            known[folder] = (course, _assignment_of(course, item.path))
+        found.setdefault(known[folder][1].graders, []).append(item)
+    of_graders = {pair[1].graders: pair for pair in known.values()}
+    return [AssignmentRun(*of_graders[graders], theirs) for graders, theirs in found.items()]
 
 
 def _prerequisites(functions: list[TestFunction], chosen: set[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that must pass before the chosen ones, except those that train or need a GPU."""
-    needed = [function for function in functions if not chosen.isdisjoint(function.items)]
-    for function in needed:  # grows while it is walked: prerequisites of prerequisites
-        for name in function.depends:
-            before = resolve(name, function, functions)
-            if before not in needed and not before.needs:
-                needed.append(before)
-    return {item for function in needed if chosen.isdisjoint(function.items) for item in function.items}
+    asked = [function for function in functions if not chosen.isdisjoint(function.items)]
+    needed = with_prerequisites(asked, functions, unless=lambda before: bool(before.needs))
+    return {item for function in needed if function not in asked for item in function.items}
 
 
 def _cut_at_test(error: Exception, test_file: Path) -> None:

@@ -16,7 +16,7 @@ from viva.pipeline.curve_files import write_curves
 
 @dataclass(slots=True)
 class MergeOutcome:
-    """What merging one submission's results did."""
+    """The outcome of merging the results of one submission."""
 
     results: Results
     taken: int = 0

@@ -29,7 +29,7 @@ _HIDDEN = "a hidden test"
 
 
 class Account(TypedDict):
-    """What is known about one student."""
+    """Everything that the records hold about one student."""
 
     students: list[dict[str, object]]
     """The person: more than one where several class lists have the name."""

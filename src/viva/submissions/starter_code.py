@@ -7,6 +7,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,18 @@ MOST_BYTES: Final = 4 << 20
 _NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
 """Lines of a notebook that are for IPython."""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A file beside the starter."""
+
+    is_unchanged: bool = False
+    """Whether it defines what a file of the starter defines, and nothing else."""
+    starter_names: frozenset[str] = frozenset()
+    """Functions and classes that are still those of the starter."""
+    own_names: frozenset[str] = frozenset()
+    """Functions and classes that it defines otherwise."""
 
 
 @lru_cache(maxsize=16)
@@ -41,28 +54,13 @@ class StarterCode:
             (name, text) for parts in trees for name, texts in _definitions(parts).items() for text in texts
         )
 
-    def is_unchanged(self, path: str, data: bytes) -> bool:
-        """Return whether a file defines what a file of the starter defines, and nothing else."""
-        if data in self._bytes:
-            return True
-        if not self._files or len(data) > MOST_BYTES:
-            return False
-        parts = _trees(path, data)
-        return bool(parts) and _dump(parts) in self._files
-
-    def unchanged_names(self, path: str, data: bytes) -> list[str]:
-        """Return the functions and classes of a file that are still those of the starter, sorted."""
-        return self._names(path, data, unchanged=True)
-
-    def own_names(self, path: str, data: bytes) -> list[str]:
-        """Return the functions and classes that a file defines otherwise than the starter, sorted."""
-        return self._names(path, data, unchanged=False)
-
-    def _names(self, path: str, data: bytes, *, unchanged: bool) -> list[str]:
-        if not self._definitions or len(data) > MOST_BYTES:
-            return []
-        found = _definitions(_trees(path, data)).items()
-        return sorted(n for n, texts in found if all((n, text) in self._definitions for text in texts) is unchanged)
+    def compare(self, path: str, data: bytes) -> Compared:
+        """Compare a file with the starter: as a whole, and each function and class of it."""
+        parts = _trees(path, data) if self._files and len(data) <= MOST_BYTES else []
+        whole = data in self._bytes or (bool(parts) and _dump(parts) in self._files)
+        found = _definitions(parts)
+        unchanged = {name for name, texts in found.items() if all((name, text) in self._definitions for text in texts)}
+        return Compared(whole, frozenset(unchanged), frozenset(found.keys() - unchanged))
 
 
 def _trees(path: str, data: bytes) -> list[ast.Module | str]:

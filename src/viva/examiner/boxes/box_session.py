@@ -64,7 +64,7 @@ class TestState:
     until: float = math.inf
     """When the time of the submission is over, even if a test has time left."""
     spent: bool = False
-    """Whether the time of the submission was over before: then no box is asked, and what needs none is judged."""
+    """Whether the submission's time was used up before this test began: asking the box raises TimeSpent."""
     call_s: float | None = None
     hidden: bool = False
     gpu_mib: int | None = None

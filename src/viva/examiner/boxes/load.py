@@ -14,7 +14,7 @@ from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaise
 from viva.model.submission import ARCHIVES
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
-from viva.submissions.starter_code import starter_of
+from viva.submissions.starter_code import Compared, starter_of
 
 READ_CAP: Final = 16 << 20
 ARCHIVE_DEPTH: Final = 3
@@ -28,6 +28,7 @@ _TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if system.STORES_ANY_N
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 """The same, if the file is large: boxes without mounts of their own share a disk with this machine."""
 _BLOCK: Final = 4096
+CODE: Final = (".py", ".ipynb")
 MOST_COMPARED: Final = 50
 """Files out of archives that are compared with the starter."""
 _MOST_FILES: Final = 4096
@@ -80,6 +81,9 @@ class Loader:
         self._inside = inside
         self._code = {file.path: file.data for file in submission.files}
         """The bytes of code, as submitted and as it came out of archives, before any of it ran."""
+        self._several = False
+        """Whether there are several files of code, so that it matters what of them is still the starter."""
+        self._compared: dict[str, Compared] = {}
         self.on_gpu = False
         """Whether the box has a GPU: code that names it then uses it, whatever the assignment says about devices."""
 
@@ -99,7 +103,9 @@ class Loader:
         self._prepare(ask)
         data = self._put(ask, report)
         self._unpack(ask, report, data)
-        self._code |= self._unpacked_code(ask, report)
+        self._several = sum(path.endswith(CODE) for path in report.files) > 1
+        if self._several:
+            self._code |= self._unpacked_code(ask, report)
         chosen = self.order(list(report.files))
         for path in [*chosen, *self._completing(report, chosen)]:
             self._load_file(ask, report, path, data)
@@ -113,27 +119,24 @@ class Loader:
         mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
         notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
         chosen = sorted(mains, key=_depth) + sorted(notebooks, key=_depth)
-        if len(chosen) == 1 and sum(p.endswith((".py", ".ipynb")) for p in paths) == 1:
-            return chosen  # compared with nothing, it costs nothing
-        changed = [p for p in chosen if not self._is_starter(p)]
+        changed = [p for p in chosen if not self._compare(p).is_unchanged]
         if changed:
             return changed
-        others = [p for p in paths if p.endswith(".ipynb") and wanted.notebook and not self._is_starter(p)]
-        others = others or [p for p in paths if p.endswith(".py") and not self._is_starter(p)]
+        others = [p for p in paths if p.endswith(".ipynb") and wanted.notebook and not self._compare(p).is_unchanged]
+        others = others or [p for p in paths if p.endswith(".py") and not self._compare(p).is_unchanged]
         top = min((_depth(p)[0] for p in others), default=0)
         return sorted(p for p in others if _depth(p)[0] == top) or chosen
 
     def _completing(self, report: LoadReport, chosen: Sequence[str]) -> list[str]:
         """Return the other modules that define what the chosen files define as the starter does."""
-        starter = starter_of(self._assignment.starter)
-        still = {name for path in chosen for name in self._unchanged(report, path)}
-        left = [p for p in report.files if p.endswith(".py") and p not in chosen and p in self._code] if still else []
-        return sorted((p for p in left if still.intersection(starter.own_names(p, self._code[p]))), key=_depth)
+        still = {name for path in chosen for name in self._compare(path).starter_names}
+        left = [p for p in report.files if p.endswith(".py") and p not in chosen] if still else []
+        return sorted((p for p in left if still & self._compare(p).own_names), key=_depth)
 
     def others(self, report: LoadReport) -> list[str]:
         """Return the other code next to what was run: run only when a test asks for a name that nothing defines yet."""
         left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
-        return sorted((p for p in left if not self._is_starter(p)), key=_depth)
+        return sorted((p for p in left if not self._compare(p).is_unchanged), key=_depth)
 
     def load_other(self, ask: Ask, report: LoadReport, path: str, left_s: float = math.inf) -> None:
         """Run one of the other files in the time that is left.
@@ -148,21 +151,19 @@ class Loader:
     def _device(self) -> str:
         return "as_written" if self.on_gpu else self._assignment.device
 
-    def _is_starter(self, path: str) -> bool:
-        return path in self._code and starter_of(self._assignment.starter).is_unchanged(path, self._code[path])
-
-    def _unchanged(self, report: LoadReport, path: str) -> list[str]:
-        """Return the names that a file defines as the starter does: another file's definitions of them count."""
-        alone = sum(p.endswith((".py", ".ipynb")) for p in report.files) == 1
-        if alone or path not in self._code:
-            return []
-        return starter_of(self._assignment.starter).unchanged_names(path, self._code[path])
+    def _compare(self, path: str) -> Compared:
+        """Compare a file with the starter, once; the only file of a submission is compared with nothing."""
+        if path not in self._compared:
+            known = self._several and path in self._code
+            starter = starter_of(self._assignment.starter)
+            self._compared[path] = starter.compare(path, self._code[path]) if known else Compared()
+        return self._compared[path]
 
     def _unpacked_code(self, ask: Ask, report: LoadReport) -> dict[str, bytes]:
         """Read the code that came out of archives; none of it has run yet."""
         found = {}
         for path, size in report.files.items():
-            if path not in self._code and path.endswith((".py", ".ipynb")) and size <= STARTER_CAP:
+            if path not in self._code and path.endswith(CODE) and size <= STARTER_CAP:
                 try:
                     found[path] = read_file(ask, self._assignment.limits.call_s, path, STARTER_CAP)
                 except StudentRaised:
@@ -216,7 +217,7 @@ class Loader:
             for path in archives:
                 self._unpack_one(ask, report, path)
             files = self._listed(ask, report)
-            has_code = any(p.endswith((".py", ".ipynb")) for p in files)
+            has_code = any(p.endswith(CODE) for p in files)
             archives = [p for p in files if p.lower().endswith(ARCHIVES) and p not in known and not has_code]
         report.files = {p: size for p, size in files.items() if not p.lower().endswith(ARCHIVES)}
 
@@ -257,7 +258,7 @@ class Loader:
                 soft_s=load_s * MODULE_LOADS,
                 file_s=load_s,
                 path=path,
-                starter=self._unchanged(report, path),
+                starter=sorted(self._compare(path).starter_names),
                 mode=self._assignment.load,
                 forbid=list(self._assignment.forbid),
                 device=self._device,
@@ -296,7 +297,7 @@ class Loader:
             loaded = ask(
                 **how,
                 path=path,
-                starter=self._unchanged(report, path),
+                starter=sorted(self._compare(path).starter_names),
                 cells=[{"number": c.number, "source": c.source} for c in notebook.code],
                 mode=self._assignment.load,
                 cell_s=limits.load_s,

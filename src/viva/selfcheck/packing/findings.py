@@ -24,7 +24,7 @@ def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
         found.append(f"The assignment asks for {wanted}, and there is no such file.")
     starter = starter_of(assignment.starter)
     for file in files:
-        if is_main(file.path, expected) and starter.is_unchanged(file.path, file.data):
+        if is_main(file.path, expected) and starter.compare(file.path, file.data).is_unchanged:
             found.append(f"{file.path} is still the starter.")
         if holds_secret(file.data):
             found.append(f"{file.path} holds what looks like a secret key: take it out, and make a new key.")
