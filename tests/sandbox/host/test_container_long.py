@@ -84,7 +84,7 @@ def test_t1_is_the_best_tier_that_a_container_offers() -> None:
 
 def test_every_promise_of_t1_holds_in_a_container() -> None:
     other_hosts = HERE / "test_other_hosts.py"
-    arguments = [str(HERE), f"--ignore={other_hosts}", "-m", "not long and not nightly and not training"]
+    arguments = [str(HERE), f"--ignore={other_hosts}", "-m", "not nightly and not training"]
     assert passed_in_container(arguments, VIVA_TEST_TIER="T1") >= 300
 
 
