@@ -24,14 +24,14 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A file beside the starter."""
+    """The result of comparing a file with the starter."""
 
     is_unchanged: bool = False
-    """Whether it defines what a file of the starter defines, and nothing else."""
+    """Whether its definitions are exactly those of a starter file."""
     starter_names: frozenset[str] = frozenset()
-    """Functions and classes that are still those of the starter."""
+    """Functions and classes that are the same in the starter."""
     own_names: frozenset[str] = frozenset()
-    """Functions and classes that it defines otherwise."""
+    """Its other functions and classes."""
 
 
 @lru_cache(maxsize=16)

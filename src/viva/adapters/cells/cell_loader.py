@@ -7,6 +7,7 @@ from viva.config import Assignment
 from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, put_file, read_file
 from viva.model import Submission
 from viva.model.errors import GraderError, StudentRaised
+from viva.submissions.file_names import CODE
 from viva.submissions.notebook_cells import Cell, Notebook, NotebookError, read_notebook
 
 
@@ -30,7 +31,7 @@ class CellLoader(Loader):
         given = self._put(ask, report)
         self._unpack(ask, report, given)
         self.notebooks = {}
-        for path in self.order([p for p in report.files if p.endswith((".ipynb", ".py"))]):
+        for path in self.order([p for p in report.files if p.endswith(CODE)]):
             self._read(ask, report, path, given)
         report.loaded = list(self.notebooks) or [p for p in report.files if p.endswith(".ipynb")]
         try:

@@ -8,6 +8,7 @@ from viva.config import Assignment
 from viva.examiner.boxes.load import Ask, Loader, LoadReport, put_file
 from viva.model import Submission
 from viva.model.errors import GraderError, StudentRaised
+from viva.submissions.file_names import CODE
 
 
 class SuiteLoader(Loader):
@@ -37,7 +38,7 @@ class SuiteLoader(Loader):
         for path in [p for p in report.files if p == FOLDER or p.startswith(f"{FOLDER}/")]:
             del report.files[path]
             report.notes.append(f"{path} was left out: the folder {FOLDER} belongs to the assignment.")
-        report.loaded = [p for p in report.files if p.endswith((".py", ".ipynb"))]
+        report.loaded = [p for p in report.files if p.endswith(CODE)]
         folders = [*self._deeper(report), ""]
         try:
             ask("suite_clear", timeout_s=limits.call_s, folder=FOLDER, paths=sorted(ours))

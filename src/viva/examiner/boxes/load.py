@@ -12,6 +12,7 @@ from viva.config import Assignment
 from viva.model import Submission, system, untrusted
 from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
+from viva.submissions.file_names import CODE
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
 from viva.submissions.starter_code import Compared, starter_of
@@ -28,7 +29,6 @@ _TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if system.STORES_ANY_N
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 """The same, if the file is large: boxes without mounts of their own share a disk with this machine."""
 _BLOCK: Final = 4096
-CODE: Final = (".py", ".ipynb")
 MOST_COMPARED: Final = 50
 """Files out of archives that are compared with the starter."""
 _MOST_FILES: Final = 4096
@@ -82,7 +82,7 @@ class Loader:
         self._code = {file.path: file.data for file in submission.files}
         """The bytes of code, as submitted and as it came out of archives, before any of it ran."""
         self._several = False
-        """Whether there are several files of code, so that it matters what of them is still the starter."""
+        """Whether there is more than one file of code; only then does it matter what is still the starter."""
         self._compared: dict[str, Compared] = {}
         self.on_gpu = False
         """Whether the box has a GPU: code that names it then uses it, whatever the assignment says about devices."""

@@ -11,7 +11,7 @@ from typing import Final
 from viva.config import Assignment, SubmissionFiles
 from viva.selfcheck.packing.pack_listing import ListedFile
 from viva.submissions.decode_text import decode
-from viva.submissions.file_names import ANSWERS, is_archive
+from viva.submissions.file_names import ANSWERS, CODE, is_archive
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 HANDED_IN: Final = (".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".safetensors")
@@ -60,7 +60,7 @@ def expected_files(assignment: Assignment) -> ExpectedFiles:
     """Return what an assignment asks for."""
     if not assignment.starter.is_dir():
         return ExpectedFiles(assignment.submission)
-    paths = [path for path in assignment.starter.rglob("*") if path.suffix in (".py", ".ipynb") and path.is_file()]
+    paths = [path for path in assignment.starter.rglob("*") if path.suffix in CODE and path.is_file()]
     names = [defined(_code(path.name, path.read_bytes())) for path in paths]
     return ExpectedFiles(assignment.submission, frozenset(path.name for path in paths), frozenset().union(*names))
 
@@ -128,7 +128,7 @@ def defined(text: str) -> frozenset[str]:
 
 
 def _is_secret(name: str) -> bool:
-    if name.endswith((".py", ".ipynb")):
+    if name.endswith(CODE):
         return False
     return any(fnmatch(name.lower(), pattern) for pattern in _SECRETS)
 
@@ -140,7 +140,7 @@ def _is_answers(path: str) -> bool:
 def _belongs(path: str, texts: str) -> bool:
     """Return whether the file is a result in a format that is graded, or its name occurs in the program."""
     name = PurePosixPath(path).name
-    if path.endswith((".py", ".ipynb")) or is_archive(path):
+    if path.endswith(CODE) or is_archive(path):
         return False
     return path.lower().endswith(HANDED_IN) or name in texts
 
