@@ -41,7 +41,8 @@ PACKAGES = [
 # The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker, to the fork
 # server, and to a process that cannot inherit a connection; and the table of the types that cross.
 SHARED_WITH_OUTSIDE = {
-    f"viva.sandbox.guest.transport.{name}" for name in ("wire", "control", "loopback", "value_types")
+    "viva.sandbox.guest.process.counted_time",
+    *(f"viva.sandbox.guest.transport.{name}" for name in ("wire", "control", "loopback", "value_types")),
 }
 # A live notebook is asked in its own process: there the kernel does what the box's worker does.
 SERVED_BY_A_LIVE_KERNEL = {

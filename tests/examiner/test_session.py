@@ -1,6 +1,5 @@
 """The life of boxes in one submission, with boxes that do what a test wants."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from viva.model.errors import (
     MissingName,
     ProtocolViolation,
     StudentRaised,
+    TimeSpent,
 )
 from viva.model.gpu import GpuUse
 
@@ -31,6 +31,7 @@ class FakeBox:
         self._answer = answer
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.alive, self.closed, self.ready_message, self.peak_memory_mib = True, False, None, 1.0
+        self.counted_s = 0.0
 
     def ask(self, op: str, **fields: Any) -> Any:
         self.asked.append((op, fields))
@@ -103,13 +104,40 @@ def test_a_load_that_fails_twice_is_reported_and_never_tried_again() -> None:
     assert len(source.boxes) == 2 and all(box.closed for box in source.boxes)
 
 
-def test_waiting_for_a_box_is_told_apart_from_the_time_of_the_submission() -> None:
+def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no box could be made, tests were timeouts, because the wait had used up the submission's time."""
+    now = [100.0]
+    monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: now[0])
     made, source = session(fine)
     take = source.take
-    source.take = lambda: (time.sleep(0.1), take())[1]  # type: ignore[method-assign]
+    source.take = lambda: (now.append(now.pop() + 1000.0), take())[1]  # type: ignore[method-assign,func-returns-value]
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
     assert made.ask("get") == "get"
-    assert made.waited_s >= 0.1
+    assert made.counted_s == 0.0 and made.submission_left_s == Limits().submission_s
+    source.boxes[0].counted_s = 200.0
+    made.close()
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+    assert made.ask("get") == "get"
+    source.boxes[1].counted_s = 100.0
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+    assert made.counted_s == 300.0
+    with pytest.raises(TimeSpent, match="had used up its 300 s"):
+        made.ask("get")
+
+
+def test_the_time_of_a_load_is_not_the_time_of_its_test() -> None:
+    made, source = session(fine)
+
+    def load(ask: Callable[..., Any]) -> LoadReport:
+        source.boxes[-1].counted_s += 20.0
+        return LoadReport()
+
+    made._loader.load = load  # type: ignore[method-assign]
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+    assert made.ask("get") == "get" and made.counted_s == 20.0
+    assert made._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
+    made.test.began_at -= 100.0  # another program used the machine meanwhile
+    assert made._test_left_s(9.0) == 9.0
 
 
 def test_a_box_in_which_our_own_part_did_not_load_is_not_asked() -> None:
@@ -161,11 +189,12 @@ def test_questions_of_one_test_share_its_time(monkeypatch: pytest.MonkeyPatch) -
 
     def answer(op: str, fields: dict[str, Any]) -> Any:
         given.append(fields["timeout_s"])
-        clock[0] += 4.0
+        clock[0] += 40.0
+        source.boxes[-1].counted_s += 4.0
         return {"ok": 1}
 
     given: list[float] = []
-    made, _ = session(answer)
+    made, source = session(answer)
     made.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
     for _ in range(3):
         made.ask("call")
@@ -233,10 +262,10 @@ def test_an_object_of_a_lost_box_is_not_asked_for_in_the_next() -> None:
 
 def test_files_beside_the_main_one_are_run_in_the_submissions_own_time() -> None:
     """Forty files that hang kept one test running until the examiner was ended, and then no point was lost."""
-    made, _ = session(fine)
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, until=time.monotonic() + 60)
+    made, source = session(fine)
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
     assert made.load_more()
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, until=time.monotonic())
+    source.boxes[0].counted_s = Limits().submission_s
     assert not made.load_more() and not made.load_more()
     assert made.report is not None and made.report.loaded == ["solution.py", "a.py"]
     assert [(problem.where, problem.text) for problem in made.report.problems] == [

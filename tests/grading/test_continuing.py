@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from viva.grading import training
 from viva.grading.events import Events, collecting
-from viva.grading.training import checkpoints
+from viva.grading.training import checkpoints, resuming
 from viva.grading.training.checkpoints import Checkpoints
 
 KEY = b"a key that only the examiner has"
@@ -65,6 +65,12 @@ class Run:
 def ticking(seconds: float) -> Callable[[], float]:
     times: Iterator[float] = itertools.count(0, seconds)
     return lambda: next(times)
+
+
+@pytest.fixture(autouse=True)
+def _slow_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ten seconds pass between two looks at the clock."""
+    monkeypatch.setattr(resuming, "monotonic", ticking(10))
 
 
 @pytest.fixture(scope="module")
@@ -148,9 +154,10 @@ def test_without_a_folder_nothing_is_saved(whole: tuple[Toy, training.Epochs]) -
     assert_as_if_uninterrupted(toy, run.train(toy, save=lambda: 1 / 0, load=lambda _: 1 / 0), whole)
 
 
-def test_epochs_that_take_no_time_are_not_kept_one_by_one(tmp_path: Path) -> None:
+def test_epochs_that_take_no_time_are_not_kept_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resuming, "monotonic", ticking(0.5))
     toy, saves = Toy(), list[int]()
-    Run(tmp_path).train(toy, clock=ticking(0.5), save=lambda: saves.append(1) or toy.save())
+    Run(tmp_path).train(toy, save=lambda: saves.append(1) or toy.save())
     assert len(saves) == 1  # after 2 s
 
 

@@ -33,14 +33,14 @@ class Epochs(Batches):
         """The classes of the rows that are asked about, after each epoch that is complete."""
 
     def watch(self, model: Any, budget_s: float) -> None:
-        """From now on time counts."""
-        self._model, self._until = model, time.monotonic() + budget_s
+        """From now on, the processor time of this process counts."""
+        self._model, self._until = model, time.process_time() + budget_s
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
         if not self._model.training:
             yield from super().__iter__()
             return
-        if self.finished and time.monotonic() > self._until:
+        if self.finished and time.process_time() > self._until:
             raise _OutOfTime
         order = torch.randperm(len(self.dataset), generator=self._source)
         for some in torch.split(order, self.batch_size):

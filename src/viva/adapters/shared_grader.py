@@ -76,15 +76,12 @@ class SharedGrader(ABC):
         """Return whether the graded code can read hidden tests while visible ones run."""
 
     @abstractmethod
-    def begin(
-        self, submission: Submission, test_s: float, deadline: float, *, record: bool
-    ) -> tuple[BoxSession, SharedRun]:
+    def begin(self, submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, SharedRun]:
         """Return a session for one submission, and what runs the tests in it.
 
         Args:
             submission: what is graded.
             test_s: seconds for each test.
-            deadline: when the submission's time is over, on the monotonic clock.
             record: keep what each test asks.
         """
 
@@ -98,7 +95,7 @@ class SharedGrader(ABC):
         started = time.monotonic()
         submission, options, limits = request.submission, request.options, self.assignment.limits
         test_s = min(options.call_s, limits.test_s) if options.call_s else limits.test_s
-        session, run = self.begin(submission, test_s, started + limits.submission_s, record=options.questions)
+        session, run = self.begin(submission, test_s, record=options.questions)
         entries: list[Entry] = []
         leaders: list[Leader] = []
         questions: list[Questions] = []

@@ -103,10 +103,10 @@ class Grader:
         key, seeds, hint_recording = self._answer_sources(sinks.key_recording)
         context = Context(submission, session, key, seeds)
         self.config.stash[CONTEXT] = context
-        events = Events(sinks.on_progress, sinks.checkpoints)
+        events = Events(sinks.on_progress, sinks.checkpoints, lambda: session.counted_s)
         if sinks.checkpoints is not None:
             sinks.checkpoints.made_with = lambda: self._made_with(submission, session)
-        run = _Run(self, context, options, started + assignment.limits.submission_s, events, on_gpu)
+        run = _Run(self, context, options, events, on_gpu)
         chosen = self._selected(options)
         try:
             items = [item for function in chosen for item in function.items]
@@ -232,11 +232,10 @@ class _Run:
         grader: Grader,
         context: Context,
         options: GradeOptions,
-        deadline: float,
         events: Events,
         on_gpu: OnGpu | None,
     ) -> None:
-        self._grader, self._context, self._options, self._deadline = grader, context, options, deadline
+        self._grader, self._context, self._options = grader, context, options
         self.entries: dict[str, Entry] = {}
         self.questions: list[Questions] = []
         self.leaders: list[Leader] = []
@@ -281,18 +280,15 @@ class _Run:
 
     def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
         session, limits = self._context.session, self._grader.assignment.limits
-        waited_s = session.waited_s + (self.on_gpu.waited_s if self.on_gpu is not None else 0.0)
-        left_s = self._deadline + waited_s - time.monotonic()
         case_id = f"{function.test_id}[{case_label(item)}]"
         self._context.test_id = case_id
         call_s = self._options.call_s
         session.begin_test(
             seed=self._context.seeds.box(case_id),
-            test_s=min(call_s or function.timeout_s or limits.test_s, left_s),
+            test_s=call_s or function.timeout_s or limits.test_s,
             call_s=call_s or function.timeout_s,
             hidden=function.hidden,
             gpu_mib=function.gpu_mib,
-            until=self._deadline + waited_s,
             case_id=case_id,
         )
         if session.epoch != self._epoch:

@@ -16,6 +16,11 @@ class AnyBox(Protocol):
         """Return whether it can answer requests."""
         ...
 
+    @property
+    def counted_s(self) -> float:
+        """Return the seconds of all requests so far, as limits count them; see Box.counted_s."""
+        ...
+
     def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply; see Box.ask."""
         ...

@@ -1,13 +1,13 @@
 """A student's live kernel as the examiner sees it: asked like a box, and never ended."""
 
 import socket
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 import viva.sandbox.guest.transport.wire as wire
 from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable, ProtocolViolation
+from viva.sandbox.guest.process.counted_time import Countdown, CountedTime
 
 _LATE_S: Final = 20.0
 """How long a question that was given up may still take before nothing more is asked."""
@@ -29,6 +29,7 @@ class KernelBox:
 
     def __init__(self, source: "KernelSource") -> None:
         self._source = source
+        self._lent_at = source.clock.now()
         self._over = ""
 
     @property
@@ -40,6 +41,11 @@ class KernelBox:
     def alive(self) -> bool:
         """Return whether it can be asked."""
         return not self._over
+
+    @property
+    def counted_s(self) -> float:
+        """Return the kernel's counted time since it was lent."""
+        return self._source.clock.now(exact=True) - self._lent_at
 
     def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply; raise what Box.ask raises."""
@@ -70,14 +76,15 @@ class KernelBox:
 class KernelSource:
     """Lends the one kernel at the other end of a connection."""
 
-    def __init__(self, sock: socket.socket, ready_message: LiveReadyMessage) -> None:
+    def __init__(self, sock: socket.socket, ready_message: LiveReadyMessage, clock: CountedTime) -> None:
         """Keep the connection.
 
         Args:
             sock: the connection; its other end answers as a box's worker does.
             ready_message: what is known of the kernel.
+            clock: counts the time of the kernel's process.
         """
-        self._sock = sock
+        self._sock, self.clock = sock, clock
         self.ready_message = ready_message
         self._late = False
         """Whether an answer is still pending that no one waits for."""
@@ -90,7 +97,7 @@ class KernelSource:
         """
         if self._late:
             try:
-                wire.receive(self._sock, time.monotonic() + _LATE_S)
+                wire.receive(self._sock, Countdown(self.clock, _LATE_S).left_s)
             except (EOFError, OSError, wire.WireError) as error:
                 raise BoxUnavailable("the kernel is still busy with an earlier question") from error
             self._late = False
@@ -108,7 +115,7 @@ class KernelSource:
         self._sock.settimeout(None)
         self._late = True
         wire.transmit(self._sock, parts)
-        reply = wire.receive(self._sock, time.monotonic() + timeout_s)
+        reply = wire.receive(self._sock, Countdown(self.clock, timeout_s).left_s)
         self._late = False
         if not isinstance(reply, dict):
             raise wire.WireError("the reply was no message")

@@ -2,7 +2,6 @@
 
 import builtins
 import platform
-import select
 import signal
 import socket
 import sys
@@ -23,6 +22,7 @@ from viva.config import Assignment, Course
 from viva.model import Tier
 from viva.pipeline.process.examiner_process import ExaminerProcess, environment
 from viva.pipeline.process.settings import BoxOptions
+from viva.sandbox.guest.process.counted_time import CountedTime, of_process
 from viva.selfcheck.channels import launch
 from viva.selfcheck.file_overlay import FileOverlay
 from viva.selfcheck.live_notebook import LiveNotebook
@@ -139,6 +139,11 @@ class LiveExaminer(ExaminerProcess):
             self._wire = None
         super().close(kill=kill)
 
+    def _new_clock(self) -> CountedTime:
+        """Return a clock of the examiner, which has no boxes."""
+        assert self._process is not None  # open() has started it
+        return of_process(self._process.pid)
+
     def _next(self) -> dict[str, Any] | None:
         """Return the examiner's next message, and answer its questions until it comes.
 
@@ -150,10 +155,7 @@ class LiveExaminer(ExaminerProcess):
         """
         while self._sock is not None and self._wire is not None:
             asking = [self._wire] if self.kernel is not None else []
-            ready, _, _ = select.select([self._sock, *asking], [], [], self._sock.gettimeout())
-            if not ready:
-                raise TimeoutError
-            if self._sock in ready:
+            if self._sock in self._wait(*asking):
                 return super()._next()
             assert self.kernel is not None  # otherwise the wire is not among the sockets to wait for
             try:

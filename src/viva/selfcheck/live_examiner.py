@@ -16,6 +16,7 @@ from viva.model.gpu import Gpus
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.request_loop import reporting_failures, serve_requests
 from viva.pipeline.process.settings import ExaminerSettings
+from viva.sandbox.guest.process.counted_time import of_process
 from viva.selfcheck.channels import connect
 from viva.selfcheck.kernel_box import KernelSource, LiveReadyMessage
 from viva.submissions.notebook_cells import NotebookError, read_notebook
@@ -72,7 +73,7 @@ def _serve(control: socket.socket, questions: socket.socket, settings: ExaminerS
             f"{assignment.title} is marked by a unittest suite, which cannot question a live notebook: save "
             "it, and run `viva check` on the file."
         )
-    source = KernelSource(questions, LiveReadyMessage(settings.versions))
+    source = KernelSource(questions, LiveReadyMessage(settings.versions), of_process(os.getppid()))
 
     def no_gpu() -> NoReturn:
         raise CourseError("a live notebook offers no GPU")

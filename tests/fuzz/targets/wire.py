@@ -1,7 +1,6 @@
 """The wire: hostile bytes give a plain value, the same one however they arrive, or a WireError."""
 
 import socket
-import time
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +10,7 @@ import numpy as np
 
 from tests.fuzz.target import Broken, Target, expect
 from tests.sandbox.guest.values import same
+from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder
@@ -59,7 +59,7 @@ def _framed(data: bytes) -> Any:
         ours.sendall(data)
         ours.shutdown(socket.SHUT_WR)
         try:
-            received: Any = wire.receive(theirs, time.monotonic() + 60)
+            received: Any = wire.receive(theirs, wall_countdown(60))
         except (wire.WireError, EOFError) as error:
             received = error
     try:

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +13,7 @@ from typing import Any, Self
 import pytest
 
 import viva.sandbox.guest
+from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 
 INSIDE = Path(viva.sandbox.guest.__file__).parent
@@ -51,7 +51,7 @@ class Worker:
     def __init__(self, sock: socket.socket, work: Path) -> None:
         self.socket, self.work = sock, work
         try:
-            self.ready_message = wire.receive(sock, time.monotonic() + 20)
+            self.ready_message = wire.receive(sock, wall_countdown(20))
         except BaseException:
             sock.close()
             raise
@@ -68,7 +68,7 @@ class Worker:
         """One request and its whole reply."""
         self.socket.settimeout(timeout_s)
         wire.send(self.socket, {"op": op, **fields})
-        reply = wire.receive(self.socket, time.monotonic() + timeout_s)
+        reply = wire.receive(self.socket, wall_countdown(timeout_s))
         assert isinstance(reply, dict)
         return reply
 

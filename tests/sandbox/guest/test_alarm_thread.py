@@ -123,7 +123,7 @@ def test_it_holds_whatever_was_put_in_the_interpreter_before(statement: str) -> 
 def test_a_strike_that_leaves_the_lock_taken_does_not_end_the_watch(
     monkeypatch: pytest.MonkeyPatch, deadline_s: float | None
 ) -> None:
-    keeper = ThreadAlarm(alarm.SoftTimeout, 0.05)
+    keeper = ThreadAlarm(alarm.SoftTimeout, 0.05, alarm.now)
 
     def struck(_deadline: float | None) -> None:
         monkeypatch.undo()
@@ -132,7 +132,7 @@ def test_a_strike_that_leaves_the_lock_taken_does_not_end_the_watch(
 
     monkeypatch.setattr(keeper, "_arm", struck)
     with contextlib.suppress(alarm.SoftTimeout):
-        keeper.arm(deadline_s and time.monotonic() + deadline_s)
+        keeper.arm(deadline_s and alarm.now() + deadline_s)
     free: list[bool] = []
     thread = threading.Thread(target=lambda: free.append(keeper._changed.acquire(timeout=5)), daemon=True)
     thread.start()

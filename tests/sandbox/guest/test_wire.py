@@ -20,6 +20,7 @@ from hypothesis.extra import numpy as hnp
 from rows import Rows
 from values import same
 
+from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder
@@ -44,7 +45,7 @@ def over_a_socket(value: Any) -> Any:
         sender = threading.Thread(target=wire.send, args=(ours, value))
         sender.start()
         try:
-            return wire.receive(theirs, time.monotonic() + 10)
+            return wire.receive(theirs, wall_countdown(10))
         finally:
             sender.join()
 
@@ -399,7 +400,7 @@ def test_frames_that_are_no_message(data: bytes, error: type[Exception]) -> None
         ours.sendall(data)
         ours.shutdown(socket.SHUT_WR)
         with pytest.raises(error):
-            wire.receive(theirs, time.monotonic() + 5)
+            wire.receive(theirs, wall_countdown(5))
 
 
 @pytest.mark.parametrize("cut", [0, 5, 30, -1])
@@ -416,13 +417,13 @@ def test_room_is_made_for_what_arrives_not_for_what_is_announced() -> None:
     with ours, theirs:
         ours.sendall(frame(b"\x01", [200 << 20]) + b"x" * 1000)
         with pytest.raises(TimeoutError):
-            wire.receive(theirs, time.monotonic() + 0.2)
+            wire.receive(theirs, wall_countdown(0.2))
     assert most_memory_kib() - before < 50_000  # KiB
 
 
 @pytest.mark.parametrize("size", [100, 200_000])
-def test_one_deadline_covers_the_whole_message(size: int) -> None:
-    """A sender that trickles would otherwise have a new deadline with every byte."""
+def test_one_limit_covers_the_whole_message(size: int) -> None:
+    """A sender that trickles would otherwise have a new limit with every byte."""
     ours, theirs = socket.socketpair()
     text = msgpack.packb("x" * size)
 
@@ -439,14 +440,14 @@ def test_one_deadline_covers_the_whole_message(size: int) -> None:
         thread.start()
         began = time.monotonic()
         with pytest.raises(TimeoutError):
-            wire.receive(theirs, time.monotonic() + 0.3)
+            wire.receive(theirs, wall_countdown(0.3))
         assert 0.2 < time.monotonic() - began < 1.5
     thread.join()
 
 
-def test_a_deadline_that_has_passed_is_no_answer() -> None:
+def test_a_limit_that_has_passed_is_no_answer() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.sendall(frame(b"\x01"))
         with pytest.raises(TimeoutError):
-            wire.receive(theirs, time.monotonic() - 1)
+            wire.receive(theirs, wall_countdown(-1))

@@ -347,7 +347,7 @@ def test_the_soft_limit_ends_a_call_and_not_the_box(worker: Worker, name: str) -
     worker.define(LIMITS)
     began = time.monotonic()
     raised = worker.call_raises(name, soft_s=0.3)
-    assert (raised["type"], raised["limit"]) == ("TimeoutError", "time") and 0.2 < time.monotonic() - began < 1.5
+    assert (raised["type"], raised["limit"]) == ("TimeoutError", "time") and 0.2 < time.monotonic() - began < 4
     assert worker.ask("call", soft_s=5.0, **worker.call_fields("fine", [], {})) == "fine"
     time.sleep(0.4)
     assert worker.call("fine") == "fine"
@@ -464,7 +464,7 @@ SABOTAGE: dict[str, str] = {
     "json and struct": "import json, struct; json.dumps = json.loads = struct.pack = struct.unpack = None",
     "msgpack": "import msgpack; msgpack.packb = msgpack.unpackb = None",
     "numpy": "import numpy as np; np.asarray = np.frombuffer = np.dtype = np.ascontiguousarray = np.empty = None",
-    "time and signal": "import time, signal; time.monotonic = signal.signal = signal.setitimer = None",
+    "time and signal": "import time, signal; time.process_time = time.monotonic = signal.signal = signal.setitimer = 0",
     "os": "import os; os._exit = os.getcwd = os.chdir = os.makedirs = None",
     "modules": "import sys; [sys.modules.pop(n) for n in list(sys.modules) if 'viva' in n or n in ('json', 'random')]",
     "the recursion limit": "import sys; sys.setrecursionlimit(60)",

@@ -54,14 +54,12 @@ class CellGrader(SharedGrader):
         """Return False: the notebook runs once without hidden tests, and students read only the output of that run."""
         return False
 
-    def begin(
-        self, submission: Submission, test_s: float, deadline: float, *, record: bool
-    ) -> tuple[BoxSession, "_CellRun"]:
+    def begin(self, submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, "_CellRun"]:
         """Return a session for one submission, and what runs the tests in it."""
         limits = self.assignment.limits
         loader = CellLoader(submission, self.assignment)
         session = BoxSession(self.source, loader, limits, record=record)
-        run = NotebookRun(session, loader, limits, limits.load_s, deadline)
+        run = NotebookRun(session, loader, limits, limits.load_s)
         seed = self.seeds.box("suite")
         if isinstance(self.suite, NbgraderSuite):
             return session, _CellRun(run, NbgraderRun(self.suite, run, seed, {}).outcome)

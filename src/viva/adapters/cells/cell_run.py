@@ -3,7 +3,6 @@
 Each is a request of its own, so that only a step that ends its box is lost: the others run again without it.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -47,9 +46,9 @@ class StepResults:
 class NotebookRun:
     """Runs the notebooks of one submission in boxes of their own."""
 
-    def __init__(self, session: BoxSession, loader: CellLoader, limits: Limits, cell_s: float, deadline: float) -> None:
+    def __init__(self, session: BoxSession, loader: CellLoader, limits: Limits, cell_s: float) -> None:
         self._session, self._loader, self._limits = session, loader, limits
-        self._cell_s, self._deadline = cell_s, deadline
+        self._cell_s = cell_s
         self.asked: list[Question] = []
         self._clean = False
         """Whether the open box has run nothing yet."""
@@ -103,7 +102,7 @@ class NotebookRun:
         for at, step in enumerate(steps):
             if at in ran.errors:
                 continue
-            if time.monotonic() >= self._until():
+            if self._session.submission_left_s <= 0:
                 used = f"your submission had used up its {self._limits.submission_s:g} s"
                 ran.errors |= {left: BoxTimeout(f"Not run: {used}.") for left in range(at, len(steps))}
                 return True
@@ -129,12 +128,7 @@ class NotebookRun:
             self.asked += self._session.test.questions
 
     def _begin(self, limit_s: float, *, hidden: bool, seed: int | None = None) -> None:
-        left_s = max(self._until() - time.monotonic(), 0.1)
-        self._session.begin_test(seed=seed, test_s=min(limit_s, left_s), call_s=limit_s, hidden=hidden)
-
-    def _until(self) -> float:
-        """Return when the time of the whole submission is over; waiting for a box does not count."""
-        return self._deadline + self._session.waited_s
+        self._session.begin_test(seed=seed, test_s=limit_s, call_s=limit_s, hidden=hidden)
 
     def _tell(self, path: str, steps: Sequence[Step], ran: StepResults) -> None:
         """Note above the results which of the student's own cells failed."""

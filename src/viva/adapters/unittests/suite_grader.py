@@ -58,14 +58,12 @@ class SuiteGrader(SharedGrader):
         """Return whether the graded code can read hidden tests while visible ones run."""
         return any(test.function.hidden and test.module not in self.suite.apart for test in self.suite.tests)
 
-    def begin(
-        self, submission: Submission, test_s: float, deadline: float, *, record: bool
-    ) -> tuple[BoxSession, SuiteRun]:
+    def begin(self, submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, SuiteRun]:
         """Return a session for one submission, and what runs the tests in it."""
         limits = self.assignment.limits
         loader = SuiteLoader(submission, self.assignment, self.suite.open_files, self.seeds.box("suite"))
         session = BoxSession(self.source, loader, limits, record=record)
-        return session, SuiteRun(self.suite, session, loader, limits, test_s, deadline)
+        return session, SuiteRun(self.suite, session, loader, limits, test_s)
 
 
 def _answer(box: AnyBox, op: str, **fields: Any) -> Any:

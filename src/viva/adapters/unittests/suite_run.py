@@ -3,7 +3,6 @@
 Only what hangs or ends the box is lost; the rest continues in a fresh box, with everything imported again.
 """
 
-import time
 from typing import Any, Final
 
 from viva.adapters.unittests.suite_files import FOLDER, file_of
@@ -27,12 +26,9 @@ _ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
 class SuiteRun:
     """What is known about one submission's suite; `outcome` is called for each test in order."""
 
-    def __init__(
-        self, suite: Suite, session: BoxSession, loader: SuiteLoader, limits: Limits, test_s: float, deadline: float
-    ) -> None:
+    def __init__(self, suite: Suite, session: BoxSession, loader: SuiteLoader, limits: Limits, test_s: float) -> None:
         self._suite, self._session, self._loader, self._limits = suite, session, loader, limits
         self._test_s = test_s
-        self._deadline = deadline
         self._apart = False
         self._generation = -1
         self._loaded: set[str] = set()
@@ -52,7 +48,7 @@ class SuiteRun:
         self.asked, self.leader = [], None
         if test.skipped is not None:
             return Outcome(Status.SKIPPED, f"Skipped by the test itself: {test.skipped}".rstrip(": "))
-        if time.monotonic() >= self._until():
+        if self._session.submission_left_s <= 0:
             used = f"{self._limits.submission_s:g} s"
             return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {used}.")
         try:
@@ -178,12 +174,7 @@ class SuiteRun:
         return self._unusable.get(test.holder)
 
     def _begin(self, limit_s: float) -> None:
-        left_s = max(self._until() - time.monotonic(), 0.1)
-        self._session.begin_test(seed=None, test_s=min(limit_s, left_s), call_s=limit_s, hidden=self._apart)
-
-    def _until(self) -> float:
-        """Return when the time of the whole submission is over; waiting for a box does not count."""
-        return self._deadline + self._session.waited_s
+        self._session.begin_test(seed=None, test_s=limit_s, call_s=limit_s, hidden=self._apart)
 
     def _ask(self, op: str, subject: str, limit_s: float, **fields: object) -> dict[object, object]:
         self._begin(limit_s)

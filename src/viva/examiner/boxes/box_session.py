@@ -60,9 +60,12 @@ class TestState:
     """What the session knows about the test that is running."""
 
     seed: int | None = None
-    deadline: float = math.inf
-    until: float = math.inf
-    """When the time of the submission is over, even if a test has time left."""
+    limit_s: float = math.inf
+    """Counted seconds for all its questions."""
+    began_at: float = 0.0
+    """The wall clock when it began."""
+    counted_before_s: float = 0.0
+    """Counted seconds of the submission that belong to earlier tests, or to loading."""
     spent: bool = False
     """Whether the submission's time was used up before this test began: asking the box raises TimeSpent."""
     call_s: float | None = None
@@ -104,8 +107,8 @@ class BoxSession:
         """Keep what each test asks."""
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
-        self.waited_s = 0.0
-        """Wall seconds of waiting for boxes, which count against no limit."""
+        self._ended_s = 0.0
+        """Counted seconds of the boxes that have ended."""
         self._environment: list[str] = []
         """Missing packages and incompatible versions that calls met, as far as students may read it."""
 
@@ -159,11 +162,7 @@ class BoxSession:
         self._gpu_mib = self.test.gpu_mib if self._on_gpu is not None else None
         self._loader.on_gpu = self._gpu_mib is not None
         if self._on_gpu is None or self._gpu_mib is None:
-            started = time.monotonic()
-            try:
-                return self._source.take()
-            finally:
-                self.waited_s += time.monotonic() - started
+            return self._source.take()
         return self._on_gpu.take(self._gpu_mib)
 
     def _failure(self) -> LoadFailed | None:
@@ -198,19 +197,19 @@ class BoxSession:
         if not self._others:
             return False
         report = LoadReport() if self.tainted else self.report
-        started = time.monotonic()
-        if started >= self.test.until:
+        counted_s, left_s = self.counted_s, self.submission_left_s
+        if left_s <= 0:
             left_out, self._others = self._others, []
             report.problems.append(LoadProblem(_files(left_out), "not run: the time of the submission was used up"))
             return False
         path = self._others.pop(0)
         try:
-            self._loader.load_other(self._raw, report, path, self.test.until - started)
+            self._loader.load_other(self._raw, report, path, left_s)
             self._more.append(path)
         except (BoxTimeout, BoxDied, ProtocolViolation) as error:
             self._drop()
             report.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
-        self.test.deadline += time.monotonic() - started
+        self.test.counted_before_s += self.counted_s - counted_s
         return True
 
     def _load_again(self) -> bool:
@@ -247,12 +246,11 @@ class BoxSession:
         call_s: float | None,
         hidden: bool,
         gpu_mib: int | None = None,
-        until: float = math.inf,
         case_id: str = "",
     ) -> None:
         """Reset what belongs to one test; the seed is sent with the next request.
 
-        With `test_s` of 0 or less, the time of the submission is over: questions to the box raise TimeSpent.
+        If the time of the submission is used up, questions to the box raise TimeSpent.
         """
         if self.tainted and not hidden:
             # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
@@ -260,12 +258,23 @@ class BoxSession:
         if self._on_gpu is not None and not serves(self._gpu_mib, gpu_mib):
             self._drop()
         self.tainted = self.tainted or hidden
-        deadline = time.monotonic() + test_s
-        self.test = TestState(seed, deadline, until, test_s <= 0, call_s, hidden, gpu_mib, case_id=case_id)
+        counted_s = self.counted_s
+        left_s = self._limits.submission_s - counted_s
+        self.test = TestState(
+            seed,
+            min(test_s, left_s),
+            time.monotonic(),
+            counted_s,
+            left_s <= 0,
+            call_s,
+            hidden,
+            gpu_mib,
+            case_id=case_id,
+        )
 
     def prompt(self) -> None:
         """Remove the limit on a test's time: a person at a prompt takes as long as they like."""
-        self.test = TestState(deadline=float("inf"))
+        self.test = TestState()
 
     def close(self) -> None:
         """End the box; the session can be opened again."""
@@ -275,6 +284,7 @@ class BoxSession:
         box, self._box = self._box, None
         self._releases.clear()
         if box is not None:
+            self._ended_s += box.counted_s
             box.close()
         if self._on_gpu is not None:
             self._on_gpu.ended()
@@ -297,9 +307,10 @@ class BoxSession:
             raise BoxTimeout(f"`{subject}` did not answer {HANGS_BEFORE_UNASKED} times before and was not asked again.")
         if self.test.spent:
             raise TimeSpent(f"Not asked: your submission had used up its {self._limits.submission_s:g} s.")
-        started = time.monotonic()
-        self.open()
-        self.test.deadline += time.monotonic() - started  # loading has a limit of its own
+        if self._box is None or not self._box.alive:
+            counted_s = self.counted_s
+            self.open()
+            self.test.counted_before_s += self.counted_s - counted_s  # loading has a limit of its own
         generation = fields.pop("generation", self.generation)
         if generation != self.generation:
             raise BoxDied("the box that held the object had ended")
@@ -309,7 +320,7 @@ class BoxSession:
         if op == "call" and fields.get("space") == "student":
             self.sought.setdefault(subject, True)  # a function that the box had named need not be searched for
         call_s = self.test.call_s or self._limits.call_s
-        soft_s = min(call_s, self.test.deadline - time.monotonic())
+        soft_s = self._test_left_s(call_s)
         if soft_s <= 0:
             raise BoxTimeout("The test had used up its time.")
         if self.test.seed is not None:
@@ -322,6 +333,27 @@ class BoxSession:
         if op == "find" and fields.get("space") == "student":
             self.sought[subject] = untrusted.table(value).get("found") is True
         return value
+
+    @property
+    def counted_s(self) -> float:
+        """Return the time of all boxes of the submission, as limits count it (sandbox/guest/process/counted_time.py).
+
+        What the examiner does meanwhile, and waiting for a box, does not count.
+        """
+        return self._ended_s + (self._box.counted_s if self._box is not None else 0.0)
+
+    @property
+    def submission_left_s(self) -> float:
+        """Return how much of its time the submission has left; not above zero once it is used up."""
+        return self._limits.submission_s - self.counted_s
+
+    def _test_left_s(self, most_s: float) -> float:
+        """Return how much of its time the test has left, at most `most_s`; counting is only needed if that is less."""
+        test = self.test
+        left_s = test.limit_s - (time.monotonic() - test.began_at)
+        if left_s < most_s:
+            left_s = test.limit_s - (self.counted_s - test.counted_before_s)
+        return min(most_s, left_s)
 
     def _answer(self, question: Question, soft_s: float, fields: dict[str, object]) -> object:
         """Return the box's answer, or note in the question why there is none and raise."""

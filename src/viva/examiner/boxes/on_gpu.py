@@ -1,6 +1,5 @@
-"""The boxes with a GPU of one submission: taken for the tests that need one, with waiting times and usage."""
+"""The boxes with a GPU of one submission: taken for the tests that need one, with their usage."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -34,8 +33,6 @@ class OnGpu:
         """The GPU use of boxes that have ended."""
         self.failure: LoadFailed | None = None
         """Set when loading ended such a box, twice; boxes without a GPU are asked all the same."""
-        self.waited_s = 0.0
-        """Wall seconds of waiting for a box, which count against no limit."""
 
     def take(self, needed_mib: int) -> "Box":
         """Take a fresh box whose GPU has so much memory.
@@ -43,11 +40,7 @@ class OnGpu:
         Raises:
             GpuUnavailable, BoxUnavailable: as GpuBoxes.take.
         """
-        started = time.monotonic()
-        try:
-            box, self._now = self._source.take(needed_mib, self._on_wait)
-        finally:
-            self.waited_s += time.monotonic() - started
+        box, self._now = self._source.take(needed_mib, self._on_wait)
         return box
 
     def ended(self) -> None:

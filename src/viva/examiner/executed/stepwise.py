@@ -4,6 +4,7 @@ Only the executed notebook is made from it. No test asks that box anything, and 
 """
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ def run_stepwise(
     """
     loader = _StepwiseLoader(submission, assignment, inside)
     session = BoxSession(source, loader, assignment.limits)
+    loader.counted_s = lambda: session.counted_s
     with suppress(VivaError):
         try:
             session.open()
@@ -42,29 +44,32 @@ def run_stepwise(
 class _StepwiseLoader(Loader):
     """Loads as usual, but asks for cells one by one; the end of the box is the end of the load."""
 
+    counted_s: Callable[[], float] = time.monotonic
+    """The counted time of its session."""
+
     def load(self, ask: Ask) -> LoadReport:
         report = LoadReport()
         with suppress(*_ENDINGS):
-            self.fill(_Steps(ask), report)
+            self.fill(_Steps(ask, self.counted_s), report)
         return report
 
 
 class _Steps:
     """Asks for the cells of a notebook one by one instead of all at once."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, ask: Ask, counted_s: Callable[[], float]) -> None:
+        self._ask, self._counted_s = ask, counted_s
         self._ended = False
 
     def __call__(self, op: str, **fields: Any) -> Any:
         if op != "load_notebook":
             return self._ask(op, **fields)
         whole_s, cell_s = float(fields["soft_s"]), float(fields["cell_s"])
-        until = time.monotonic() + whole_s
+        until = self._counted_s() + whole_s
         self._ask("begin_notebook", **fields)
         ran: list[Any] = []
         for cell in fields["cells"]:
-            left_s = until - time.monotonic()
+            left_s = until - self._counted_s()
             if left_s <= 0 or self._ended:
                 break
             ran.append(self._cell(cell, min(cell_s, left_s)))

@@ -1,6 +1,5 @@
 """Epochs that the examiner counts: on a budget, with progress for those who wait and a curve for the student."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, SupportsFloat, final
 
@@ -77,7 +76,7 @@ class Epochs:
             self._report(used_s)
             ends = used_s >= self._budget_s and number < self._n
             if self._resumption is not None:
-                self._resumption.keep(number, self._measured, used_s, stopped=ends)
+                self._resumption.keep(number, self._measured, stopped=ends)
             if ends:
                 stopped(number, self._n, self._budget_s, self._name)
                 return
@@ -144,7 +143,7 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
     load: Callable[[Any], Any] | None = None,
     rng: np.random.Generator | None = None,
     seed: object = None,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] | None = None,
 ) -> Epochs:
     """Yield epochs 1 to n for a `for` loop in the test; each asks the box to train and to predict.
 
@@ -154,9 +153,9 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
 
     Args:
         n: how many at most.
-        budget_s: wall seconds. The first epoch always runs; no other begins when the budget is used up, and what was
-            reached is graded. Give the test a `timeout` that holds the budget and one epoch more. A run that continues
-            an earlier one has the whole budget.
+        budget_s: seconds of the submission's boxes, as limits count them. The first epoch always runs; no other begins
+            when the budget is used up, and what was reached is graded. Give the test a `timeout` that holds the budget
+            and one epoch more. A run that continues an earlier one has the whole budget.
         name: what is trained, for progress and curve: "pretrained". A name used twice draws one curve, the later.
         curve: whether what is recorded is drawn; False for the further seeds of a run that was drawn.
         save: returns, as plain data of at most 64 MiB, all of the box that the next epochs depend on: parameters,
@@ -164,7 +163,7 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
         load: restores what `save` has returned, or returns False where it does not fit and nothing was changed.
         rng: the test's own generator, whose state is kept as well; draw from no other while training.
         seed: distinguishes trainings of one name and test.
-        clock: for tests of tests.
+        clock: for tests of tests; None for the clock of limits.
 
     Raises:
         ValueError: no epoch, no budget, or only one of `save` and `load`.
@@ -174,6 +173,7 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
     if (save is None) != (load is None):
         raise ValueError("epochs(save=…, load=…): expected both or neither.")
     resumption = Resumption(save, load, rng, seed) if save is not None and load is not None else None
+    clock = clock or current_events().clock
     return Epochs(n, budget_s, name, curve=curve, clock=clock, resumption=resumption)
 
 

@@ -1,7 +1,8 @@
 """Continues a training where an earlier run of the same submission ended."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Final, final
 
 import numpy as np
@@ -10,7 +11,7 @@ from viva.grading.events import current_events
 from viva.grading.training.checkpoints import Checkpoint, SavedTraining
 
 KEEP_EVERY_S: Final = 2.0
-"""Seconds of work that may be lost; shorter epochs are not kept one by one."""
+"""Wall seconds of work that may be lost; shorter epochs are not kept one by one."""
 
 
 @final
@@ -23,7 +24,7 @@ class Resumption:
     rng: np.random.Generator | None = None
     seed: Any = None
     _place: Checkpoint | None = None
-    _kept_at_s: float = 0.0
+    _kept_at: float = field(default_factory=lambda: monotonic())
     _failed: bool = False
 
     def begin(self, name: str, n: int) -> SavedTraining | None:
@@ -59,12 +60,12 @@ class Resumption:
             return False
         return True
 
-    def keep(self, reached: int, measured: Mapping[str, list[float]], used_s: float, *, stopped: bool) -> None:
+    def keep(self, reached: int, measured: Mapping[str, list[float]], *, stopped: bool) -> None:
         """Keep the state after an epoch if enough time has passed; report to staff what cannot be kept."""
-        due = stopped or used_s - self._kept_at_s >= KEEP_EVERY_S
+        due = stopped or monotonic() - self._kept_at >= KEEP_EVERY_S
         if self._place is None or self._failed or not due:
             return
-        self._kept_at_s = used_s
+        self._kept_at = monotonic()
         try:
             state = self.save()
             rng = self.rng.bit_generator.state if self.rng is not None else None

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -20,10 +21,11 @@ from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.plain import entry_from_plain
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
+from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall_countdown
 
 START_S: Final = 120.0
 GRACE_S: Final = 20.0
-"""How long the examiner may be silent beyond the submission's own time before it is ended."""
+"""How long the examiner may be silent beyond the submission's own time before it is ended; counted as that is."""
 
 
 class ExaminerProcess:
@@ -42,6 +44,8 @@ class ExaminerProcess:
         self.assignment = assignment
         self._process: subprocess.Popen[bytes] | None = None
         self._sock: socket.socket | None = None
+        self._left_s: Callable[[], float] = wall_countdown(0.0)
+        """How long to wait for the next message."""
         self._log: Any = None
         self._stopped = False
         self.tests: list[Entry] = []
@@ -68,6 +72,7 @@ class ExaminerProcess:
         if self._stopped and self._process is not None:
             self._process.kill()
         ours.settimeout(START_S)
+        self._left_s = wall_countdown(START_S)
         ready = None
         with contextlib.suppress(OSError):  # it ended, was ended, or is not ready in time
             send(ours, self.settings.to_plain())
@@ -153,12 +158,16 @@ class ExaminerProcess:
         self.open()
         assert self._sock is not None  # open() has made it
         started = time.monotonic()
-        self._sock.settimeout(self.assignment.limits.submission_s + GRACE_S)
+        silence_s = self.assignment.limits.submission_s + GRACE_S
+        clock = self._new_clock()
         entries: list[Entry] = []
         ended = True
         try:
             send(self._sock, request.to_plain())
-            while (message := self._next()) is not None:
+            while True:
+                self._left_s = Countdown(clock, silence_s).left_s
+                if (message := self._next()) is None:
+                    break
                 if message["event"] == "graded":
                     return Graded.from_plain(message["graded"])
                 if message["event"] == "progress":
@@ -236,8 +245,30 @@ class ExaminerProcess:
             wall_s=wall_s,
         )
 
-    def _next(self) -> dict[str, Any] | None:
+    def _new_clock(self) -> CountedTime:
+        """Return a clock of the examiner and its boxes."""
+        from viva.sandbox.host.limits.processes import clock_of
+
+        assert self._process is not None  # open() has started it
+        pid = self._process.pid
+        return clock_of(lambda: pid, time.monotonic)
+
+    def _wait(self, *more: socket.socket) -> list[socket.socket]:
+        """Return the connections from which something can be read, of the examiner's and those given.
+
+        Raises:
+            TimeoutError: the time for the next message has passed.
+        """
         assert self._sock is not None  # only called between open() and close()
+        while (left_s := self._left_s()) > 0:
+            ready, _, _ = select.select([self._sock, *more], [], [], left_s)
+            if ready:
+                return ready
+        raise TimeoutError
+
+    def _next(self) -> dict[str, Any] | None:
+        assert self._sock is not None  # as in _wait
+        self._wait()
         message = receive(self._sock)
         if message is not None and message["event"] == "fatal":
             log_tail = self._log_tail().strip()

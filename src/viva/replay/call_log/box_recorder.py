@@ -59,6 +59,10 @@ class _RecordedBox:
     def alive(self) -> bool:
         return self._box.alive
 
+    @property
+    def counted_s(self) -> float:
+        return self._box.counted_s
+
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
         question = question_of(op, fields)
         if "seed" in fields:

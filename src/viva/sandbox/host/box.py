@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import os
 import socket
 import time
@@ -11,10 +12,12 @@ from typing import Final, Self
 import viva.sandbox.guest.transport.wire as wire
 from viva.model import Limits, Tier, system
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
+from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall_countdown
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import BoxOwner, Server
 from viva.sandbox.host.captured_output import CapturedOutput, channel
 from viva.sandbox.host.exit_reason import reason_of
+from viva.sandbox.host.limits import processes
 from viva.sandbox.host.ready_message import ReadyMessage
 
 _READY_S: Final = 60.0
@@ -38,6 +41,10 @@ class Box:
     ) -> None:
         self._fork_server, self._resources, self._socket, self._output = fork_server, resources, sock, output
         self._report = report
+        self._asked_s = 0.0
+        """Wall seconds of the requests that have ended."""
+        self._asked_at: float | None = None
+        """When the current request began."""
         self._end_reason = ""
         """Why this process killed the box; empty if it did not."""
         self._closed = False
@@ -111,7 +118,7 @@ class Box:
 
     def _greet(self) -> None:
         try:
-            self.ready_message = ReadyMessage.from_wire(wire.receive(self._socket, time.monotonic() + _READY_S))
+            self.ready_message = ReadyMessage.from_wire(wire.receive(self._socket, wall_countdown(_READY_S)))
         except (EOFError, OSError, wire.WireError) as error:
             self._resources.ended.wait(_OWN_END_S)
             lines = self.printed().decode(errors="replace").strip().splitlines()
@@ -134,7 +141,7 @@ class Box:
 
         Args:
             op: the operation, as viva.sandbox.guest.process.worker names it.
-            timeout_s: wall seconds for the request and the whole reply together.
+            timeout_s: counted seconds (counted_time.py) for the request and the whole reply together.
             **fields: the arguments of the operation: plain values, arrays, Refs.
 
         Raises:
@@ -149,12 +156,11 @@ class Box:
         if self._resources.ended.is_set():
             raise self._death()
         parts = wire.dump({"op": op, **fields})
-        deadline = time.monotonic() + min(timeout_s, _LONGEST_S)
+        left_s = Countdown(self._clock, min(timeout_s, _LONGEST_S)).left_s
+        self._asked_at = time.monotonic()
         try:
-            for part in parts:
-                self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
-                self._socket.sendall(part)
-            reply = wire.receive(self._socket, deadline)
+            wire.transmit(self._socket, parts, left_s)
+            reply = wire.receive(self._socket, left_s)
         except TimeoutError as error:
             self._end("no answer in time")
             raise BoxTimeout(f"no answer within {timeout_s:g} s; the box was killed") from error
@@ -162,9 +168,25 @@ class Box:
             raise self._death() from error
         except wire.WireError as error:
             raise self._violation(str(error)) from error
+        finally:
+            self._asked_s, self._asked_at = self._busy_s(), None
         if not isinstance(reply, dict) or not any(key in reply for key in _REPLIES):
             raise self._violation("the reply has none of the known forms")
         return reply
+
+    @property
+    def counted_s(self) -> float:
+        """Return the counted time of all requests so far; between requests, the box has nothing to do."""
+        return self._clock.now(exact=True)
+
+    @functools.cached_property
+    def _clock(self) -> CountedTime:
+        """Return a clock that begins with the first request."""
+        return processes.clock_of(lambda: self._resources.first, self._busy_s)
+
+    def _busy_s(self) -> float:
+        """Return the wall seconds of all requests so far."""
+        return self._asked_s + (0.0 if self._asked_at is None else time.monotonic() - self._asked_at)
 
     def printed(self) -> bytes:
         """Return what the box wrote to its stdout and stderr descriptors so far, at most the first `output_kib`."""

@@ -59,7 +59,7 @@ def test_a_hang_costs_its_time_limit_and_no_more(program: Program, body: str) ->
         program.call("hang", timeout_s=0.4)
     assert not program.box.alive
     program.box.close()
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 8  # what sleeps has four times as long
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_closed_wire_ends_the_box(program: Program) -> None:
         program.call("leave", timeout_s=20)
 
 
-def test_a_trickled_reply_does_not_stretch_the_deadline(program: Program) -> None:
+def test_a_trickled_reply_does_not_stretch_the_limit(program: Program) -> None:
     program.load(
         FIND_WIRE
         + """
@@ -98,7 +98,7 @@ def trickle():
     began = time.monotonic()
     with pytest.raises((BoxTimeout, ProtocolViolation)):
         program.call("trickle", timeout_s=0.5)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 8
 
 
 DAEMON = """
@@ -182,6 +182,34 @@ def test_boxes_live_side_by_side(fork_server: ForkServer, limits: Limits) -> Non
             box.close()
 
 
+COMPUTING = r"""
+import subprocess, sys, time
+SPIN = "import time; end = time.process_time() + {}\nwhile time.process_time() < end: pass"
+def compute(seconds): exec(SPIN.format(seconds))
+def compute_elsewhere(seconds): subprocess.run([sys.executable, "-S", "-c", SPIN.format(seconds)])
+def rest(seconds): time.sleep(seconds)
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "seconds", "least", "most"), [("compute", 0.6, 0.55, 0.7), ("rest", 1.2, 0.25, 0.5)]
+)
+def test_a_box_counts_what_it_computes_and_a_quarter_of_its_sleep(
+    program: Program, function: str, seconds: float, least: float, most: float
+) -> None:
+    program.load(COMPUTING)
+    before = program.box.counted_s
+    program.call(function, seconds)
+    time.sleep(0.5)  # between requests, nothing counts
+    assert least <= program.box.counted_s - before <= most
+
+
+def test_the_processes_that_a_program_starts_count(program: Program) -> None:
+    program.load(COMPUTING)
+    with pytest.raises(BoxTimeout):
+        program.call("compute_elsewhere", 1000, timeout_s=0.5)
+
+
 def test_a_large_request_to_a_box_that_does_not_read_times_out(program: Program) -> None:
     program.load(FIND_WIRE + "\ndef stop(): os.kill(os.getpid(), signal.SIGSTOP)")
     began = time.monotonic()
@@ -189,7 +217,7 @@ def test_a_large_request_to_a_box_that_does_not_read_times_out(program: Program)
         program.call("stop", timeout_s=0.3)
     with pytest.raises(BoxDied):
         program.box.ask("put", timeout_s=1, path="x", data=bytes(50 << 20))
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 8
 
 
 def test_a_box_says_which_walls_hold_before_it_reads_a_byte(fork_server: ForkServer, limits: Limits) -> None:

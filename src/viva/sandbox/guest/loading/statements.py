@@ -8,10 +8,9 @@ import functools
 import itertools
 import re
 import sys
-import time
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ..process.alarm import SoftTimeout, time_is_up, within
+from ..process.alarm import SoftTimeout, now, time_is_up, within
 from ..values.raised import Raised, describe, traceback_of
 from . import definitions, recovery
 
@@ -24,7 +23,7 @@ _SEVERAL_IMPORTS = re.compile(r"(?:^|;)[ \t]*import[ \t][^\n;#]*,", re.MULTILINE
 """`import a, b`, which is split into two statements."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TEXT_ANNOTATIONS = __future__.annotations.compiler_flag
-_compile, _monotonic, _settrace = compile, time.monotonic, sys.settrace
+_compile, _settrace = compile, sys.settrace
 
 
 class Ran(NamedTuple):
@@ -66,7 +65,7 @@ class Source:
         Args:
             namespace: the globals in which they run.
             only_definitions: skip what does work instead of defining names (definitions.py).
-            limit_s: wall seconds for all statements together; after them, only definitions are run.
+            limit_s: counted seconds for all statements together; after them, only definitions are run.
         """
         broken: List[Raised] = [] if self._broken is None else [{**describe(self._broken), "line": self._broken.lineno}]
         if only_definitions:
@@ -87,11 +86,11 @@ class Source:
         problems: List[Raised] = []
         code = self._whole
         rest = [] if code else _with_split_imports(self.tree.body)
-        until = None if limit_s is None else _monotonic() + limit_s
+        until = None if limit_s is None else now() + limit_s
         while (code or rest) and len(problems) < _MOST_PROBLEMS:
             try:
                 code = code or self._compiled(rest)
-                within(None if until is None else until - _monotonic(), functools.partial(exec, code, namespace))
+                within(None if until is None else until - now(), functools.partial(exec, code, namespace))
                 break
             except BaseException as error:
                 _settrace(None)  # a debugger without a terminal would raise again in every statement

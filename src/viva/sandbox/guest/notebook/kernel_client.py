@@ -17,6 +17,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NoReturn, Optional
 
 from ..lockdown import descriptors
+from ..process.counted_time import CountedTime
 from .cell_outputs import Outputs
 
 if TYPE_CHECKING:
@@ -56,13 +57,21 @@ def serve(channel: socket.socket, connect: Callable[[], "Kernel"]) -> NoReturn:
 class Kernel:
     """A running kernel, reached through a client of jupyter_client."""
 
-    def __init__(self, client: Any, interrupt: Callable[[], object], end: Callable[[], object]) -> None:
+    def __init__(
+        self, client: Any, clock: CountedTime, interrupt: Callable[[], object], end: Callable[[], object]
+    ) -> None:
         """Wait until the kernel answers.
+
+        Args:
+            client: a client of jupyter_client.
+            clock: counts the time of the kernel's process.
+            interrupt: interrupts the kernel.
+            end: ends it.
 
         Raises:
             RuntimeError: It does not answer within 20 s.
         """
-        self._client, self._interrupt, self.end = client, interrupt, end
+        self._client, self._clock, self._interrupt, self.end = client, clock, interrupt, end
         client.start_channels()
         client.wait_for_ready(timeout=READY_S)
         self._answers = True
@@ -70,12 +79,12 @@ class Kernel:
     def run(self, request: KernelRequest) -> List[CellResult]:
         """Run the cells in order."""
         outputs = Outputs()
-        until = time.monotonic() + float(request["whole_s"])
+        until = self._clock.now() + float(request["whole_s"])
         return [self._cell(cell, outputs, float(request["cell_s"]), until) for cell in request["cells"]]
 
     def _cell(self, cell: Cell, outputs: Outputs, cell_s: float, until: float) -> CellResult:
         outputs.begin()
-        began = time.monotonic()
+        began, counted = time.monotonic(), self._clock.now()
         result: CellResult = {
             "number": cell["number"],
             "status": "skipped",
@@ -83,14 +92,14 @@ class Kernel:
             "outputs": [],
             "wall_s": 0.0,
         }
-        left_s = min(cell_s, until - began)
+        left_s = min(cell_s, until - counted)
         if left_s <= 0 or not self._answers:
             return {**result, "skipped": NOT_RUN if self._answers else NO_KERNEL}
         sent = self._client.execute(cell["source"], allow_stdin=False, stop_on_error=False)
-        in_time = self._collect(sent, outputs, began + left_s)
+        in_time = self._collect(sent, outputs, counted + left_s)
         for _ in range(0 if in_time else _INTERRUPTS):
             self._interrupt()
-            if self._collect(sent, outputs, time.monotonic() + _INTERRUPT_S):
+            if self._collect(sent, outputs, self._clock.now() + _INTERRUPT_S):
                 break
         else:
             self._answers = in_time
@@ -102,8 +111,8 @@ class Kernel:
         return {**result, "status": status, "raised": raised, "outputs": found, "wall_s": wall_s, "skipped": ""}
 
     def _collect(self, sent: str, outputs: Outputs, until: float) -> bool:
-        """Collect the kernel's messages about one request; return False if it is not idle by `until`."""
-        while time.monotonic() < until:
+        """Collect the kernel's messages about one request; return whether it is idle before `until` (counted time)."""
+        while self._clock.now() < until:
             try:
                 message = self._client.get_iopub_msg(timeout=_POLL_S)
             except queue.Empty:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
 from ..loading import import_denylist, sources
 from ..loading.modules import Loading
 from ..loading.namespaces import Namespaces
+from ..process import counted_time
 from ..values.raised import Raised, describe
 from . import kernel_client, shell_lines
 from .notebooks import define_the_rest
@@ -241,7 +242,8 @@ def _connect(file: str, worker: int) -> kernel_client.Kernel:
 
     client = BlockingKernelClient(connection_file=file)
     client.load_connection_file()
-    return kernel_client.Kernel(client, lambda: os.kill(worker, signal.SIGINT), lambda: None)
+    clock = counted_time.of_process(worker)
+    return kernel_client.Kernel(client, clock, lambda: os.kill(worker, signal.SIGINT), lambda: None)
 
 
 def _start_other(name: str) -> kernel_client.Kernel:
@@ -253,4 +255,6 @@ def _start_other(name: str) -> kernel_client.Kernel:
     manager = KernelManager(kernel_name=name, transport="ipc", ip=os.path.join(folder, "k"), connection_file=file)
     manager.start_kernel()
     client = manager.blocking_client()
-    return kernel_client.Kernel(client, manager.interrupt_kernel, lambda: manager.shutdown_kernel(now=True))
+    process: Any = manager.provisioner
+    clock = counted_time.of_process(process.pid)
+    return kernel_client.Kernel(client, clock, manager.interrupt_kernel, lambda: manager.shutdown_kernel(now=True))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import signal
-import time
 from typing import Callable, Optional, TypeVar
 
 from .alarm_thread import ThreadAlarm
+from .counted_time import CountedTime, of_this_process
 
 T = TypeVar("T")
 _REPEAT_S = 0.25
 """Seconds until the alarm is raised again: a student's bare `except:` may swallow the first one."""
-_monotonic, _set_handler = time.monotonic, signal.signal
+_SHORTEST_S = 0.01
+"""The shortest wait of an alarm that rang early, because the process had slept or waited for a processor."""
+_set_handler = signal.signal
 _set_timer = getattr(signal, "setitimer", None)
 """None on Windows."""
 _ALARM, _TIMER = getattr(signal, "SIGALRM", 0), getattr(signal, "ITIMER_REAL", 0)
@@ -25,8 +27,9 @@ class SoftTimeout(BaseException):
 
 
 class _Clock:
-    """The current deadline; None while code of viva runs."""
+    """The current deadline in counted time; None while code of viva runs."""
 
+    counted: Optional[CountedTime] = None
     deadline: Optional[float] = None
     by_thread: Optional[ThreadAlarm] = None
     """The thread that keeps the limits where signals cannot."""
@@ -36,7 +39,7 @@ def without_signals(*, by_thread: bool = True) -> None:
     """Keep limits by a thread, or by signals again: only the main thread can use signals, and Windows has no timer."""
     by_thread = by_thread or _set_timer is None
     if by_thread != (_Clock.by_thread is not None):
-        _Clock.by_thread = ThreadAlarm(SoftTimeout, _REPEAT_S) if by_thread else None
+        _Clock.by_thread = ThreadAlarm(SoftTimeout, _REPEAT_S, now) if by_thread else None
 
 
 def within(seconds: Optional[float], run: Callable[[], T]) -> T:
@@ -51,23 +54,30 @@ def within(seconds: Optional[float], run: Callable[[], T]) -> T:
     if seconds is None:
         return run()
     outer = _Clock.deadline
-    inner = _monotonic() + seconds
+    inner = now() + seconds
     try:
         _arm(inner if outer is None else min(inner, outer))
         return run()
     finally:
-        _arm(outer if outer is not None and outer > _monotonic() else None)
+        _arm(outer if outer is not None and outer > now() else None)
         _Clock.deadline = outer
 
 
 def time_is_up() -> bool:
     """Return whether the limit around the current code has passed."""
-    return _Clock.deadline is not None and _Clock.deadline <= _monotonic()
+    return _Clock.deadline is not None and _Clock.deadline <= now()
 
 
 def left_s() -> Optional[float]:
-    """Return the wall seconds until the limit around the current code passes; None without a limit."""
-    return None if _Clock.deadline is None else max(0.0, _Clock.deadline - _monotonic())
+    """Return the counted seconds until the limit around the current code passes; None without a limit."""
+    return None if _Clock.deadline is None else max(0.0, _Clock.deadline - now())
+
+
+def now() -> float:
+    """Return the counted time of this process (counted_time.py)."""
+    if _Clock.counted is None:
+        _Clock.counted = of_this_process()
+    return _Clock.counted.now()
 
 
 def off() -> None:
@@ -86,9 +96,12 @@ def _arm(deadline: Optional[float]) -> None:
         _set_timer(_TIMER, 0)
         return
     _set_handler(_ALARM, _ring)  # each time, because the student may have replaced it
-    _set_timer(_TIMER, max(deadline - _monotonic(), 1e-6), _REPEAT_S)
+    _set_timer(_TIMER, max(deadline - now(), 1e-6), _REPEAT_S)
 
 
 def _ring(*_signal: object) -> None:
     if time_is_up():
         raise SoftTimeout
+    left = left_s()
+    if left is not None and _set_timer is not None:
+        _set_timer(_TIMER, max(left, _SHORTEST_S), _REPEAT_S)

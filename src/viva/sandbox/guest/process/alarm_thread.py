@@ -9,20 +9,28 @@ import _thread
 import ctypes
 import os
 import threading
-import time
-from typing import Optional, Type
+from typing import Callable, Optional, Type
 
-_monotonic, _getpid, _get_ident = time.monotonic, os.getpid, threading.get_ident
+_getpid, _get_ident = os.getpid, threading.get_ident
 _start = _thread.start_new_thread
 """Used instead of threading.Thread, which would call `sys.excepthook`, which the student may have replaced."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+_SHORTEST_S = 0.01
+"""The shortest wait, where the clock runs more slowly than the wall clock."""
 
 
 class ThreadAlarm:
     """Raises `error` in the armed thread when the deadline passes, and repeats it until it is disarmed."""
 
-    def __init__(self, error: Type[BaseException], repeat_s: float) -> None:
-        self._error, self._repeat_s = error, repeat_s
+    def __init__(self, error: Type[BaseException], repeat_s: float, now: Callable[[], float]) -> None:
+        """Prepare.
+
+        Args:
+            error: what it raises.
+            repeat_s: wall seconds until it raises again.
+            now: the clock of the deadlines; it may run more slowly than the wall clock.
+        """
+        self._error, self._repeat_s, self._now = error, repeat_s, now
         self._changed = threading.Condition(threading.RLock())
         self._deadline: Optional[float] = None
         self._target = 0
@@ -88,9 +96,9 @@ class ThreadAlarm:
                 if self._deadline is None:
                     self._changed.wait()
                     continue
-                left_s = self._deadline - _monotonic()
+                left_s = self._deadline - self._now()
                 if left_s > 0:
-                    self._changed.wait(left_s)
+                    self._changed.wait(max(left_s, _SHORTEST_S))
                     continue
                 self._raised = True
                 _raise_in(ctypes.c_ulong(self._target), ctypes.py_object(self._error))

@@ -12,7 +12,6 @@ import random
 import shutil
 import socket
 import sys
-import time
 from typing import TYPE_CHECKING, Callable, List
 
 import numpy as np
@@ -21,6 +20,7 @@ from ..loading import sources
 from ..lockdown import clean_environment
 from ..transport import wire
 from . import seeding, worker
+from .counted_time import wall_countdown
 
 if TYPE_CHECKING:
     from ..transport.message_types import Request
@@ -73,7 +73,7 @@ def _ask_all(box: worker.Worker, seed: int, ours: socket.socket, theirs: socket.
         wire.send(ours, {"release": [], "soft_s": _TIMEOUT_S, **request})
         received = wire.receive(theirs, ref=box.refs.mention, tensor=box.refs.mention)
         wire.transmit(theirs, box.answer(received))
-        reply = wire.receive(ours, time.monotonic() + _TIMEOUT_S)
+        reply = wire.receive(ours, wall_countdown(_TIMEOUT_S))
         if "ok" not in reply:
             raise RuntimeError(f"the rehearsal of a box failed: {reply}")
 

@@ -2,16 +2,16 @@
 
 A message is a header (magic, bytes of text, number of buffers: three 32-bit numbers), the sizes of the buffers (64 bits
 each), the text (msgpack, see encoding.py) and the buffers (the bytes of large arrays). The receiver assumes a hostile
-sender: it checks sizes before it allocates memory, one deadline covers the whole message however slowly it arrives, and
+sender: it checks sizes before it allocates memory, one limit covers the whole message however slowly it arrives, and
 bytes after its end are refused, because requests and replies alternate.
 """
 
 from __future__ import annotations
 
+import functools
 import socket
 import struct
-import time
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -30,7 +30,10 @@ _MAGIC = 0x56495641
 _HEADER = struct.Struct(">III")
 _CHUNK = 1 << 16
 """The size of a read, so that a small message arrives in one."""
-_monotonic, _pack, _unpack, _empty, _uint8 = time.monotonic, struct.pack, struct.unpack, np.empty, np.uint8
+T = TypeVar("T")
+LeftS = Callable[[], float]
+"""See `receive`."""
+_pack, _unpack, _empty, _uint8 = struct.pack, struct.unpack, np.empty, np.uint8
 
 
 def send(sock: socket.socket, value: object, encode: Optional[Encode] = None) -> None:
@@ -58,15 +61,20 @@ def dump(value: object, encode: Optional[Encode] = None) -> List[Part]:
     return [header + text, *encoder.buffers]
 
 
-def transmit(sock: socket.socket, parts: List[Part]) -> None:
-    """Send a message that `dump` has encoded."""
+def transmit(sock: socket.socket, parts: List[Part], left_s: Optional[LeftS] = None) -> None:
+    """Send a message that `dump` has encoded, within a limit as that of `receive`."""
     for part in parts:
-        sock.sendall(part)
+        if left_s is None:
+            sock.sendall(part)
+            continue
+        rest = memoryview(part).cast("B")
+        while rest:
+            rest = rest[_in_time(sock, left_s, functools.partial(sock.send, rest)) :]
 
 
 def receive(
     sock: socket.socket,
-    deadline: Optional[float] = None,
+    left_s: Optional[LeftS] = None,
     caps: Caps = CAPS,
     *,
     ref: Optional[Callable[[Ref], object]] = None,
@@ -76,17 +84,18 @@ def receive(
 
     Args:
         sock: a connected stream socket.
-        deadline: for the whole message, on the clock of time.monotonic; None waits forever.
+        left_s: returns how many seconds to wait before it is asked again; 0 or less once the time for the whole message
+            has passed. None waits forever.
         caps: the limits of the message.
         ref: what to make of references, see Decoder.
         tensor: what to make of tensors, see Decoder.
 
     Raises:
         WireError: What arrived is not a valid message, or exceeds a cap.
-        TimeoutError: The deadline has passed.
+        TimeoutError: The time has passed.
         EOFError, ConnectionError: The other side has ended.
     """
-    return _read(_Incoming(sock, deadline), caps, ref, tensor)
+    return _read(_Incoming(sock, left_s), caps, ref, tensor)
 
 
 def load(data: Union[bytes, bytearray, memoryview], caps: Caps = CAPS) -> Any:
@@ -125,8 +134,8 @@ def _read(
 class _Incoming:
     """The bytes of one message from a socket; small messages arrive in a single read."""
 
-    def __init__(self, sock: socket.socket, deadline: Optional[float]) -> None:
-        self._socket, self._deadline = sock, deadline
+    def __init__(self, sock: socket.socket, left_s: Optional[LeftS]) -> None:
+        self._socket, self._left_s = sock, left_s
         self._chunk = memoryview(b"")
 
     def take(self, count: int) -> memoryview:
@@ -134,8 +143,7 @@ class _Incoming:
         if count > _CHUNK:
             return self.fill(_empty(count, _uint8)).data
         while len(self._chunk) < count:
-            self._wait()
-            more = self._socket.recv(_CHUNK)
+            more = _in_time(self._socket, self._left_s, functools.partial(self._socket.recv, _CHUNK))
             if not more:
                 raise EOFError("the other side closed the connection")
             self._chunk = memoryview(b"".join((self._chunk, more)) if self._chunk else more)
@@ -148,8 +156,7 @@ class _Incoming:
         done = min(len(view), len(self._chunk))
         view[:done], self._chunk = self._chunk[:done], self._chunk[done:]
         while done < len(view):
-            self._wait()
-            count = self._socket.recv_into(view[done:])
+            count = _in_time(self._socket, self._left_s, functools.partial(self._socket.recv_into, view[done:]))
             if not count:
                 raise EOFError("the other side closed the connection")
             done += count
@@ -159,13 +166,19 @@ class _Incoming:
         if self._chunk:
             raise WireError("more bytes than the message has")
 
-    def _wait(self) -> None:
-        if self._deadline is None:
-            return
-        left = self._deadline - _monotonic()
-        if left <= 0:
-            raise TimeoutError("the deadline has passed")
-        self._socket.settimeout(left)
+
+def _in_time(sock: socket.socket, left_s: Optional[LeftS], use: Callable[[], T]) -> T:
+    """Use the socket once it is ready; raise TimeoutError if the time passes before."""
+    while left_s is not None:
+        wait_s = left_s()
+        if wait_s <= 0:
+            raise TimeoutError("the time has passed")
+        sock.settimeout(wait_s)
+        try:
+            return use()
+        except socket.timeout:
+            continue  # the clock may run more slowly than the wall clock
+    return use()
 
 
 class _Stored:

@@ -3,11 +3,14 @@
 import contextlib
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
+
+from viva.sandbox.guest.process.counted_time import CountedTime, waited_s
 
 _HELD: Final = ("RssAnon:", "RssShmem:", "VmSwap:")
 _PROPORTIONAL: Final = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+_TICKS: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _BEFORE_LINUX_5_4: Final = ("Pss:", "SwapPss:")
 
 
@@ -33,6 +36,33 @@ def family(first: int) -> list[int]:
             for line in _lines(f"/proc/{pid}/task/{thread}/children"):
                 pending += map(int, line.split())
     return found
+
+
+def clock_of(first: Callable[[], int], wall_s: Callable[[], float]) -> CountedTime:
+    """Return a clock of counted time for a tree of processes.
+
+    Args:
+        first: returns the pid of the first process; 0 when it has ended.
+        wall_s: the seconds that can count at most.
+    """
+    pids: list[int] = []
+
+    def computed_s() -> float:
+        pids[:] = family(pid) if (pid := first()) else []
+        return sum(map(_processor_s, pids))
+
+    def waiting_s() -> float | None:
+        known = [seconds for pid in pids if (seconds := waited_s(pid)) is not None]
+        return sum(known) if known else None
+
+    return CountedTime(computed_s, waiting_s, wall_s=wall_s)
+
+
+def _processor_s(pid: int) -> float:
+    """Return the processor seconds of a process, and of its children that have ended; 0.0 if it has ended itself."""
+    for line in _lines(f"/proc/{pid}/stat"):
+        return sum(map(int, line.rpartition(")")[2].split()[11:15])) / _TICKS
+    return 0.0
 
 
 def held_bytes(pids: list[int]) -> int:
