@@ -49,6 +49,8 @@ FAMILIES: Final = re.compile(
     r"|ReplaceOr|AddNot|NumberReplacer|ReplaceBreak|ReplaceContinue|ZeroIteration)"
 )
 SUITE: Final = ("-m", "not long and not nightly and not training", "-q", "-p", "no:cacheprovider", "--tb=no")
+NOTHING_RAN: Final = 5
+"""Status of pytest if all tests of a file are left out."""
 WHOLE: Final = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
@@ -182,7 +184,7 @@ class Tree:
                 process.wait()
                 return None, {}, []
             seconds, failed = _read_report(Path(report.name))
-        return status == 0, seconds, failed
+        return status in (0, NOTHING_RAN), seconds, failed
 
 
 def _read_report(path: Path) -> tuple[dict[str, float], list[str]]:
@@ -196,7 +198,9 @@ def _read_report(path: Path) -> tuple[dict[str, float], list[str]]:
         file = case.get("file") or ""
         seconds[f"{file}::{case.get('name')}"] += float(case.get("time") or 0)
         if case.find("failure") is not None or case.find("error") is not None:
-            failed.append(f"{file}::{case.get('name')}")
+            name = case.get("name") or ""
+            collected = name != file.removesuffix(".py").replace("/", ".")
+            failed.append(f"{file}::{name}" if collected else file)
     return dict(seconds), failed
 
 
