@@ -1,7 +1,6 @@
 """The whole way from bytes to a score, through an examiner's process: every status, and what each one costs."""
 
 import textwrap
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -292,9 +291,7 @@ def test_a_fixture_that_holds_an_object_of_a_lost_box_is_made_anew(examined: Exa
 
 
 def test_after_three_hangs_a_name_is_not_asked_again(examined: Examined) -> None:
-    started = time.monotonic()
     entries = by_name(examined.score(but("double", HANG)))
-    assert time.monotonic() - started < 3
     for name in ("test_double", "test_parts", "test_race", "test_hidden"):
         assert entries[name].status is Status.TIMEOUT
     assert "not asked again" in entries["test_hidden"].staff_message
@@ -473,8 +470,12 @@ def test_one_who_wants_no_more_than_a_loss_is_told_the_first(examined: Examined)
     assert statuses(examined.process.grade(GradeRequest(handed_in(RIGHT), wanted)).score) == ALL_RIGHT
 
 
+SPIN = "import time; end = time.process_time() + 0.3; list(iter(lambda: time.process_time() < end, False))"
+"""Computes for 0.3 s."""
+
+
 def test_one_in_a_hurry_sets_the_limit_of_a_call(examined: Examined) -> None:
-    slow = handed_in(but("triple", "import time; time.sleep(0.25); return 3 * arguments[0]"))
+    slow = handed_in(but("triple", f"{SPIN}; return 3 * arguments[0]"))
     ask = ["test_triple"]
     assert statuses(examined.process.grade(GradeRequest(slow, GradeOptions(only=tuple(ask)))).score) == {
         "test_triple": "passed"
@@ -536,12 +537,12 @@ def test_a_submission_that_uses_up_its_time_is_finished(tmp_path_factory: pytest
     settings = "limits: {call_s: 2, test_s: 2, submission_s: 0.8}\n"
     examined = Examined(write_course(tmp_path_factory.mktemp("late"), tests=TESTS, key=KEY, settings=settings))
     try:
-        score = examined.score(but("double", "import time; time.sleep(0.6); return 2 * arguments[0]"))
+        score = examined.score(but("double", f"{SPIN}; return 2 * arguments[0]"))
         found = statuses(score)
         assert found["test_double"] == "passed" and found["test_hidden"] == "timeout"
         assert found["test_prose"] == "needs_review"  # it calls no program
         assert "used up its 0.8 s" in by_name(score)["test_hidden"].staff_message
-        assert score.wall_s < 3 and len(score.entries) == len(ALL_RIGHT)
+        assert len(score.entries) == len(ALL_RIGHT)
     finally:
         examined.process.close()
 

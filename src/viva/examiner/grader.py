@@ -4,6 +4,7 @@ import itertools
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -23,6 +24,7 @@ from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
 from viva.examiner.sinks import Sinks
+from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
 from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
@@ -42,6 +44,8 @@ from viva.replay.key_recording import (
     ReplayedKey,
 )
 
+MOST_CONFIRMED = 3
+"""After so many second tries that ended as the first, the machine is not the cause, and no other test has one."""
 TRAINING_LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
 NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
 
@@ -84,6 +88,7 @@ class Grader:
     """Boxes for them; None if no test needs one, or none is offered."""
     loader: type[Loader] = Loader
     """How a submission gets into its box."""
+    turns: Turns = field(default_factory=Turns)
 
     def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
         """Grade one submission and leave nothing of it in this process.
@@ -98,6 +103,7 @@ class Grader:
         on_gpu = OnGpu(self.gpu_source, sinks.on_progress) if self.gpu_source is not None else None
         source = self.source if call_log is None else call_log.wrap(self.source)
         session = BoxSession(source, loader, assignment.limits, on_gpu, record=options.questions)
+        session.alone = lambda: self.turns.alone(sinks.on_progress)
         if call_log is not None:
             call_log.place = lambda: session.place
         key, seeds, hint_recording = self._answer_sources(sinks.key_recording)
@@ -243,6 +249,8 @@ class _Run:
         self.on_gpu = on_gpu
         """Boxes for tests that need a GPU, if there is one."""
         self._epoch = context.session.epoch
+        self._confirmed = 0
+        """Tests whose second try ended as the first."""
 
     def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
         """Run every case of one function."""
@@ -252,7 +260,7 @@ class _Run:
         for item in function.items:
             started = time.monotonic()
             self._context.set_points, self._context.leader = None, None
-            outcome = blocked or self._case(function, item, following.get(item))
+            outcome = blocked or self._asked(function, item, following.get(item))
             outcomes.append(outcome)
             wall_s = time.monotonic() - started
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
@@ -277,6 +285,24 @@ class _Run:
             if needed.status.is_lost:
                 return Outcome(Status.SKIPPED, f"Not asked, because another test must pass first: {needed.name}")
         return None
+
+    def _asked(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
+        """Ask one case; where a busy machine may be the cause of its end, ask once more, alone."""
+        turns, session = self._grader.turns, self._context.session
+        on_gpu = function.gpu_mib is not None  # it may wait for a GPU, and must not make others wait meanwhile
+        with nullcontext() if on_gpu else turns.shared():
+            outcome = self._case(function, item, following)
+        if not outcome.doubtful or self._confirmed >= MOST_CONFIRMED:
+            return outcome
+        del self.questions[-1:]
+        self._context.set_points, self._context.leader = None, None
+        with nullcontext() if on_gpu else turns.alone(self.events.progress), session.second_try() as excuse:
+            again = self._case(function, item, following)
+            if again.doubtful:
+                self._confirmed += 1
+            else:
+                excuse()
+        return again
 
     def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
         session, limits = self._context.session, self._grader.assignment.limits
@@ -306,7 +332,8 @@ class _Run:
             error = error or fault
         if self._options.questions:
             self.questions.append((case_id, [question.shown() for question in session.test.questions]))
-        return judge(error, answered=session.test.answered)
+        incomplete = session.report is not None and session.report.incomplete
+        return judge(error, answered=session.test.answered, incomplete=incomplete)
 
     def _take_gradescopes(self, test: object, case_id: str) -> None:
         """Take the points and leaderboard value that gradescope_utils leaves on the function, so that none leaks."""

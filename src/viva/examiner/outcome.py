@@ -21,6 +21,7 @@ from viva.model.errors import (
     LoadFailed,
     MissingAttribute,
     MissingName,
+    NotAskedAgain,
     ProtocolViolation,
     StudentRaised,
     TimeSpent,
@@ -52,15 +53,18 @@ class Outcome:
     """The share of the points earned; None means all for `passed`, none otherwise."""
     written: str = ""
     rubric: str = ""
+    doubtful: bool = False
+    """Whether a busy machine may be the cause: the test is asked once more before it costs a point."""
 
 
-def judge(error: BaseException | None, *, answered: bool) -> Outcome:  # noqa: C901, PLR0912  # one case per kind of error
+def judge(error: BaseException | None, *, answered: bool, incomplete: bool = False) -> Outcome:  # noqa: C901, PLR0912  # one case per kind of error
     """Return the outcome of a test's body that ended with `error`.
 
     Args:
         error: what the body raised; None if it completed.
         answered: whether a value of the student's had arrived before; then an unforeseen exception is due to the form
             of the student's answer, else it is the grader's fault.
+        incomplete: whether a time limit had stopped a part of the load; then a missing name may be in that part.
     """
     match error:
         case None:
@@ -71,19 +75,21 @@ def judge(error: BaseException | None, *, answered: bool) -> Outcome:  # noqa: C
             status = Status.PARTIAL if error.share else Status.FAILED
             return Outcome(status, str(error), share=error.share)
         case StudentRaised():
-            status = Status.TIMEOUT if error.limit == "time" else Status.ERROR
-            return Outcome(status, describe(error))
+            late = error.limit == "time"
+            return Outcome(Status.TIMEOUT if late else Status.ERROR, describe(error), doubtful=late)
         case MissingName():
-            return Outcome(Status.FAILED, str(error))
+            return Outcome(Status.FAILED, str(error), doubtful=incomplete)
         case LoadFailed():
             status = Status.TIMEOUT if isinstance(error.cause, BoxTimeout) else Status.ERROR
             return Outcome(status, NOT_LOADED)
         case TimeSpent():
             return Outcome(Status.TIMEOUT, str(error))
         case BoxTimeout():
-            return Outcome(Status.TIMEOUT, f"{error} Your program was stopped; look for a loop that never ends.")
+            message = f"{error} Your program was stopped; look for a loop that never ends."
+            return Outcome(Status.TIMEOUT, message, doubtful=not isinstance(error, NotAskedAgain))
         case BoxDied():
-            return Outcome(Status.ERROR, f"Your program ended while it was asked: {error.reason}.")
+            message = f"Your program ended while it was asked: {error.reason}."
+            return Outcome(Status.ERROR, message, doubtful=not error.by_limit)
         case GpuUnavailable():
             return Outcome(Status.DEFERRED, str(error), error.reason)
         case BoxUnavailable() | GraderError():

@@ -5,7 +5,7 @@ VivaError
 │   └── CourseError       grader.yaml, assignment.yaml, rubric.yaml
 ├── BoxError              a box ended or misbehaved
 │   ├── BoxUnavailable    no box can be made on this host in the requested tier
-│   ├── BoxTimeout        the deadline passed and the box was killed
+│   ├── BoxTimeout        the time limit passed and the box was killed
 │   ├── BoxDied           the student's process ended: exit, signal, memory, output
 │   ├── ProtocolViolation the reply was not a message of the protocol; the box was killed
 │   └── LoadFailed        loading the submission ended its box, twice; no test can ask anything
@@ -17,6 +17,7 @@ VivaError
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from viva.model import untrusted
 
@@ -42,11 +43,21 @@ class BoxUnavailable(BoxError):
 
 
 class BoxTimeout(BoxError):
-    """The deadline passed; the box was killed from outside."""
+    """The time limit passed; the box was killed from outside."""
 
 
 class TimeSpent(BoxTimeout):
     """The time of the submission was used up before this test: no box was asked."""
+
+
+class NotAskedAgain(BoxTimeout):
+    """What was to be asked had not answered several times before."""
+
+
+BY_A_LIMIT: Final = frozenset(
+    ("memory limit", "processor time limit", "disk limit", "too much output", "too many processes", "too many files")
+)
+"""Why a box ended that went beyond one of its limits."""
 
 
 class BoxDied(BoxError):
@@ -55,6 +66,11 @@ class BoxDied(BoxError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+    @property
+    def by_limit(self) -> bool:
+        """Return whether it went beyond a limit; nothing else on the machine can be the cause."""
+        return self.reason in BY_A_LIMIT
 
 
 class ProtocolViolation(BoxError):

@@ -1,4 +1,7 @@
-"""Limits of one submission. Units are in the names; the manual (docs/sandbox.md) says what each limit counts."""
+"""Limits of one submission. Units are in the names; the manual (docs/sandbox.md) says what each limit counts.
+
+Seconds are counted seconds: processor time and a part of the time asleep (sandbox/guest/process/counted_time.py).
+"""
 
 from dataclasses import dataclass
 
@@ -8,13 +11,13 @@ class Limits:
     """Limits of one assignment; the defaults are those of DESIGN and fit numpy coursework."""
 
     load_s: float = 60.0
-    """Wall seconds for importing the module, or for one cell; a whole notebook may take twice that."""
+    """Seconds for importing the module, or for one cell; a whole notebook may take twice that."""
     call_s: float = 10.0
-    """Wall seconds for one call into the box."""
+    """Seconds for one call into the box."""
     test_s: float = 30.0
-    """Wall seconds for one test, all its calls together."""
+    """Seconds for one test, all its calls together."""
     submission_s: float = 300.0
-    """Wall seconds for everything; the examiner's parent ends it."""
+    """Seconds for all that the boxes of the submission do."""
     memory_mib: int = 1024
     """Memory of the box: all its processes together (cgroup or watchdog), and RLIMIT_DATA of each."""
     disk_mib: int = 64

@@ -69,13 +69,14 @@ def _lost(cell: dict[object, object], output: dict[object, object]) -> Outcome:
     if raised:
         error = StudentRaised.from_wire(raised)
         if error.limit == "time":
-            return Outcome(Status.TIMEOUT, describe(error))
+            return Outcome(Status.TIMEOUT, describe(error), doubtful=True)
         failed = error.type_name == "AssertionError"
         return Outcome(Status.FAILED if failed else Status.ERROR, _error_text(error))
     output_text = untrusted.text(output.get("text"), _LONGEST).strip()
     if output.get("name") == "stderr":
         return Outcome(Status.FAILED, f"{ERROR_OUTPUT}\n{output_text}")
-    return Outcome(Status.TIMEOUT if cell.get("status") == "timeout" else Status.ERROR, output_text or "Test failed.")
+    late = cell.get("status") == "timeout"
+    return Outcome(Status.TIMEOUT if late else Status.ERROR, output_text or "Test failed.", doubtful=late)
 
 
 def _error_text(error: StudentRaised) -> str:

@@ -141,7 +141,6 @@ class NotebookRun:
             where = f"cell {step.number} of {path}" if path.endswith(".ipynb") else path
             raised = untrusted.table(untrusted.table(ran.replies.get(at)).get("raised"))
             if raised:
-                error = StudentRaised.from_wire(raised)
-                report.problems.append(LoadProblem(where, str(error), error.missing_module, error))
+                report.add(where, StudentRaised.from_wire(raised))
             elif at in ran.errors:
                 report.problems.append(LoadProblem(where, f"was not run to its end: {ran.errors[at]}"))

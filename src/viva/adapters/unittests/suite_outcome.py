@@ -51,15 +51,16 @@ def of_test(reply: dict[object, object], function: TestFunction) -> Outcome:
     staff_text = "\n".join(
         t for t in ("\n".join(staff) if staff != words else "", printed_text if hides_output else "") if t
     )[:OUTPUT_CAP]
-    outcome = Outcome(status, shown, staff_text)
+    outcome = Outcome(status, shown, staff_text, doubtful=status is Status.TIMEOUT)
     return _with_points(outcome, reply.get("score"), function) if known else outcome
 
 
 def of_fixture(error: StudentRaised | None, events: object) -> Outcome:
     """Return the outcome of every test of a class or module whose setUpClass or setUpModule failed."""
     if error is not None:
-        status = Status.TIMEOUT if error.limit == "time" else Status.ERROR
-        return Outcome(status, f"While the tests were set up: {describe(without_suite(error))}", describe(error))
+        late = error.limit == "time"
+        message = f"While the tests were set up: {describe(without_suite(error))}"
+        return Outcome(Status.TIMEOUT if late else Status.ERROR, message, describe(error), doubtful=late)
     rows = [event for event in map(untrusted.rows, untrusted.rows(events)) if len(event) == 3]
     if rows and all(event[0] == "skip" for event in rows):
         return Outcome(Status.SKIPPED, f"Skipped by the tests themselves: {untrusted.text(rows[0][1], 300)}")

@@ -129,7 +129,8 @@ class SuiteRun:
         timed_out = isinstance(error, BoxTimeout) or (isinstance(error, StudentRaised) and error.limit == "time")
         staff = describe(error) if isinstance(error, StudentRaised) else str(error)
         message = NOT_IMPORTED.format(file=file)
-        self._broken[module] = Outcome(Status.TIMEOUT if timed_out else Status.ERROR, message, staff)
+        doubtful = timed_out or (isinstance(error, BoxDied) and not error.by_limit)
+        self._broken[module] = Outcome(Status.TIMEOUT if timed_out else Status.ERROR, message, staff, doubtful=doubtful)
         report, problem = self._session.report, self._problem(file, error)
         if report is not None and not self._apart and problem.text not in [p.text for p in report.problems]:
             report.problems.append(problem)

@@ -3,6 +3,8 @@
 import math
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ from viva.model.errors import (
     GraderError,
     LoadFailed,
     MissingName,
+    NotAskedAgain,
     ProtocolViolation,
     StudentRaised,
     TimeSpent,
@@ -31,7 +34,6 @@ HANGS_BEFORE_UNASKED: Final = 3
 SHOWN_CAP: Final = 2000
 """Characters of an argument or a value in the record of a test."""
 _SHOWN_FIELDS: Final = ("args", "kwargs", "key", "names")
-LOAD_TRIES: Final = 2
 MOST_DIFFERENCES: Final = 50
 """Differences of the environment that are kept for one submission."""
 
@@ -76,6 +78,7 @@ class TestState:
     """True once a value of the student's has arrived in this test."""
     questions: list[Question] = field(default_factory=list)
     case_id: str = ""
+    hangs_before: Counter[str] = field(default_factory=Counter)
 
 
 class BoxSession:
@@ -85,6 +88,8 @@ class BoxSession:
         self, source: BoxSource, loader: Loader, limits: Limits, on_gpu: OnGpu | None = None, *, record: bool = False
     ) -> None:
         self._source = source
+        self.alone: Callable[[], AbstractContextManager[None]] = nullcontext
+        """In this context, no other test runs on this machine."""
         self._on_gpu = on_gpu
         self._gpu_mib: int | None = None
         """What the test needed for which the box was taken; None for a box without a GPU."""
@@ -136,26 +141,30 @@ class BoxSession:
             self._loading -= 1
 
     def _load(self) -> None:
-        """Take a box and load it, with the number of tries that `open` describes."""
-        for attempt in range(1, LOAD_TRIES + 1):
-            self._box = box = self._take()
-            self.generation += 1
-            self.tainted = self.test.hidden
-            self.isolation = box.ready_message
+        """Take a box and load it; one that ends is replaced once."""
+        try:
+            self._load_box()
+        except (BoxTimeout, BoxDied, ProtocolViolation):
             try:
-                report = self._loader.load(self._raw)
+                with self.alone():
+                    self._load_box()
             except (BoxTimeout, BoxDied, ProtocolViolation) as error:
-                self._drop()
-                if attempt == LOAD_TRIES:
-                    raise self._load_failed(error) from error
-            except BaseException:
-                self._drop()  # a box that is only partly loaded is never asked
-                raise
-            else:
-                self.report = self.report or report
-                if not self._load_again():
-                    self.open()  # without the file that ended this box
-                return
+                raise self._load_failed(error) from error
+
+    def _load_box(self) -> None:
+        self._box = box = self._take()
+        self.generation += 1
+        self.tainted = self.test.hidden
+        self.isolation = box.ready_message
+        try:
+            report = self._loader.load(self._raw)
+        except BaseException:
+            self._drop()  # a box that is only partly loaded is never asked
+            raise
+        if self.report is None or (self.report.incomplete and not report.incomplete):
+            self.report = report
+        if not self._load_again():
+            self.open()  # without the file that ended this box
 
     def _take(self) -> AnyBox:
         """Return a box of the kind that the test needs."""
@@ -270,7 +279,29 @@ class BoxSession:
             hidden,
             gpu_mib,
             case_id=case_id,
+            hangs_before=self._hangs.copy(),
         )
+
+    @contextmanager
+    def second_try(self) -> Iterator[Callable[[], None]]:
+        """Let the test that has ended be asked again in a fresh box, at no cost to the submission's time.
+
+        Yields:
+            Call it if the second try ends better: the first one then says nothing about the submission.
+        """
+        hangs = self.test.hangs_before
+        self._drop()
+        counted_s = self.counted_s
+
+        def excuse() -> None:
+            self._hangs = hangs.copy()
+
+        try:
+            yield excuse
+        finally:
+            self._ended_s -= self.counted_s - counted_s
+            if self.report is not None:
+                self.report.incomplete = False
 
     def prompt(self) -> None:
         """Remove the limit on a test's time: a person at a prompt takes as long as they like."""
@@ -304,7 +335,9 @@ class BoxSession:
             BoxTimeout, BoxDied, ProtocolViolation: the box has ended; the next question opens a fresh one.
         """
         if self._hangs[subject] >= HANGS_BEFORE_UNASKED and subject:
-            raise BoxTimeout(f"`{subject}` did not answer {HANGS_BEFORE_UNASKED} times before and was not asked again.")
+            raise NotAskedAgain(
+                f"`{subject}` did not answer {HANGS_BEFORE_UNASKED} times before and was not asked again."
+            )
         if self.test.spent:
             raise TimeSpent(f"Not asked: your submission had used up its {self._limits.submission_s:g} s.")
         if self._box is None or not self._box.alive:

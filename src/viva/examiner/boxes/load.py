@@ -65,11 +65,18 @@ class LoadReport:
     """Findings that cost nothing, such as a cell of an unknown kind."""
     failure: LoadFailed | None = None
     """Set when loading ended the box, twice: no test can be asked."""
+    incomplete: bool = False
+    """Whether a time limit stopped a part, so that names may be missing, and loading has not been tried again."""
     notebooks: dict[str, Notebook] = field(default_factory=dict)
     cells: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """Executed cells with their outputs, by notebook."""
     files: dict[str, int] = field(default_factory=dict)
     """Every file in the box's work directory after unpacking, with its size in bytes."""
+
+    def add(self, where: str, raised: StudentRaised) -> None:
+        """Add what the student's code raised."""
+        self.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
+        self.incomplete = self.incomplete or raised.limit == "time"
 
 
 class Loader:
@@ -264,15 +271,14 @@ class Loader:
                 device=self._device,
             )
         except StudentRaised as error:
-            report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
+            report.add(path, error)
             return
         reply = untrusted.table(loaded)
         _note_forbidden(report, path, reply)
         for item in map(untrusted.table, untrusted.rows(reply.get("errors"))[:MOST_PROBLEMS]):
             raised = StudentRaised.from_wire(item)
             line = untrusted.number(item.get("line"))
-            where = f"{path} line {line}" if line else path
-            report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
+            report.add(f"{path} line {line}" if line else path, raised)
         report.skipped += [
             f"{path}: {untrusted.text(t, 300)}" for t in untrusted.rows(reply.get("skipped"))[:MOST_PROBLEMS]
         ]
@@ -305,7 +311,7 @@ class Loader:
                 device=self._device,
             )
         except StudentRaised as error:
-            report.problems.append(LoadProblem(path, str(error), error.missing_module, error))
+            report.add(path, error)
             return
         _note_forbidden(report, path, untrusted.table(loaded))
         cells = [untrusted.table(c) for c in untrusted.rows(untrusted.table(loaded).get("cells"))]
@@ -317,15 +323,16 @@ class Loader:
             skipped = untrusted.text(cell.get("skipped"), 300)
             status = untrusted.text(cell.get("status"), 20)  # comparing an array would give an array
             if raised_fields := untrusted.table(cell.get("raised")):
-                raised = StudentRaised.from_wire(raised_fields)
-                report.problems.append(LoadProblem(where, str(raised), raised.missing_module, raised))
+                report.add(where, StudentRaised.from_wire(raised_fields))
             elif status == "timeout":
+                report.incomplete = True
                 report.problems.append(LoadProblem(where, "did not finish in time"))
             elif skipped and self._assignment.load == "definitions":
                 report.skipped.append(f"{where}: {skipped}")
             elif status == "skipped":
                 unrun.append(number)
         if unrun:
+            report.incomplete = True
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
             text = f"not run, because those before had used up the {whole_s:g} s of the notebook"
             report.problems.append(LoadProblem(f"{which} of {path}", text))

@@ -7,7 +7,7 @@ from typing import Iterator
 
 RUN, QUICK, SKIP = "run", "quick", "skip"
 QUICK_S = 1.0
-"""Wall seconds for an assignment that computes something."""
+"""Counted seconds for an assignment that computes something."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..transport.message_types import CellResult, CellsRequest, OtterCase
 
 _SEEDING_S = 30.0
-"""Wall seconds for the code that runs before a cell: numpy may have to be imported."""
+"""Counted seconds for the code that runs before a cell: numpy may have to be imported."""
 
 
 class CellByCell:

@@ -37,9 +37,9 @@ _FOR_IPYTHON = re.compile(
 )
 """It matches too much on purpose: a false match costs some milliseconds, a missed one would cost the cell."""
 _REST_S = 5.0
-"""Wall seconds for the definitions after the failure of a cell; a library may have to be imported."""
+"""Counted seconds for the definitions after the failure of a cell; a library may have to be imported."""
 _TRACEBACK_S = 15.0
-"""Wall seconds for a traceback, which reads the student's sources and may run `__str__` of their exceptions.
+"""Counted seconds for a traceback, which reads the student's sources and may run `__str__` of their exceptions.
 
 The frames of an endless recursion take IPython a second, and five seconds on a machine with five times its load.
 """

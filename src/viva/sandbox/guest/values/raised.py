@@ -12,7 +12,7 @@ from ..process.alarm import SoftTimeout, within
 _MOST_FRAMES = 12
 _LONGEST_MESSAGE = 1000
 _MESSAGE_S = 0.5
-"""Wall seconds for the student's own `__str__`."""
+"""Counted seconds for the student's own `__str__`."""
 traceback_of = BaseException.__dict__["__traceback__"].__get__
 _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Unable to allocate")
 

@@ -1,0 +1,134 @@
+"""What a busy machine may have spoiled is asked once more, alone, before it costs a point.
+
+Tier T0 lets a program see this machine's files, so that it can behave differently at its second try.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from examined import NAME, SECRET, handed_in, statuses, write_course
+
+from viva.model import Score, Tier
+from viva.model.grade_request import GradeRequest
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
+
+TESTS = """
+from viva.grading import agree
+
+def test_first(student, key):
+    agree(student.first(), key.first())
+
+def test_second(student, key):
+    agree(student.second(), key.second())
+
+def test_third(student, key):
+    agree(student.third(), key.third())
+
+def test_fourth(student, key):
+    agree(student.fourth(), key.fourth())
+
+def test_fifth(student, key):
+    agree(student.fifth(), key.fifth())
+"""
+NAMES = ("first", "second", "third", "fourth", "fifth")
+KEY = "".join(f"def {name}(): return 1\n" for name in NAMES)
+SETTINGS = "limits: {load_s: 1.5, call_s: 0.5, test_s: 1, submission_s: 20}\n"
+HANG, DIE = "while True: pass", "import os; os._exit(3)"
+
+
+class Tried:
+    """A submission that counts, in a file, how often each of its functions is called, and how often it is loaded."""
+
+    def __init__(self, process: ExaminerProcess, folder: Path) -> None:
+        self._process, self._folder = process, folder
+
+    def source(self, **spoiled: tuple[int, str]) -> str:
+        """Return a program whose functions do something else at their first calls: name = (how many, what)."""
+        lines = [
+            "def tried(name):",
+            f"    with open({str(self._folder)!r} + '/' + name, 'a+') as file:",
+            "        file.write('x')",
+            "        return file.tell()",
+        ]
+        for name in ("load", *NAMES):
+            times, instead = spoiled.get(name, (0, "pass"))
+            indent = "    " if name != "load" else ""
+            lines += [f"def {name}():"] if indent else []
+            lines += [f"{indent}if tried({name!r}) <= {times}:", f"{indent}    {instead}"]
+            lines += ["    return 1"] if indent else []
+        return "\n".join(lines) + "\n"
+
+    def score(self, **spoiled: tuple[int, str]) -> Score:
+        """Grade such a program."""
+        return self.score_of(self.source(**spoiled))
+
+    def score_of(self, source: str) -> Score:
+        """Grade a program."""
+        return self._process.grade(GradeRequest(handed_in(source))).score
+
+    def times(self, name: str) -> int:
+        """Return how often a function was called."""
+        return len((self._folder / name).read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExaminerProcess]:
+    """Return an examiner whose boxes have no walls."""
+    course = write_course(tmp_path_factory.mktemp("tries"), tests=TESTS, key=KEY, settings=SETTINGS)
+    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(Tier.T0)) as found:
+        yield found
+
+
+@pytest.fixture
+def tried(process: ExaminerProcess, tmp_path: Path) -> Tried:
+    return Tried(process, tmp_path)
+
+
+@pytest.mark.parametrize("instead", [HANG, DIE, "import time; time.sleep(60)", "raise TimeoutError"])
+def test_a_test_that_passes_at_the_second_try_has_passed(tried: Tried, instead: str) -> None:
+    found = statuses(tried.score(first=(1, instead), third=(1, instead)))
+    lost = "error" if "raise" in instead else "passed"  # an exception has no cause outside of the program
+    assert found == {
+        "test_first": lost, "test_second": "passed", "test_third": lost, "test_fourth": "passed", "test_fifth": "passed"
+    }  # fmt: skip
+    assert tried.times("second") == 1 and tried.times("first") == (1 if lost == "error" else 2)
+
+
+@pytest.mark.parametrize(("instead", "status"), [(HANG, "timeout"), (DIE, "error")])
+def test_what_ends_twice_costs_its_points_and_is_not_tried_for_ever(tried: Tried, instead: str, status: str) -> None:
+    found = statuses(tried.score(**dict.fromkeys(NAMES, (99, instead))))
+    assert set(found.values()) == {status}
+    assert [tried.times(name) for name in NAMES] == [2, 2, 2, 1, 1]
+
+
+def test_a_limit_other_than_time_is_not_tried_again(tried: Tried) -> None:
+    found = statuses(tried.score(first=(99, "import sys; [sys.stdout.write('x' * 2**20) for _ in range(1000)]")))
+    assert found["test_first"] == "error" and tried.times("first") == 1
+
+
+def test_a_load_that_succeeds_at_the_second_try_has_succeeded(tried: Tried) -> None:
+    score = tried.score(load=(1, DIE))
+    assert set(statuses(score).values()) == {"passed"} and score.notes == ()
+    assert tried.times("load") == 2
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, "passed"), (99, "failed")])
+def test_names_that_are_missing_because_the_load_was_stopped_are_looked_for_once_more(
+    tried: Tried, times: int, status: str
+) -> None:
+    source = tried.source(load=(times, HANG))
+    definition = source[source.index("def first") : source.index("def second")]
+    after_hanging = f"    {HANG}\nelse:\n    first = lambda: 1\n"
+    score = tried.score_of(source.replace(definition, "").replace(f"    {HANG}\n", after_hanging))
+    assert statuses(score)["test_first"] == status and statuses(score)["test_second"] == "passed"
+    assert tried.times("load") == 2
+    assert any("did not finish in time" in note for note in score.notes) is (status == "failed")
+
+
+def test_a_second_try_costs_none_of_the_submissions_time(tried: Tried) -> None:
+    """Five tests of almost 2 s each fit into its time; ten would not."""
+    slow = "import time; end = time.process_time() + 0.4\n        while time.process_time() < end: pass"
+    found = statuses(tried.score(first=(1, f"{slow}\n        {HANG}"), second=(1, slow)))
+    assert set(found.values()) == {"passed"}
