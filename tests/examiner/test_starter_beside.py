@@ -37,6 +37,7 @@ def triple(n):
 '''
 FORMATTED = STARTER.replace("    raise", "\n    # to do\n    raise").replace("(n)", "( n )")
 HALF = STARTER.replace("    raise NotImplementedError\n\n\ndef triple", "    return 2 * n\n\n\ndef triple")
+WRONG = "def double(n):\n    return 0\n"
 OTHER_HALF = "def triple(n):\n    return 3 * n\n"
 
 
@@ -86,6 +87,29 @@ def test_the_students_own_definitions_count(examined: Examined, name: str, packe
     files = SUBMISSIONS[name]
     score = examined.score({"work.zip": zipped(files)} if packed else files)
     assert statuses(score) == {"test_double": "passed", "test_triple": "passed"}, score.notes
+
+
+@pytest.mark.parametrize(
+    ("files", "passed", "said"),
+    [
+        ({"Homework (1).ipynb": SOLVED}, ["test_double", "test_triple"], "was read from Homework (1).ipynb"),
+        ({"a.py": OTHER_HALF, "b.ipynb": SOLVED}, ["test_double", "test_triple"], "was read from b.ipynb"),
+        ({"a.ipynb": notebook(WRONG), "b.ipynb": SOLVED}, ["test_double", "test_triple"], "defines more names"),
+        ({"a.ipynb": SOLVED, "b.ipynb": notebook(WRONG, KEY)}, ["test_double", "test_triple"], "in the alphabet"),
+        ({"solution.py": WRONG, "b.ipynb": SOLVED}, ["test_triple"], ""),
+        (
+            {"solution.py": WRONG, "work.ipynb": SOLVED},
+            ["test_triple"],
+            "solution.py counts, because the assignment asks for it",
+        ),
+        ({"solution.py": KEY}, ["test_double", "test_triple"], ""),
+    ],
+)
+def test_which_file_counts_is_said(examined: Examined, files: dict[str, str], passed: list[str], said: str) -> None:
+    score = examined.score(files)
+    assert [name for name, status in statuses(score).items() if status == "passed"] == passed
+    assert said in score.choice and bool(said) == bool(score.choice)
+    assert not said or score.choice in score.notes
 
 
 def test_the_starter_alone_is_asked_as_it_is(examined: Examined) -> None:

@@ -107,6 +107,17 @@ def test_what_a_class_was_written_for_is_counted_below_it() -> None:
     assert out.getvalue().splitlines()[-1] == "  and 3 more"
 
 
+def test_which_file_counts_is_listed_below_a_class() -> None:
+    """The name of a file may hold anything."""
+    chosen = [replace(SCORE, submission=f"class/a{n}", choice=f"\x1b[2J{n} counts.") for n in range(22)]
+    out = io.StringIO()
+    print_class([SCORE, *chosen], file=out, width=120)
+    lines = out.getvalue().splitlines()
+    begin = lines.index("Which file counts:")
+    assert begin == 24 and lines[begin + 1 : begin + 3] == ["  a0: 0 counts.", "  a1: 1 counts."]
+    assert lines[begin + 20 :] == ["  a19: 19 counts.", "  and 2 more; report.csv has all of them"]
+
+
 def test_without_a_terminal_there_is_no_colour() -> None:
     out = io.StringIO()
     print_score(SCORE, file=out)

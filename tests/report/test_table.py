@@ -23,7 +23,7 @@ def test_a_row_for_each_attempt_and_a_column_for_each_question() -> None:
     assert head[-2:] == ["1.2", "1.10"]
     assert dict(zip(head, ada, strict=True)) == {
         "submission": "ada", "students": "", "submitted": "", "attempt": "1", "late": "", "total": "5.5", "points": "7",
-        "still open": "0", "tier": "T3", "seconds": "0.300", "1.2": "2.5", "1.10": "3",
+        "still open": "0", "tier": "T3", "seconds": "0.300", "file that counts": "", "1.2": "2.5", "1.10": "3",
     }  # fmt: skip
     assert (eve[head.index("1.2")], eve[head.index("still open")]) == ("", "2")
 

@@ -197,6 +197,7 @@ class Grader:
             isolation=isolation,
             signature=signature(self.assignment, self.seeds, ready_message),
             leaderboard=tuple(run.leaders),
+            choice=session.report.choice if session.report is not None else "",
             environment=session.environment,
             wall_s=wall_s,
             curves=run.events.curves,

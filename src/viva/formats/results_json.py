@@ -167,6 +167,8 @@ class Provenance(_Strict):
     earned: Exact
     points: Exact
     still_open: Exact
+    choice: str | None = None
+    """Which file counts, and why; missing where names of files decide."""
     environment: list[str] = Field(default_factory=list)
     """Missing packages and incompatible versions of libraries where it was graded."""
     curves: list[CurveData] | None = None
@@ -371,6 +373,7 @@ def _provenance(score: Score, *, complete: bool) -> Provenance:
         earned=str(score.earned),
         points=str(score.points),
         still_open=str(score.still_open),
+        choice=escaping.line(score.choice) or None,
         environment=[escaping.line(difference) for difference in score.environment],
         curves=[_curve(curve) for curve in score.curves] or None,
         gpu=_gpu(score.gpu) if score.gpu else None,

@@ -32,6 +32,8 @@ READABLE: Final = "viva-readable"
 
 _MOST_DIFFERENCES: Final = 8
 """Lines about the environment below the table of a class."""
+_MOST_CHOICES: Final = 20
+"""Lines about which file counts below the table of a class."""
 _UNBROKEN: Final = "\ue000"
 """Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
 
@@ -139,8 +141,19 @@ class _ClassView:
 
     def lay_out(self, width: int) -> RenderableType:
         rows = self._narrow() if width < NARROW else self._table()
-        differences = _differences(self._scores)
-        return Group(rows, *differences) if differences else rows
+        below = [*self._choices(), *_differences(self._scores)]
+        return Group(rows, *below) if below else rows
+
+    def _choices(self) -> list[Text]:
+        """List the submissions in which names of files do not decide which one counts."""
+        pairs = zip(self._names, self._scores, strict=True)
+        lines = [f"  {escaping.line(name)}: {escaping.line(score.choice)}" for name, score in pairs if score.choice]
+        more = len(lines) - _MOST_CHOICES
+        return [
+            *([Text("Which file counts:", style="bold")] if lines else []),
+            *map(Text, lines[:_MOST_CHOICES]),
+            *([Text(f"  and {more} more; report.csv has all of them")] if more > 0 else []),
+        ]
 
     def _table(self) -> RenderableType:
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

@@ -97,6 +97,7 @@ def score_to_plain(score: Score) -> dict[str, object]:
             "missing": list(score.isolation.missing),
         },
         "signature": dict(score.signature),
+        "choice": score.choice,
         "environment": list(score.environment),
         "leaderboard": [[x.name, x.value, x.order] for x in score.leaderboard],
         "wall_s": score.wall_s,
@@ -111,6 +112,7 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
     rebuilt = {
         "entries": tuple(entry_from_plain(e) for e in plain["entries"]),
         "notes": tuple(plain["notes"]),
+        "choice": plain["choice"],
         "environment": tuple(plain["environment"]),
         "isolation": Isolation(
             isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])

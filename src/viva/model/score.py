@@ -120,6 +120,8 @@ class Score:
     isolation: Isolation = field(default_factory=lambda: Isolation("none"))
     signature: Mapping[str, str] = field(default_factory=dict)
     leaderboard: tuple[Leader, ...] = ()
+    choice: str = ""
+    """Which file counts, and why, where names of files do not decide; also a note."""
     environment: tuple[str, ...] = ()
     """Missing packages and incompatible versions, for a count over a class: transformers 5.23.0 lacks encode_plus."""
     wall_s: float = 0.0

@@ -140,6 +140,7 @@ class _Copier:
             content_hash=self._hash(score.content_hash),
             entries=tuple(map(self._entry, score.entries)),
             notes=tuple(map(text, score.notes)),
+            choice=text(score.choice),
             environment=tuple(map(text, score.environment)),
             leaderboard=tuple(leaders),
         )

@@ -69,6 +69,7 @@ def score_of(results: Results) -> Score:
         ),
         signature=exact.signature,
         leaderboard=tuple(Leader(x.name, x.value, x.order) for x in results.leaderboard),
+        choice=exact.choice or "",
         environment=tuple(exact.environment),
         wall_s=results.execution_time,
         curves=tuple(

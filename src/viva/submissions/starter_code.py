@@ -32,6 +32,8 @@ class Compared:
     """Functions and classes that are the same in the starter."""
     own_names: frozenset[str] = frozenset()
     """Its other functions and classes."""
+    answers: frozenset[str] = frozenset()
+    """Those of them that the starter asks for; all, if there is no starter."""
 
 
 @lru_cache(maxsize=16)
@@ -53,14 +55,18 @@ class StarterCode:
         self._definitions = frozenset(
             (name, text) for parts in trees for name, texts in _definitions(parts).items() for text in texts
         )
+        self.names = frozenset(name for name, _ in self._definitions)
+        """Its functions and classes."""
 
     def compare(self, path: str, data: bytes) -> Compared:
         """Compare a file with the starter: as a whole, and each function and class of it."""
-        parts = _trees(path, data) if self._files and len(data) <= MOST_BYTES else []
+        parts = _trees(path, data) if len(data) <= MOST_BYTES else []
         whole = data in self._bytes or (bool(parts) and _dump(parts) in self._files)
         found = _definitions(parts)
         unchanged = {name for name, texts in found.items() if all((name, text) in self._definitions for text in texts)}
-        return Compared(whole, frozenset(unchanged), frozenset(found.keys() - unchanged))
+        own = found.keys() - unchanged
+        answers = own & self.names if self._files else own
+        return Compared(whole, frozenset(unchanged), frozenset(own), frozenset(answers))
 
 
 def _trees(path: str, data: bytes) -> list[ast.Module | str]:

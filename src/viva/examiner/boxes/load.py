@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from viva.config import Assignment
+from viva.examiner.boxes.choice import choice_of
 from viva.model import Submission, system, untrusted
 from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
@@ -63,6 +64,8 @@ class LoadReport:
     skipped: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """Findings that cost nothing, such as a cell of an unknown kind."""
+    choice: str = ""
+    """Which file counts, and why, where the assignment does not say so: one sentence."""
     failure: LoadFailed | None = None
     """Set when loading ended the box, twice: no test can be asked."""
     incomplete: bool = False
@@ -114,31 +117,38 @@ class Loader:
         if self._several:
             self._code |= self._unpacked_code(ask, report)
         chosen = self.order(list(report.files))
+        report.choice = choice_of(chosen, self._assignment.submission, self._compare)
         for path in [*chosen, *self._completing(report, chosen)]:
             self._load_file(ask, report, path, data)
 
     def order(self, paths: Sequence[str]) -> list[str]:
         """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
 
-        A file that is still the starter is run only if there is nothing else.
+        Of several, the one that defines most of what is asked comes first. A file that is still the starter is run only
+        if there is nothing else.
         """
         wanted = self._assignment.submission
         mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
         notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
-        chosen = sorted(mains, key=_depth) + sorted(notebooks, key=_depth)
+        chosen = sorted(mains, key=self._rank) + sorted(notebooks, key=self._rank)
         changed = [p for p in chosen if not self._compare(p).is_unchanged]
         if changed:
             return changed
         others = [p for p in paths if p.endswith(".ipynb") and wanted.notebook and not self._compare(p).is_unchanged]
         others = others or [p for p in paths if p.endswith(".py") and not self._compare(p).is_unchanged]
         top = min((_depth(p)[0] for p in others), default=0)
-        return sorted(p for p in others if _depth(p)[0] == top) or chosen
+        return sorted((p for p in others if _depth(p)[0] == top), key=self._rank) or chosen
+
+    def _rank(self, path: str) -> tuple[int, int, str]:
+        return -len(self._compare(path).answers), *_depth(path)
 
     def _completing(self, report: LoadReport, chosen: Sequence[str]) -> list[str]:
-        """Return the other modules that define what the chosen files define as the starter does."""
-        still = {name for path in chosen for name in self._compare(path).starter_names}
-        left = [p for p in report.files if p.endswith(".py") and p not in chosen] if still else []
-        return sorted((p for p in left if still & self._compare(p).own_names), key=_depth)
+        """Return the other files that define what the starter asks for and the chosen files do not define."""
+        wanted = starter_of(self._assignment.starter).names
+        missing = wanted.difference(*(self._compare(path).own_names for path in chosen))
+        kinds = CODE if self._assignment.submission.notebook else ".py"
+        left = [p for p in report.files if p.endswith(kinds) and p not in chosen] if missing else []
+        return sorted((p for p in left if missing & self._compare(p).answers), key=self._rank)
 
     def others(self, report: LoadReport) -> list[str]:
         """Return the other code next to what was run: run only when a test asks for a name that nothing defines yet."""

@@ -10,7 +10,19 @@ from viva.formats.decimal_points import show
 from viva.model.attempt import ScoredAttempt
 from viva.report.class_page.questions import Question, questions
 
-_HEAD = ("submission", "students", "submitted", "attempt", "late", "total", "points", "still open", "tier", "seconds")
+_HEAD = (
+    "submission",
+    "students",
+    "submitted",
+    "attempt",
+    "late",
+    "total",
+    "points",
+    "still open",
+    "tier",
+    "seconds",
+    "file that counts",
+)
 
 
 def table(marked: Sequence[ScoredAttempt]) -> bytes:
@@ -38,6 +50,7 @@ def _row(graded: ScoredAttempt, asked: Sequence[Question]) -> list[str]:
         show(score.still_open),
         escaping.csv_cell(escaping.line(score.isolation.tier)),
         f"{score.wall_s:.3f}",
+        escaping.csv_cell(escaping.line(score.choice)),
         *(_points([decided[t] for t in question.tests if t in decided]) for question in asked),
     ]
 

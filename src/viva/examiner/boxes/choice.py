@@ -1,0 +1,62 @@
+"""Say which file of a submission counts, where the assignment's settings do not."""
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatch
+from pathlib import PurePosixPath
+from typing import Final
+
+from viva.config.assignment import SubmissionFiles
+from viva.submissions.starter_code import Compared
+
+MOST_NAMED: Final = 3
+"""Names and files of which one sentence speaks."""
+
+
+def choice_of(chosen: Sequence[str], wanted: SubmissionFiles, compare: Callable[[str], Compared]) -> str:
+    """Return one sentence: which file counts, and why; empty if the names of files decide.
+
+    Args:
+        chosen: the files that are run, in order: of two that define a name, the first counts.
+        wanted: the names that the assignment asks for.
+        compare: compares a file with the starter.
+    """
+    if not chosen:
+        return ""
+    first = chosen[0]
+    rivals = [path for path in chosen[1:] if compare(path).answers & compare(first).answers]
+    if rivals:
+        names = sorted(compare(first).answers.intersection(*[compare(path).answers for path in rivals[:1]]))
+        why = _why(first, rivals, wanted, compare)
+        return f"{_several(names)} in {first} and in {_listed(rivals)}: {first} counts, because {why}."
+    if len(chosen) == 1 and not _is_asked_for(first, wanted):
+        return f"Your answer was read from {first}: no other notebook or module of your submission holds one."
+    return ""
+
+
+def _why(first: str, rivals: Sequence[str], wanted: SubmissionFiles, compare: Callable[[str], Compared]) -> str:
+    if PurePosixPath(first).name == wanted.module:
+        return "the assignment asks for it"
+    most = max(len(compare(path).answers) for path in rivals)
+    if len(compare(first).answers) > most:
+        return "it defines more names"
+    if all(path.count("/") > first.count("/") for path in rivals):
+        return "it lies in the outermost folder"
+    return "its name comes first in the alphabet"
+
+
+def _is_asked_for(path: str, wanted: SubmissionFiles) -> bool:
+    name = PurePosixPath(path).name
+    if not wanted.module and not wanted.notebook:
+        return True
+    return name == wanted.module or bool(wanted.notebook and fnmatch(name, wanted.notebook))
+
+
+def _several(names: Sequence[str]) -> str:
+    return f"{_listed([f'`{name}`' for name in names])} {'is' if len(names) == 1 else 'are'} defined"
+
+
+def _listed(items: Sequence[str]) -> str:
+    shown = list(items[:MOST_NAMED])
+    if len(items) > MOST_NAMED:
+        shown = [*shown[:-1], f"{len(items) - MOST_NAMED + 1} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
