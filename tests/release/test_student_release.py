@@ -20,6 +20,7 @@ from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.release.leak_search import decoded
+from viva.release.release_files import starter_files
 from viva.release.student_release import ANSWERS, HIDDEN, Release, ReleaseSummary
 from viva.submissions import open_submission
 
@@ -163,3 +164,18 @@ def test_archives_and_notebooks_are_looked_into() -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.ipynb", notebook)
     assert any("x = 12" in text for text in decoded("all.zip", packed.getvalue()))
+
+
+def test_a_starter_asks_for_an_answer_in_one_place(tmp_path: Path) -> None:
+    """A solved notebook beside an untouched module is what students then hand in."""
+    course = write_course(tmp_path)
+    [name] = course.assignments
+    starter = course.assignment(name).starter
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": (starter / "solution.py").read_text("utf-8")}
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    (starter / "work.ipynb").write_text(json.dumps(notebook), "utf-8")
+    with pytest.raises(CourseError, match=r"work\.ipynb and solution\.py both ask for `\w+`.*`either: true`"):
+        starter_files(course.assignment(name))
+    settings = tmp_path / "assignments" / name / "assignment.yaml"
+    settings.write_text(settings.read_text("utf-8") + "submission: {either: true}\n", "utf-8")
+    assert {"solution.py", "work.ipynb"} <= starter_files(load_course(tmp_path).assignment(name)).keys()

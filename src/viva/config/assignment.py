@@ -25,6 +25,8 @@ class SubmissionFiles:
     """The notebook's name, or a pattern such as `hw1*.ipynb`; null if the assignment has none."""
     module: Text | None = "solution.py"
     """The name of the Python module; null if the assignment has none."""
+    either: bool = False
+    """Whether the starter offers both, so that students choose where to answer."""
 
 
 @dataclass(frozen=True, slots=True)

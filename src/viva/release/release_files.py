@@ -1,5 +1,7 @@
 """What a released folder holds next to the course: the handout, the starter, the data, what to install."""
 
+import itertools
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -8,6 +10,8 @@ from viva.config import Assignment
 from viva.model.errors import CourseError
 from viva.release import ci_templates
 from viva.release.source import starter_from
+from viva.submissions.file_names import CODE
+from viva.submissions.starter_code import defined_names
 
 _HOW_TO_CHECK: Final = """\
 ## Check your work
@@ -45,13 +49,28 @@ def starter_files(assignment: Assignment) -> dict[str, bytes]:
     """Return the starter's files by path: those of `starter/`, and those made from a source with solutions.
 
     Raises:
-        CourseError: there is no starter, or a source cannot be parsed.
+        CourseError: there is no starter, a source cannot be parsed, or a notebook and a module ask for the same answer.
     """
     made = starter_from(assignment)
     found = [p for p in _files(assignment.starter) if "__pycache__" not in p.parts]
     if not found and made is None:
         raise CourseError(f"{assignment.starter}: there is no starter; students need something to begin with.")
-    return {path.relative_to(assignment.starter).as_posix(): path.read_bytes() for path in found} | (made or {})
+    files = {path.relative_to(assignment.starter).as_posix(): path.read_bytes() for path in found} | (made or {})
+    if not assignment.submission.either:
+        _check_one_place_to_answer(assignment, files)
+    return files
+
+
+def _check_one_place_to_answer(assignment: Assignment, files: Mapping[str, bytes]) -> None:
+    """Check that no notebook and module define the same name: who answers in one often hands in the other as well."""
+    defined = {path: defined_names(path, data) for path, data in sorted(files.items()) if path.endswith(CODE)}
+    notebooks = [path for path in defined if path.endswith(".ipynb")]
+    for notebook, module in itertools.product(notebooks, defined.keys() - set(notebooks)):
+        if both := sorted(defined[notebook] & defined[module]):
+            raise CourseError(
+                f"{assignment.starter}: {notebook} and {module} both ask for `{both[0]}`, so students would not know "
+                "where to answer; keep one of them, or write `either: true` under `submission:` in assignment.yaml."
+            )
 
 
 def requirements(assignment: Assignment, viva_from: str = "") -> str:

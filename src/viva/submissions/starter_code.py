@@ -69,6 +69,11 @@ class StarterCode:
         return Compared(whole, frozenset(unchanged), frozenset(own), frozenset(answers))
 
 
+def defined_names(path: str, data: bytes) -> frozenset[str]:
+    """Return the names of the functions and classes that a module or notebook defines at its top level."""
+    return frozenset(_definitions(_trees(path, data)))
+
+
 def _trees(path: str, data: bytes) -> list[ast.Module | str]:
     """Return the code of a file in parts: a module is one, each cell of a notebook is one; text if it is no Python."""
     if path.endswith(".ipynb"):
