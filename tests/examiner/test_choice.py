@@ -31,6 +31,14 @@ NAMED = SubmissionFiles(notebook="work.ipynb", module="solution.py")
             "`f` is defined in solution.py and in a.ipynb: solution.py counts, because the assignment asks for it.",
         ),
         (
+            [("solution.py", "f"), ("old/solution.py", "f")],
+            BOTH,
+            (
+                "`f` is defined in solution.py and in old/solution.py: solution.py counts, because it lies in the "
+                "outermost folder."
+            ),
+        ),
+        (
             [("b.ipynb", "fgh"), ("a.ipynb", "fg")],
             BOTH,
             "`f` and `g` are defined in b.ipynb and in a.ipynb: b.ipynb counts, because it defines more names.",

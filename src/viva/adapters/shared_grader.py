@@ -110,7 +110,7 @@ class SharedGrader(ABC):
                 finally:
                     other.close()
 
-        run = _TwoTries(first, self.turns, anew)
+        run = first if options.call_s is not None else _TwoTries(first, self.turns, anew)
         entries: list[Entry] = []
         leaders: list[Leader] = []
         questions: list[Questions] = []

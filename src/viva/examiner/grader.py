@@ -293,7 +293,7 @@ class _Run:
         on_gpu = function.gpu_mib is not None  # it may wait for a GPU, and must not make others wait meanwhile
         with nullcontext() if on_gpu else turns.shared():
             outcome = self._case(function, item, following)
-        if not outcome.doubtful or self._confirmed >= MOST_CONFIRMED:
+        if not outcome.doubtful or self._confirmed >= MOST_CONFIRMED or self._options.call_s is not None:
             return outcome
         del self.questions[-1:]
         self._context.set_points, self._context.leader = None, None

@@ -24,7 +24,9 @@ class GradeOptions:
     until_loss: bool = False
     """Stop after the first test that loses points: for callers who need not know how many are lost."""
     call_s: float | None = None
-    """A limit in seconds for each call and each test, instead of the assignment's and the test's own."""
+    """A limit in seconds for each call and each test, instead of the assignment's and the test's own.
+
+    Nothing is then asked a second time."""
     questions: bool = False
     """Bring back what each test asked, as texts (`Graded.questions`)."""
     key_recording: bool = False

@@ -34,7 +34,7 @@ def choice_of(chosen: Sequence[str], wanted: SubmissionFiles, compare: Callable[
 
 
 def _why(first: str, rivals: Sequence[str], wanted: SubmissionFiles, compare: Callable[[str], Compared]) -> str:
-    if PurePosixPath(first).name == wanted.module:
+    if PurePosixPath(first).name == wanted.module not in [PurePosixPath(path).name for path in rivals]:
         return "the assignment asks for it"
     most = max(len(compare(path).answers) for path in rivals)
     if len(compare(first).answers) > most:
