@@ -168,6 +168,16 @@ def test_several_cases_are_listed() -> None:
     assert test["extra_data"]["wall_s"] == 1.0
 
 
+def test_how_long_a_hidden_test_took_is_not_written() -> None:
+    """A program could sleep for as many seconds as the number that it was given."""
+    cases = (Case("", Status.PASSED, Fraction(1), Fraction(1), "", "", 0.5),)
+    given = score(entry(1, cases=cases), entry(2, cases=cases, visibility="hidden"))
+    seconds = [
+        [test["extra_data"]["wall_s"] for test in written(given, staff=staff)["tests"]] for staff in (False, True)
+    ]
+    assert seconds == [[0.5, 0.0], [0.5, 0.5]]
+
+
 def test_a_result_in_the_making_is_valid_and_says_that_it_is_not_complete() -> None:
     pending = entry(2, Status.GRADER_ERROR, Fraction(0), message="Not marked yet: grading was interrupted.")
     results = written(score(entry(1), pending, content_hash=""), complete=False)

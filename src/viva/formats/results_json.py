@@ -64,6 +64,7 @@ class TestData(_Strict):
     """Exact points, such as `25/3`; the test's `score` is their decimal."""
     points: Exact
     wall_s: Points
+    """Seconds; 0 for a hidden test, because a program could tell its student by them what it was asked."""
     cases: list[CaseData] = Field(default_factory=list)
     rubric: str | None = None
     """The rubric question by which it is graded."""
@@ -292,6 +293,7 @@ def json_schema() -> dict[str, object]:
 
 def _test(entry: Entry, won: int, most: int, hidden_as: str, *, staff: bool) -> TestResult:
     is_open = entry.status.is_open
+    wall_s = sum(case.wall_s for case in entry.cases) if staff or entry.visibility == "visible" else 0.0
     return TestResult(
         name=escaping.line(entry.name),
         number=escaping.line(entry.number, characters=40) or None,
@@ -306,7 +308,7 @@ def _test(entry: Entry, won: int, most: int, hidden_as: str, *, staff: bool) -> 
             status=entry.status.value,
             earned=str(entry.earned),
             points=str(entry.points),
-            wall_s=round(max(sum(case.wall_s for case in entry.cases), 0.0), 6),
+            wall_s=round(max(wall_s, 0.0), 6),
             cases=[_case(case) for case in entry.cases] if len(entry.cases) > 1 else [],
             rubric=escaping.line(entry.rubric) or None,
             written=escaping.terminal(entry.written, characters=100_000, lines=5000) or None,
