@@ -20,6 +20,7 @@ from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
 from viva.examiner.catalog import TestFunction, case_label, resolve, with_prerequisites
 from viva.examiner.load_notes import notes_for_student
+from viva.examiner.missing_names import explained
 from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
@@ -29,6 +30,7 @@ from viva.grading.events import Events, collecting
 from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Score, Status, Submission
 from viva.model.box_source import BoxSource
+from viva.model.errors import MissingName
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.score import Leader
@@ -334,6 +336,8 @@ class _Run:
         if self._options.questions:
             self.questions.append((case_id, [question.shown() for question in session.test.questions]))
         incomplete = session.report is not None and session.report.incomplete
+        if isinstance(error, MissingName) and session.report is not None:
+            error = explained(error, self._context.submission, session.report)
         return judge(error, answered=session.test.answered, incomplete=incomplete)
 
     def _take_gradescopes(self, test: object, case_id: str) -> None:

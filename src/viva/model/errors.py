@@ -177,11 +177,11 @@ class StudentRaised(VivaError):
 
 
 class MissingName(VivaError):
-    """The submission does not define a name; carries the closest names it does define."""
+    """The submission does not define a name; carries the closest names it does define, or why it is missing."""
 
-    def __init__(self, name: str, close: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, close: Sequence[str] = (), *, why: str = "") -> None:
         hint = f" (did you mean {', '.join(f'`{c}`' for c in close)}?)" if close else ""
-        super().__init__(f"`{name}` is not defined in your submission{hint}.")
+        super().__init__(f"`{name}` is not defined in your submission{f': {why}' if why else hint}.")
         self.name = name
         self.close = tuple(close)
 

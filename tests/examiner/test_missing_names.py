@@ -1,0 +1,73 @@
+"""A name that is missing because its cell or statement failed points to that place."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from examined import Examined, by_name, write_course
+
+TESTS = """
+from viva.grading import agree
+
+def test_double(student, key):
+    agree(student.double(2), key.double(2))
+"""
+KEY = "def double(n): return 2 * n\n"
+OTHER = "def other():\n    return 1\n"
+
+
+def notebook(*cells: str) -> str:
+    code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code})
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    settings = "limits: {load_s: 1}\n"
+    found = Examined(write_course(tmp_path_factory.mktemp("missing"), tests=TESTS, key=KEY, settings=settings))
+    yield found
+    found.process.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (
+            {"work.ipynb": notebook("x = 1", "double = undefined(2)")},
+            "cell 2 of work.ipynb defines it and did not run to its end: NameError: name 'undefined' is not defined",
+        ),
+        (
+            {"work.ipynb": notebook("x = 1", "double = next(n for n in iter(int, 1) if n)")},
+            "cell 2 of work.ipynb defines it and did not run to its end",
+        ),
+        (
+            {"work.ipynb": notebook("def double(n:\n    return 2 * n")},
+            "cell 1 of work.ipynb defines it and did not run",
+        ),
+        (
+            {"solution.py": f"{OTHER}\n@undefined\ndef double(n):\n    return 2 * n\n"},
+            "solution.py line 4 defines it and did not run to its end: NameError: name 'undefined' is not defined",
+        ),
+        (
+            {"solution.py": "class double:\n    size = 1\n    other = missing\n\n    def f(self): pass\n"},
+            "solution.py line 1 defines it and did not run to its end: NameError: name 'missing' is not defined",
+        ),
+    ],
+)
+def test_the_place_that_failed_is_named(examined: Examined, files: dict[str, str], said: str) -> None:
+    message = by_name(examined.score(files))["test_double"].message
+    assert message.startswith(f"`double` is not defined in your submission: {said}"), message
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"work.ipynb": notebook("doubled = undefined(2)", "print(double)")},
+        {"work.ipynb": notebook("undefined()", "def dobule(n):\n    return 2 * n")},
+        {"solution.py": f"{OTHER}\nclass Model:\n    def double(self): pass\n    size = missing\n"},
+        {"solution.py": OTHER},
+    ],
+)
+def test_another_failure_is_not_blamed(examined: Examined, files: dict[str, str]) -> None:
+    message = by_name(examined.score(files))["test_double"].message
+    assert "not defined in your submission" in message and "did not run" not in message
