@@ -81,7 +81,7 @@ UNLOADABLE: dict[str, tuple[Make, list[str]]] = {
     ),
     "another_assignment": (
         lambda folder: hand_in(folder, "def attention(q, k, v):\n    return v\n"),
-        ["graded as “Words”", "`word_counts`, `total`", "is it for another assignment"],
+        ["graded as “Words”", "none of the names asked for (such as `word_counts`, `total`"],
     ),
 }
 

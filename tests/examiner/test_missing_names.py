@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from examined import Examined, by_name, write_course
+from examined import NAME, Examined, by_name, write_course
 
 TESTS = """
 from viva.grading import agree
@@ -45,6 +46,14 @@ def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
             "cell 1 of work.ipynb defines it and did not run",
         ),
         (
+            {"solution.py": f"{OTHER}\n\nclass Model:\n    def double(self): pass\n"},
+            "solution.py line 6 defines it inside a function or a class.",
+        ),
+        (
+            {"work.ipynb": notebook("x = 1", "def outer():\n    def double(n):\n        return 2 * n")},
+            "cell 2 of work.ipynb, line 2 defines it inside a function or a class.",
+        ),
+        (
             {"solution.py": f"{OTHER}\n@undefined\ndef double(n):\n    return 2 * n\n"},
             "solution.py line 4 defines it and did not run to its end: NameError: name 'undefined' is not defined",
         ),
@@ -64,10 +73,28 @@ def test_the_place_that_failed_is_named(examined: Examined, files: dict[str, str
     [
         {"work.ipynb": notebook("doubled = undefined(2)", "print(double)")},
         {"work.ipynb": notebook("undefined()", "def dobule(n):\n    return 2 * n")},
-        {"solution.py": f"{OTHER}\nclass Model:\n    def double(self): pass\n    size = missing\n"},
+        {"solution.py": f"{OTHER}\nclass Model:\n    double = missing\n"},
         {"solution.py": OTHER},
     ],
 )
 def test_another_failure_is_not_blamed(examined: Examined, files: dict[str, str]) -> None:
     message = by_name(examined.score(files))["test_double"].message
     assert "not defined in your submission" in message and "did not run" not in message
+
+
+def test_a_submission_for_another_assignment_is_known_by_the_names_of_its_starter(tmp_path: Path) -> None:
+    course = write_course(tmp_path, tests=TESTS, key=KEY)
+    for name, title, function in ((NAME, "Small", "double"), ("large", "Large", "triple")):
+        folder = tmp_path / "assignments" / name
+        (folder / "starter").mkdir(parents=True)
+        (folder / "starter" / "solution.py").write_text(f"def {function}(n): pass\n", "utf-8")
+        (folder / "assignment.yaml").write_text(f"title: {title}\n", "utf-8")
+    (tmp_path / "grader.yaml").write_text(f"course: tiny\nassignments: [{NAME}, large]\n", "utf-8")
+    examined = Examined(course)
+    with examined.process:
+        found = {
+            source: " ".join(examined.score(source).notes)
+            for source in ("def triple(n): return 3 * n", "def other(n): return n", "def double(n, m): return n")
+        }
+    none = "This was graded as “Small”, and your submission defines none of the names asked for (such as `double`)"
+    assert list(found.values()) == [f"{none}, but `triple` of “Large”: is it for that assignment?", f"{none}.", ""]

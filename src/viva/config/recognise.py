@@ -60,6 +60,23 @@ def recognise(course: Course, submission: Submission) -> Assignment:
     )
 
 
+def better_fit(course: Course, assignment: str, submission: Submission) -> tuple[Assignment, list[str]] | None:
+    """Return another assignment, and which names of its starter alone the submission defines; None if it has none.
+
+    A submission that defines a name of its own assignment's starter alone fits no other.
+
+    Raises:
+        CourseError: an assignment.yaml is wrong.
+    """
+    every = [course.assignment(name) for name in course.assignments]
+    own = _distinctive(every)
+    defined = set().union(*(_names(f.path, f.data) for f in submission.files)) if submission.files else set()
+    best = max(every, key=lambda a: len(own[a.name] & defined), default=None)
+    if best is None or best.name == assignment or own.get(assignment, set()) & defined or not own[best.name] & defined:
+        return None
+    return best, sorted(own[best.name] & defined)
+
+
 def _fitting_files(assignment: Assignment, files: Iterable[File]) -> int:
     """Return how well file names fit: an exact name counts more than a pattern."""
     wanted = assignment.submission

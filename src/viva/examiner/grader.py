@@ -20,7 +20,7 @@ from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
 from viva.examiner.catalog import TestFunction, case_label, resolve, with_prerequisites
 from viva.examiner.load_notes import notes_for_student
-from viva.examiner.missing_names import explained
+from viva.examiner.missing_names import explained, nothing_asked_for
 from viva.examiner.outcome import Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
@@ -156,15 +156,10 @@ class Grader:
         needed = [f for f in self.functions if options.selects(f.test_id, f.number, visible=not f.hidden)]
         return with_prerequisites(needed, self.functions)
 
-    def _foreign(self, session: BoxSession) -> tuple[str, ...]:
-        """Return a note for a submission that loads without an error but has none of the functions asked for."""
+    def _notes_on_names(self, submission: Submission, session: BoxSession) -> list[str]:
         sought = {n: found for n, found in session.sought.items() if n in self.key and callable(self.key[n])}
-        report = session.report
-        if not sought or any(sought.values()) or report is None or not report.loaded or report.problems:
-            return ()
-        some = ", ".join(f"`{name}`" for name in list(sought)[:3])
-        found = f"This was graded as “{self.assignment.title}”, and your submission defines none of the names asked for"
-        return (f"{found} (such as {some}): is it for another assignment, or are they inside a function or a class?",)
+        note = nothing_asked_for(self.assignment, submission, session.report, sought) if session.report else ""
+        return [note] if note else []
 
     def _made_with(self, submission: Submission, session: BoxSession) -> dict[str, str]:
         """Return what a training must share with an earlier one to continue it; the tier makes no difference."""
@@ -193,7 +188,7 @@ class Grader:
             notes=(
                 *notes_for_student(submission, session.report),
                 *_not_loaded_on(run.on_gpu),
-                *self._foreign(session),
+                *self._notes_on_names(submission, session),
                 *run.events.notes,
             ),
             isolation=isolation,

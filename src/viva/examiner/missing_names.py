@@ -1,30 +1,79 @@
-"""Say why a name is missing that the submission's text defines: its cell or statement did not run to its end."""
+"""Say why names are missing: their cell failed, they stand inside a function, or the work is for something else."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
 
+from viva.config import Assignment, load_course
+from viva.config.recognise import better_fit
 from viva.examiner.boxes.load import LoadReport
 from viva.model import Submission, untrusted
-from viva.model.errors import MissingName, StudentRaised
+from viva.model.errors import CourseError, MissingName, StudentRaised
 from viva.submissions.decode_text import decode
+
+MOST_NAMED: Final = 3
+"""Names in one note."""
 
 
 def explained(error: MissingName, submission: Submission, report: LoadReport) -> MissingName:
-    """Return the error with its cause, if a part of the submission that failed defines the name; else as it is."""
+    """Return the error with its cause: a part that defines the name failed, or does so inside a function or a class."""
     head = error.name.partition(".")[0]
     for where, text, failure in (*_cells(report), *_statements(submission, report)):
         if _defines(text, head):
             return MissingName(error.name, why=f"{where} defines it and did not run to its end{failure}")
+    if where := _inside(submission, report, head):
+        return MissingName(error.name, why=f"{where} defines it inside a function or a class")
     return error
+
+
+def nothing_asked_for(
+    assignment: Assignment, submission: Submission, report: LoadReport, sought: Mapping[str, bool]
+) -> str:
+    """Return a note if a submission loads without an error and has none of the functions asked for; else "".
+
+    Args:
+        assignment: what it was graded as.
+        submission: the submission.
+        report: how loading went.
+        sought: the functions that tests looked for, and whether they are there.
+    """
+    if not sought or any(sought.values()) or not report.loaded or report.problems:
+        return ""
+    some = _listed(list(sought))
+    note = f"This was graded as “{assignment.title}”, and your submission defines none of the names asked for"
+    with suppress(CourseError):
+        if other := better_fit(load_course(assignment.graders.parents[1]), assignment.name, submission):
+            theirs = f"{_listed(other[1])} of “{other[0].title}”"
+            return f"{note} (such as {some}), but {theirs}: is it for that assignment?"
+    return f"{note} (such as {some})."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
 
 
 def _defines(text: str, name: str) -> bool:
     """Return whether a text defines a name at its top level; the text may be no valid Python."""
-    escaped = re.escape(name)
+    name = re.escape(name)
     return (
-        re.search(rf"^(?:(?:async\s+)?def|class)\s+{escaped}\b|^{escaped}\s*(?::[^=\n]*)?=(?!=)", text, re.M)
+        re.search(
+            rf"^(?:(?:async {{1,8}})?def|class) {{1,8}}{name}\b|^{name} {{0,8}}(?::[^=\n]{{0,80}})?=(?!=)", text, re.M
+        )
         is not None
     )
+
+
+def _inside(submission: Submission, report: LoadReport, name: str) -> str:
+    """Return where a function or class of this name is defined inside another one; empty if it is not."""
+    pattern = re.compile(rf"^[ \t]{{1,80}}(?:(?:async {{1,8}})?def|class) {{1,8}}{re.escape(name)}\b", re.M)
+    cells = [(f"cell {c.number} of {path}", c.source) for path, n in report.notebooks.items() for c in n.code]
+    modules = [(file.path, decode(file.data)) for file in submission.files if file.path.endswith(".py")]
+    for where, text in (*cells, *modules):
+        if found := pattern.search(text):
+            line = text.count("\n", 0, found.start()) + 1
+            return f"{where} line {line}" if where.endswith(".py") else f"{where}, line {line}"
+    return ""
 
 
 def _cells(report: LoadReport) -> Iterator[tuple[str, str, str]]:

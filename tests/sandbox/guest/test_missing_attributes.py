@@ -121,3 +121,8 @@ def test_cells_and_calls(student: Worker) -> None:
     cells = student.notebook("import numpy as np", "def f(x): return np.zeros(2, typ=x)", "np.product([2])")
     assert cells[2]["raised"]["lacking"]["name"] == "product"
     assert student.call_raises("f", 3)["lacking"]["name"] == "zeros(typ=…)"
+
+
+def test_a_failed_import_shows_no_path_of_this_machine(worker: Worker) -> None:
+    worker.define("def imports(): from numpy import fooo")
+    assert worker.call_raises("imports")["message"] == "cannot import name 'fooo' from 'numpy'"

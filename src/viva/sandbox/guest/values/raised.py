@@ -82,7 +82,10 @@ def _message(error: BaseException) -> str:
         return f"{error.msg} (line {error.lineno})"[:_LONGEST_MESSAGE]
     if _is(error, SystemExit) and isinstance(error, SystemExit):
         return f"the code called exit({'' if error.code is None else repr(error.code)})"[:_LONGEST_MESSAGE]
-    return str.__str__(str(error))[:_LONGEST_MESSAGE]
+    message = str.__str__(str(error))
+    if _is(error, ImportError) and isinstance(error, ImportError) and type(error.path) is str:
+        message = message.replace(f" ({error.path})", "")  # a path of this machine
+    return message[:_LONGEST_MESSAGE]
 
 
 def _limit(error: BaseException, message: str) -> Optional[str]:
