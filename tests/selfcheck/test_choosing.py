@@ -143,6 +143,20 @@ def test_a_module_that_nothing_imports_is_taken_where_it_may_be_asked_for(tmp_pa
     ]
 
 
+def test_a_solved_notebook_of_another_name_comes_along(tmp_path: Path) -> None:
+    """Beside the untouched starter it is the answer: without it, nothing would be."""
+    files = {
+        "work.py": "def total(): ...\n",
+        "hw1 (1).ipynb": notebook("%matplotlib inline", "def total():\n    return 1"),
+        "notes.ipynb": notebook("x = 1"),
+    }
+    write(tmp_path, **files)
+    asked = ExpectedFiles(SubmissionFiles("hw1.ipynb", "work.py"), frozenset({"work.py"}), frozenset({"total"}))
+    assert chosen(tmp_path, asked=asked).paths == ["hw1 (1).ipynb", "work.py"]
+    modules = ExpectedFiles(SubmissionFiles(None, "work.py"), frozenset({"work.py"}), frozenset({"total"}))
+    assert chosen(tmp_path, asked=modules).paths == ["work.py"]
+
+
 def test_names_that_a_program_defines() -> None:
     assert defined("def a(): ...\nclass B:\n    def c(self): ...\nasync def d(): ...\nx = 1") == {"a", "B", "d"}
     assert defined("def a(: broken\nclass B:\n    def c(self): ...") == {"a", "B"}

@@ -70,7 +70,7 @@ def choose(
 ) -> ChosenFiles:
     """Choose the files.
 
-    A module that nothing imports is taken if it may be asked for: grading searches it for a name that nothing
+    A module or notebook of another name is taken if it may be asked for: grading searches it for names that nothing
     else defines.
 
     Args:
@@ -88,7 +88,8 @@ def choose(
     open_files = [path for path in files if path not in chosen.left_out]
     chosen.mains = [only] if only else [path for path in open_files if is_main(path, asked.wanted)]
     if not only:
-        siblings = [path for path in open_files if path.endswith(".py") and path not in chosen.mains]
+        kinds = CODE if asked.wanted.notebook is not None else ".py"
+        siblings = [path for path in open_files if path.endswith(kinds) and path not in chosen.mains]
         chosen.mains += [path for path in siblings if not chosen.mains or _may_be_asked(path, read(path), asked)]
     needed = _with_imports(chosen.mains, set(open_files), read)
     texts = "\n".join(_code(path, read(path)) for path in needed)
