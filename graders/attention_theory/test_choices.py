@@ -7,6 +7,8 @@ import pytest
 
 from viva.grading import agree_choice, number, weight
 
+TASKS = ["summary", "sentiment", "retrieval", "translation"]
+
 
 @number("1g")
 @weight(2)
@@ -24,10 +26,11 @@ def test_who_is_right(submission: Any, key: Any) -> None:
 
 @number("1i")
 @weight(4)
-@pytest.mark.parametrize("task", ["summary", "sentiment", "retrieval", "translation"])
+@pytest.mark.parametrize("task", TASKS)
 def test_which_model_suits_which_task(submission: Any, key: Any, task: str) -> None:
     """An encoder or an encoder-decoder model for each of the four tasks."""
-    agree_choice(model_named(submission.answers[f"1i.{task}"]), key.answers[f"1i.{task}"])
+    beside = [model_named(submission.answers.get(f"1i.{other}")) for other in TASKS if other != task]
+    agree_choice(model_named(submission.answers[f"1i.{task}"]), key.answers[f"1i.{task}"], beside=beside)
 
 
 def student_named(answer: Any) -> Any:

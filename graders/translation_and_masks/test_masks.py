@@ -18,23 +18,27 @@ words = str.split
 SOURCE = words("Ada Byron [MASK] long letters")
 TARGET = words("She was [MASK] poetry")
 MASK_TOKENS = "the tokens [MASK] are hidden; a mask depends on the positions alone"
+MODELS = ["encoder", "decoder", "encoder-decoder", "summariser"]
+KINDS = ["unidirectional", "bidirectional", "sequence_to_sequence"]
 LENGTHS = [(5, 4), (1, 1), (0, 3), (3, 0)]
 
 
 @number("3.2")
 @weight(2)
-@pytest.mark.parametrize("model", ["encoder", "decoder", "encoder-decoder", "summariser"])
+@pytest.mark.parametrize("model", MODELS)
 def test_which_model_uses_which_mask(submission: Any, key: Any, model: str) -> None:
     """Which of the three masks each model's self-attention uses."""
-    agree_choice(submission.answers[f"3.2.{model}"], key.answers[f"3.2.{model}"])
+    beside = [submission.answers.get(f"3.2.{other}") for other in MODELS if other != model]
+    agree_choice(submission.answers[f"3.2.{model}"], key.answers[f"3.2.{model}"], beside=beside)
 
 
 @number("3.3")
 @weight(6)
-@pytest.mark.parametrize("kind", ["unidirectional", "bidirectional", "sequence_to_sequence"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_mask_tables(submission: Any, key: Any, kind: str) -> None:
     """The three tables for the sentence of question 3.3; each of the 81 cells counts."""
-    agree_table(submission.answers[f"3.3.{kind}"], key.answers[f"3.3.{kind}"], up_to=("polarity",))
+    beside = [submission.answers.get(f"3.3.{other}") for other in KINDS if other != kind]
+    agree_table(submission.answers[f"3.3.{kind}"], key.answers[f"3.3.{kind}"], up_to=("polarity",), beside=beside)
 
 
 @number("3.4")

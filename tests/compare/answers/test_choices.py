@@ -188,3 +188,11 @@ def test_any_text_is_read_or_refused(text):
         except Disagreement as error:
             message = str(error)
         assert message.isprintable()
+
+
+def test_one_choice_for_all_questions_earns_nothing() -> None:
+    with pytest.raises(Disagreement, match="is the same as for the other 2 of these questions") as raised:
+        agree_choice("A", "A", beside=["a", "Answer: A"])
+    assert raised.value.share == 0
+    for other in (None, "B", "no idea"):
+        agree_choice("A", "A", beside=["a", other])

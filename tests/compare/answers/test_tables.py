@@ -110,7 +110,7 @@ def test_a_wrong_cell_costs_a_cell_in_any_form():
                     Disagreement, match=r"is wrong in 1 of 81 cells \(1 %\), first in row 7.*, column 3"
                 ) as raised:
                     agree_table(FORMS[form](wrong), S2S)
-                assert raised.value.share == Fraction(80, 81) == share_of_cells(FORMS[form](wrong), S2S)
+                assert raised.value.share == Fraction(25, 26) == share_of_cells(FORMS[form](wrong), S2S)
 
 
 def test_a_table_of_one_mark_is_read():
@@ -242,7 +242,7 @@ def test_an_author_may_want_all_or_nothing():
     with pytest.raises(Disagreement) as raised:
         agree_table(S2S.T, S2S, partial=False)
     assert raised.value.share is None
-    assert share_of_cells(S2S.T, S2S) == Fraction(int((S2S == S2S.T).sum()), 81)
+    assert share_of_cells(S2S.T, S2S) == 0
 
 
 @pytest.mark.parametrize("expected", [[[0, 2]], "", [[0], [1, 0]], "a b\nc d"])
@@ -287,7 +287,28 @@ def test_the_share_is_that_of_the_cells(n, data):
         answer[i, j] ^= 1
     polarity = data.draw(st.booleans())
     form = data.draw(st.sampled_from(["spaces", "commas", "Python", "array", "lists", "code block"]))
-    assert share_of_cells(FORMS[form](1 - answer if polarity else answer), mask) == 1 - Fraction(len(flips), n * n)
+    assert share_of_cells(FORMS[form](1 - answer if polarity else answer), mask) == max(
+        1 - Fraction(len(flips), max(n * (n - 1) // 2, 1)), 0
+    )
+
+
+def test_what_a_table_of_one_value_gets_right_earns_nothing():
+    for table in (np.zeros_like(S2S), np.ones_like(S2S)):
+        assert share_of_cells(table, S2S) == 0
+    half = S2S.copy()
+    half[:4] = 0
+    by_chance, right = max((S2S == 0).sum(), (S2S == 1).sum()), (half == S2S).sum()
+    assert share_of_cells(half, S2S) == Fraction(int(right - by_chance), int(81 - by_chance)) > 0
+
+
+def test_one_table_for_all_questions_earns_nothing():
+    causal = np.triu(np.ones((3, 3), dtype=int), 1)
+    text = "0 1 1\n0 0 1\n0 0 0"
+    with pytest.raises(Disagreement, match="is the same as for the other 2 of these questions") as raised:
+        agree_table(causal, causal, beside=[text, causal.tolist()])
+    assert raised.value.share == 0
+    for other in (None, "", "0 1 1\n0 0 1\n0 0 1", "later"):
+        agree_table(causal, causal, beside=[text, other])
 
 
 @given(st.text(max_size=80) | st.text("01|-,; \t\n[]xX✓einf", max_size=80))

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from viva.compare.answers.characters import latin, plain_signs
+from viva.compare.answers.one_for_all import refuse_one_for_all
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.normalize import one_number, plain
@@ -35,6 +36,7 @@ def agree_choice(
     expected: str | bool | Iterable[str],  # noqa: FBT001  # an answer, not a switch
     *,
     partial: bool = False,
+    beside: Iterable[object] = (),
     name: str = "your answer",
 ) -> None:
     """Pass if the student chose exactly the expected options. The message never says which they are.
@@ -43,6 +45,7 @@ def agree_choice(
         actual: a text, a bool, a list or set of texts, or a dict from option to bool.
         expected: one option or several: letters, words, or true and false.
         partial: give the share of common options (those chosen and right, of those chosen or right) instead of nothing.
+        beside: the answers to the other questions of this kind; one answer for all of them earns nothing.
         name: what the message calls the answer.
 
     Raises:
@@ -54,6 +57,7 @@ def agree_choice(
         chosen = read_choice(actual, right)
     except Unreadable as why:
         raise refusal(name, actual, _what(right), why) from None
+    refuse_one_for_all(chosen, beside, lambda other: read_choice(other, right), name)
     if chosen == right:
         return
     share = Fraction(len(chosen & right), len(chosen | right)) if partial else None

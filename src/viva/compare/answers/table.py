@@ -1,11 +1,12 @@
 """Tables of 0 and 1, such as attention masks written by hand, compared cell by cell."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
+from viva.compare.answers.one_for_all import refuse_one_for_all
 from viva.compare.answers.table_text import Table, label_key, read_table
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
@@ -23,6 +24,7 @@ def agree_table(
     *,
     up_to: str | Collection[str] = ("polarity",),
     partial: bool = True,
+    beside: Iterable[object] = (),
     name: str = "your answer",
 ) -> None:
     """Pass if every cell is right. Rows and columns with labels may stand in another order than the expected ones.
@@ -31,7 +33,9 @@ def agree_table(
         actual: Markdown, CSV, rows of text, a list of rows, or a dict from row label to row.
         expected: the same, or an array of 0 and 1.
         up_to: "polarity" (the default) lets 1 mean masked or visible, as the diagonal says: a token sees itself.
-        partial: whether the share of right cells is earned when some are wrong.
+        partial: whether part of the points is earned when some cells are wrong: the share of right cells beyond those
+            that a table of one value gets right.
+        beside: the answers to the other questions of this kind; one table for all of them earns nothing.
         name: what the message calls the answer.
 
     Raises:
@@ -50,6 +54,7 @@ def agree_table(
         raise Disagreement(
             Difference(f"has {size}; expected {asked}.").sentence(name), share=_share(Fraction(0), partial=partial)
         )
+    refuse_one_for_all(table.cells, beside, lambda other: read_table(other).cells, name)
     wrong = given != wanted
     count = int(np.count_nonzero(wrong))
     if not count:
@@ -59,12 +64,14 @@ def agree_table(
         f"{_place('row', row, right.rows or table.rows)}, {_place('column', column, right.columns or table.columns)}"
     )
     text = f"is wrong in {count} of {wrong.size} cells ({percent(count, wrong.size)}), first in {place}."
-    share = _share(Fraction(wrong.size - count, wrong.size), partial=partial)
+    by_chance = max(int(np.count_nonzero(wanted)), int(np.count_nonzero(~wanted)))
+    beyond = Fraction(wrong.size - count - by_chance, max(wrong.size - by_chance, 1))
+    share = _share(max(beyond, Fraction(0)), partial=partial)
     raise Disagreement(Difference(text).sentence(name), share=share)
 
 
 def share_of_cells(actual: object, expected: object, *, up_to: str | Collection[str] = ("polarity",)) -> Fraction:
-    """Return the share of cells that are right, for `set_score`; 0 for another size or for what is not a table.
+    """Return the share that `agree_table` gives, for `set_score`; 0 for another size or for what is not a table.
 
     Raises:
         ValueError: an argument of the author's is wrong.
