@@ -230,7 +230,8 @@ def test_a_folder_or_archive_earns_what_its_code_is_worth(results: dict[str, Res
     result = results[name]
     assert result.score == ALL, (result.output, [t.output for t in result.tests])
     said = result.output.splitlines()[:-1]
-    assert said == [] or (name == "two_notebooks" and len(said) == 1 and "all of them are used" in said[0])
+    notes = {"two_notebooks": "all of them are used", "no_identifier": "Your answer was read from 0-bleu.py"}
+    assert len(said) == (name in notes) and all(notes[name] in note for note in said)
 
 
 def test_names_that_are_no_identifiers_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

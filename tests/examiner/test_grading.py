@@ -470,12 +470,13 @@ def test_one_who_wants_no_more_than_a_loss_is_told_the_first(examined: Examined)
     assert statuses(examined.process.grade(GradeRequest(handed_in(RIGHT), wanted)).score) == ALL_RIGHT
 
 
-SPIN = "import time; end = time.process_time() + 0.3; list(iter(lambda: time.process_time() < end, False))"
-"""Computes for 0.3 s."""
+def spin(seconds: float) -> str:
+    """Return statements that compute for so long."""
+    return f"import time; end = time.process_time() + {seconds}; list(iter(lambda: time.process_time() < end, False))"
 
 
 def test_one_in_a_hurry_sets_the_limit_of_a_call(examined: Examined) -> None:
-    slow = handed_in(but("triple", f"{SPIN}; return 3 * arguments[0]"))
+    slow = handed_in(but("triple", f"{spin(0.3)}; return 3 * arguments[0]"))
     ask = ["test_triple"]
     assert statuses(examined.process.grade(GradeRequest(slow, GradeOptions(only=tuple(ask)))).score) == {
         "test_triple": "passed"
@@ -534,14 +535,14 @@ def test_an_examiner_that_hangs_is_ended_and_the_result_finished(
 
 
 def test_a_submission_that_uses_up_its_time_is_finished(tmp_path_factory: pytest.TempPathFactory) -> None:
-    settings = "limits: {call_s: 2, test_s: 2, submission_s: 0.8}\n"
+    settings = "limits: {call_s: 3, test_s: 3, submission_s: 2}\n"
     examined = Examined(write_course(tmp_path_factory.mktemp("late"), tests=TESTS, key=KEY, settings=settings))
     try:
-        score = examined.score(but("double", f"{SPIN}; return 2 * arguments[0]"))
+        score = examined.score(but("double", f"{spin(1.2)}; return 2 * arguments[0]"))
         found = statuses(score)
         assert found["test_double"] == "passed" and found["test_hidden"] == "timeout"
         assert found["test_prose"] == "needs_review"  # it calls no program
-        assert "used up its 0.8 s" in by_name(score)["test_hidden"].staff_message
+        assert "used up its 2 s" in by_name(score)["test_hidden"].staff_message
         assert len(score.entries) == len(ALL_RIGHT)
     finally:
         examined.process.close()

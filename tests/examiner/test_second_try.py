@@ -34,7 +34,7 @@ def test_fifth(student, key):
 """
 NAMES = ("first", "second", "third", "fourth", "fifth")
 KEY = "".join(f"def {name}(): return 1\n" for name in NAMES)
-SETTINGS = "limits: {load_s: 1.5, call_s: 0.5, test_s: 1, submission_s: 20}\n"
+SETTINGS = "limits: {load_s: 1, call_s: 0.5, test_s: 1, submission_s: 10, output_kib: 16}\n"
 HANG, DIE = "while True: pass", "import os; os._exit(3)"
 
 
@@ -86,7 +86,9 @@ def tried(process: ExaminerProcess, tmp_path: Path) -> Tried:
     return Tried(process, tmp_path)
 
 
-@pytest.mark.parametrize("instead", [HANG, DIE, "import time; time.sleep(60)", "raise TimeoutError"])
+@pytest.mark.parametrize(
+    "instead", [HANG, DIE, pytest.param("import time; time.sleep(60)", marks=pytest.mark.long), "raise TimeoutError"]
+)
 def test_a_test_that_passes_at_the_second_try_has_passed(tried: Tried, instead: str) -> None:
     found = statuses(tried.score(first=(1, instead), third=(1, instead)))
     lost = "error" if "raise" in instead else "passed"  # an exception has no cause outside of the program
@@ -125,10 +127,3 @@ def test_names_that_are_missing_because_the_load_was_stopped_are_looked_for_once
     assert statuses(score)["test_first"] == status and statuses(score)["test_second"] == "passed"
     assert tried.times("load") == 2
     assert any("did not finish in time" in note for note in score.notes) is (status == "failed")
-
-
-def test_a_second_try_costs_none_of_the_submissions_time(tried: Tried) -> None:
-    """Five tests of almost 2 s each fit into its time; ten would not."""
-    slow = "import time; end = time.process_time() + 0.4\n        while time.process_time() < end: pass"
-    found = statuses(tried.score(first=(1, f"{slow}\n        {HANG}"), second=(1, slow)))
-    assert set(found.values()) == {"passed"}

@@ -125,6 +125,30 @@ def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         made.ask("get")
 
 
+def test_a_second_try_costs_none_of_the_submissions_time_and_may_excuse_the_first() -> None:
+    def answer(op: str, fields: dict[str, Any]) -> Any:
+        if op == "call":
+            raise BoxTimeout("no answer")
+        return {"ok": 1}
+
+    made, source = session(answer)
+    for excused in (True, False):
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+        with pytest.raises(BoxTimeout):
+            made.ask("call", subject="f")
+        source.boxes[-1].counted_s = 5.0
+        before = made.counted_s
+        with made.second_try() as excuse:
+            made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+            if excused:
+                excuse()
+            made.ask("get")
+            source.boxes[-1].counted_s = 100.0
+            assert made.counted_s == before + 100.0
+        assert made.counted_s == before
+    assert made._hangs["f"] == 1
+
+
 def test_the_time_of_a_load_is_not_the_time_of_its_test() -> None:
     made, source = session(fine)
 
