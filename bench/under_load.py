@@ -104,7 +104,7 @@ def limited(share: float) -> Iterator[None]:
     """Give this process, and those that it starts in the block, a share of a core."""
     first = (GROUPS / "cpu").is_dir()  # version 1 of control groups
     folder = (GROUPS / "cpu" if first else GROUPS) / "viva-under-load"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)  # a run that was killed leaves it behind
     quota = str(int(share * PERIOD_US))
     for name, text in {"cpu.cfs_period_us": str(PERIOD_US), "cpu.cfs_quota_us": quota}.items() if first else ():
         (folder / name).write_text(text)
