@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from viva.config import Course, load_course
-from viva.model import Score, Tier
+from viva.model import Tier
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
@@ -72,16 +72,7 @@ def graded(course: Course, names: list[str], *, training: bool) -> tuple[int, li
         if not isinstance(result, Graded):
             raise result
         lines += [f"{job.name}: {text}" for text in complaints(examples[job.name], result.score)]
-        lines += [f"{job.name}: {text}" for text in _losses(result.score)]
     return len(jobs), lines
-
-
-def _losses(score: Score) -> list[str]:
-    return [
-        f"{entry.number} {entry.status}: {entry.message.splitlines()[0] if entry.message else ''}"
-        for entry in score.entries
-        if entry.earned < entry.points and not entry.status.is_open
-    ]
 
 
 @contextlib.contextmanager

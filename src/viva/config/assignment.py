@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatch
 from fractions import Fraction
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from viva.config.yaml_types import Text, span, whole
@@ -27,6 +28,11 @@ class SubmissionFiles:
     """The name of the Python module; null if the assignment has none."""
     either: bool = False
     """Whether the starter offers both, so that students choose where to answer."""
+
+    def asks_for(self, path: str) -> bool:
+        """Return whether a file has a name that the assignment asks for."""
+        name = PurePosixPath(path).name
+        return name == self.module or (self.notebook is not None and fnmatch(name, self.notebook))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def recognise(course: Course, submission: Submission) -> Assignment:
     left = [course.assignment(name) for name in course.assignments]
     if len(left) == 1:
         return left[0]
-    defined = set().union(*(_names(f.path, f.data) for f in submission.files)) if submission.files else set()
+    defined = _defined(submission)
     own = _distinctive(left)
     hints = {hint for f in submission.files if f.path.endswith(".ipynb") for hint in _HINT.findall(_text(f.data))}
     steps = PurePath(submission.name).parts
@@ -70,7 +70,7 @@ def better_fit(course: Course, assignment: str, submission: Submission) -> tuple
     """
     every = [course.assignment(name) for name in course.assignments]
     own = _distinctive(every)
-    defined = set().union(*(_names(f.path, f.data) for f in submission.files)) if submission.files else set()
+    defined = _defined(submission)
     best = max(every, key=lambda a: len(own[a.name] & defined), default=None)
     if best is None or best.name == assignment or own.get(assignment, set()) & defined or not own[best.name] & defined:
         return None
@@ -96,6 +96,10 @@ def _starter_files(assignment: Assignment) -> list[Path]:
     if not assignment.starter.is_dir():
         return []
     return sorted(p for p in assignment.starter.rglob("*") if p.suffix in (".py", ".ipynb") and p.is_file())
+
+
+def _defined(submission: Submission) -> set[str]:
+    return {name for file in submission.files for name in _names(file.path, file.data)}
 
 
 def _names(path: str, data: bytes) -> set[str]:

@@ -206,7 +206,8 @@ class BoxSession:
         if not self._others:
             return False
         report = LoadReport() if self.tainted else self.report
-        counted_s, left_s = self.counted_s, self.submission_left_s
+        counted_s = self.counted_s
+        left_s = self._limits.submission_s - counted_s
         if left_s <= 0:
             left_out, self._others = self._others, []
             report.problems.append(LoadProblem(_files(left_out), "not run: the time of the submission was used up"))

@@ -1,7 +1,6 @@
 """Say which file of a submission counts, where the assignment's settings do not."""
 
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -25,10 +24,10 @@ def choice_of(chosen: Sequence[str], wanted: SubmissionFiles, compare: Callable[
     first = chosen[0]
     rivals = [path for path in chosen[1:] if compare(path).answers & compare(first).answers]
     if rivals:
-        names = sorted(compare(first).answers.intersection(*[compare(path).answers for path in rivals[:1]]))
+        names = sorted(compare(first).answers & compare(rivals[0]).answers)
         why = _why(first, rivals, wanted, compare)
         return f"{_several(names)} in {first} and in {_listed(rivals)}: {first} counts, because {why}."
-    if len(chosen) == 1 and not _is_asked_for(first, wanted):
+    if len(chosen) == 1 and (wanted.module or wanted.notebook) and not wanted.asks_for(first):
         return f"Your answer was read from {first}: no other notebook or module of your submission holds one."
     return ""
 
@@ -42,13 +41,6 @@ def _why(first: str, rivals: Sequence[str], wanted: SubmissionFiles, compare: Ca
     if all(path.count("/") > first.count("/") for path in rivals):
         return "it lies in the outermost folder"
     return "its name comes first in the alphabet"
-
-
-def _is_asked_for(path: str, wanted: SubmissionFiles) -> bool:
-    name = PurePosixPath(path).name
-    if not wanted.module and not wanted.notebook:
-        return True
-    return name == wanted.module or bool(wanted.notebook and fnmatch(name, wanted.notebook))
 
 
 def _several(names: Sequence[str]) -> str:

@@ -86,7 +86,7 @@ def choose(
             chosen.secrets.append(path)
             chosen.left_out[path] = "looks like a secret"
     open_files = [path for path in files if path not in chosen.left_out]
-    chosen.mains = [only] if only else [path for path in open_files if is_main(path, asked.wanted)]
+    chosen.mains = [only] if only else [path for path in open_files if asked.wanted.asks_for(path)]
     if not only:
         kinds = CODE if asked.wanted.notebook is not None else ".py"
         siblings = [path for path in open_files if path.endswith(kinds) and path not in chosen.mains]
@@ -99,12 +99,6 @@ def choose(
         else:
             chosen.left_out[path] = _why_not(path)
     return chosen
-
-
-def is_main(path: str, wanted: SubmissionFiles) -> bool:
-    """Return whether the assignment asks for a file of this name."""
-    name = PurePosixPath(path).name
-    return name == wanted.module or (wanted.notebook is not None and fnmatch(name, wanted.notebook))
 
 
 def holds_secret(data: bytes) -> bool:

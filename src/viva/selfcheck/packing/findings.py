@@ -6,7 +6,7 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.model import Entry, File, Score, Status
-from viva.selfcheck.packing.choosing import holds_secret, is_main
+from viva.selfcheck.packing.choosing import holds_secret
 from viva.submissions.starter_code import starter_of
 
 _UNDEFINED: Final = re.compile(r"`([^`\n]{1,100})` is not defined in your submission")
@@ -19,12 +19,12 @@ def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
     """Return what the bytes alone show, a sentence each."""
     found: list[str] = []
     expected = assignment.submission
-    if not any(is_main(file.path, expected) for file in files):
+    if not any(expected.asks_for(file.path) for file in files):
         wanted = " or ".join(part for part in (expected.module, expected.notebook) if part)
         found.append(f"The assignment asks for {wanted}, and there is no such file.")
     starter = starter_of(assignment.starter)
     for file in files:
-        if is_main(file.path, expected) and starter.compare(file.path, file.data).is_unchanged:
+        if expected.asks_for(file.path) and starter.compare(file.path, file.data).is_unchanged:
             found.append(f"{file.path} is still the starter.")
         if holds_secret(file.data):
             found.append(f"{file.path} holds what looks like a secret key: take it out, and make a new key.")
