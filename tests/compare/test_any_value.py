@@ -227,6 +227,7 @@ def test_large_arrays_of_the_expected_shape_are_compared_in_bounded_memory(bad):
     assert_cheap(lambda: disagrees(answer, expected), memory_mib=200)
 
 
+@pytest.mark.long
 def test_many_items_in_any_order_are_paired_in_bounded_time():
     pairs = [(i, f"token {i}") for i in range(190)]
     numbers = [i / 7 for i in range(8_000)]

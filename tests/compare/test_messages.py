@@ -1,12 +1,14 @@
 # ruff: noqa: E501  (the sentences stand as the student reads them, each on its line)
 """What a student reads: where, how far, which tolerance, which known mistake; one or two sentences."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from rows import Rows
 
+from viva.compare import hint_evidence
 from viva.grading import Disagreement, agree
 from viva.sandbox.guest.transport.wire import Ref
 
@@ -78,7 +80,7 @@ MESSAGES = [
     (
         M + np.array([[0, 0, 0], [0, 0, 1e-3]]),
         M,
-        "Your answer differs from the expected one at 1 of 6 elements (17 %), first at [1, 2]: 5.001, expected 5 (tolerance 5e-05).",
+        "Your answer differs from the expected one at 1 of 6 elements (17 %), first at [1, 2]: 5.001, expected 5 (tolerance 5.5e-05).",
     ),
     (
         np.where(M == 4, NAN, M),
@@ -105,7 +107,7 @@ MESSAGES = [
     (
         P.round(1),
         P,
-        "Your answer differs from the expected one at 2 of 4 elements (50 %), first at [1, 0]: 0.1, expected 0.125. Its elements are the expected ones rounded to 1 decimal places: return them unrounded.",
+        "Your answer differs from the expected one at 2 of 4 elements (50 %), first at [1, 0]: 0.1, expected 0.125 (tolerance 5.6e-06). Its elements are the expected ones rounded to 1 decimal places: return them unrounded.",
     ),
     ({"a": 1}, {"a": 1, "b": 2}, "Your answer has no item 'b'."),
     ({"a": 1, "B": 2}, {"a": 1, "b": 2}, "Your answer has no item 'b'. It has the item 'B' instead."),
@@ -142,6 +144,34 @@ def test_the_sentence():
                     agree(answer, expected)
                 assert message is None or str(raised.value) == message
                 assert raised.value.message == str(raised.value)
+
+
+def test_a_relation_that_several_numbers_have_is_no_cause():
+    """2 for 4 may be its root or its half; 3 for 9 and 9 for 3 as well."""
+    for actual, expected in [(2.0, 4.0), (4.0, 2.0), (9.0, 3.0), (0.5, 2.0), (0.4, 0.6), (1.0, 0.0)]:
+        with pytest.raises(Disagreement) as raised:
+            agree(actual, expected)
+        assert not re.search("root|square|power|divided|minus", str(raised.value)), str(raised.value)
+    for actual, expected, said in [(1.7**0.5, 1.7, "square root"), (75.0, 0.75, "100 times")]:
+        with pytest.raises(Disagreement, match=said):
+            agree(actual, expected)
+
+
+def test_a_hint_must_fit_every_answer_of_the_test():
+    """With one column, forgetting the scale changes nothing, and with several it would have shown earlier."""
+
+    def asked(*answers: tuple[float, float, float]) -> str:
+        with hint_evidence.of_one_test():
+            for actual, expected, without_scale in answers:
+                try:
+                    agree(actual, expected, hints={"the scale is missing": without_scale})
+                except Disagreement as error:
+                    return str(error)
+        return ""
+
+    assert "the scale is missing" in asked((1.5, 1.5, 1.5), (6.1, 3.05, 6.1))
+    assert "the scale is missing" not in asked((2.5, 2.5, 5.0), (6.1, 3.05, 6.1))
+    assert "the scale is missing" in asked((6.1, 3.05, 6.1)), "what an earlier test showed is forgotten"
 
 
 def test_numbers_that_look_alike_are_shown_with_the_digits_in_which_they_differ():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from viva.compare import hint_evidence
 from viva.compare.common_mistakes import common_mistake
 from viva.compare.containers import compare
 from viva.compare.context import Context
@@ -40,7 +41,8 @@ def agree(
         expected: the key's value.
         rtol, atol: tolerances instead of the table's: |actual - expected| <= rtol * |expected| + atol.
         hints: known mistakes: what to call them, and the value that they lead to (or a function of no arguments that
-            computes it, called only when the values disagree).
+            computes it, called only when the values disagree). A mistake that would have changed an earlier answer of
+            the same test, which agreed, is not named.
         name: what the message calls the value.
         up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list),
             "spaces" (between the words of a text).
@@ -56,10 +58,15 @@ def agree(
     if type(actual) is Remote or type(actual) is Handle:
         actual = actual.value()
     found = difference(actual, expected, context)
+
+    def equals(value: object) -> bool:
+        return difference(actual, value, context) is None
+
     if found is None:
+        hint_evidence.answer_agreed(hints, equals)
         return
-    named, notes = matching_hints(hints, lambda value: difference(actual, value, context) is None)
-    raise disagreement(found, name, named, notes)
+    named, notes = matching_hints(hints, equals)
+    raise disagreement(found, name, hint_evidence.not_refuted(named), notes)
 
 
 def difference(actual: object, expected: object, context: Context) -> Difference | None:

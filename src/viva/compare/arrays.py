@@ -9,7 +9,7 @@ from viva.compare.disagreement import Difference
 from viva.compare.normalize import Array
 from viva.compare.numbers import NAN_ADVICE
 from viva.compare.show import index, number, percent, show, show_two, tolerance_note
-from viva.compare.tolerances import Tolerance, tolerance_for
+from viva.compare.tolerances import COARSE_ADVICE, Tolerance, is_coarse, roundings, tolerance_for
 
 _FEW: Final = 8
 """Arrays of so few whole numbers are shown as they are."""
@@ -25,7 +25,7 @@ def compare_arrays(actual: Array, expected: Array, context: Context) -> Differen
     if np.array_equal(actual, expected):
         return None
     found = _differ(actual, expected, context)
-    if found is not None and context.sign and _differ(-_wide(actual), expected, context) is None:
+    if found is not None and context.sign and _differ(_negative(actual), expected, context) is None:
         return None
     return found
 
@@ -80,13 +80,14 @@ def _differ(actual: Array, expected: Array, context: Context) -> Difference | No
         return Difference(f"is {show(actual)}; expected {show(expected)}.", "", actual, expected)
     note = tolerance_note(abs(one - other), tolerance.allowed(abs(other), scale)) if tolerance else ""
     close = f" ({note})" if note else ""
+    advice = COARSE_ADVICE if close and is_coarse(actual) else ""
     if expected.size == 1:
-        return Difference(f"holds {seen}; expected {wanted}{close}.", "", actual, expected)
+        return Difference(f"holds {seen}; expected {wanted}{close}.", "", actual, expected, advice)
     text = (
         f"differs from the expected one at {count} of {expected.size} elements ({percent(count, expected.size)}), "
         f"first at {index(where)}: {seen}, expected {wanted}{close}.{_largest(actual, expected, bad, where)}"
     )
-    return Difference(text, "", actual, expected)
+    return Difference(text, "", actual, expected, advice)
 
 
 def disagreeing(actual: Array, expected: Array, context: Context) -> tuple[Array, Tolerance | None, float]:
@@ -96,19 +97,24 @@ def disagreeing(actual: Array, expected: Array, context: Context) -> tuple[Array
     if exact:
         return np.asarray(actual != expected), None, 0.0
     whole = expected.dtype.kind in "iu"
-    tolerance = tolerance_for(actual, expected, rtol=context.rtol, atol=context.atol, whole=whole)
+    tolerance = tolerance_for(expected, rtol=context.rtol, atol=context.atol, whole=whole)
     one, other = _wide(actual), _wide(expected)
     with np.errstate(all="ignore"):
         size = np.abs(other)
-        finite = np.isfinite(size)
-        scale = float(np.max(size, where=finite, initial=0.0))
+        finite = np.isfinite(size) & np.isfinite(one)
+        scale = float(np.max(size, where=np.isfinite(size), initial=0.0))
         allowed = np.minimum(tolerance.rtol * size + tolerance.absolute(scale), tolerance.cap)
         agrees = finite & (np.abs(one - other) <= allowed)
         agrees |= np.asarray(one == other)
         agrees |= np.isnan(one) & np.isnan(other)
-        if whole and actual.dtype.kind == "f":
-            agrees |= actual == expected.astype(actual.dtype)
+        if (rounded := roundings(actual)) is not None and other.dtype.kind == "f":
+            agrees |= finite & (rounded(other - allowed) <= one) & (one <= rounded(other + allowed))
     return ~agrees, tolerance, scale
+
+
+def _negative(array: Array) -> Array:
+    """Return -array; whole numbers and truths are widened, because their dtypes may have no negative numbers."""
+    return -(array if array.dtype.kind == "f" else _wide(array))
 
 
 def _wide(array: Array) -> Array:

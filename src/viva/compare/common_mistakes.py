@@ -55,18 +55,26 @@ def _numbers(actual: Any, expected: Any) -> str:
     places = _rounded_to(one, other)
     if places is not None:
         return f"It is the expected number rounded to {places} decimal places: return it unrounded."
-    for sentence, candidate in _related(other):
-        if candidate is not None and math.isclose(one, candidate, rel_tol=1e-6):
-            return sentence
-    return ""
+    fitting = [
+        s
+        for s, candidate in _related(one, other)
+        if candidate is not None and math.isclose(one, candidate, rel_tol=1e-6)
+    ]
+    # 2 for 4 may be its root or its half, and of small whole numbers many are powers of each other.
+    return fitting[0] if len(fitting) == 1 else ""
 
 
-def _related(expected: float) -> list[tuple[str, float | None]]:
+def _related(actual: float, expected: float) -> list[tuple[str, float | None]]:
     positive = expected > 0
-    return [
+    simple: list[tuple[str, float | None]] = [
         ("It has the opposite sign.", -expected),
         ("It is 100 times the expected number: is it a percentage?", 100 * expected),
         ("It is a hundredth of the expected number: was a percentage asked?", expected / 100),
+    ]
+    if expected == round(expected, 1) and actual == round(actual, 1):
+        return simple
+    return [
+        *simple,
         ("It is the natural logarithm of the expected number.", math.log(expected) if positive else None),
         ("It is e to the power of the expected number.", math.exp(expected) if expected < 700 else None),
         ("It is the square root of the expected number.", math.sqrt(expected) if positive else None),

@@ -11,7 +11,7 @@ from viva.compare.disagreement import Difference
 from viva.compare.kinds import of_another_kind
 from viva.compare.normalize import is_number, one_number
 from viva.compare.show import number, show_two, tolerance_note
-from viva.compare.tolerances import tolerance_for
+from viva.compare.tolerances import COARSE_ADVICE, is_coarse, roundings, tolerance_for
 
 NAN_ADVICE = "look for 0/0, the logarithm of a negative number, or inf - inf"
 
@@ -30,8 +30,8 @@ def compare_numbers(actual: object, expected: object, context: Context) -> Diffe
 
 
 def _differ(actual: object, expected: object, context: Context) -> Difference | None:
-    try:
-        if bool(actual == expected):
+    try:  # numpy would round the expected value to the dtype of the answer, up to infinity
+        if bool((float(actual) if isinstance(actual, np.floating) else actual) == expected):
             return None
     except OverflowError:
         pass
@@ -47,27 +47,27 @@ def _differ(actual: object, expected: object, context: Context) -> Difference | 
         text = f"is NaN (not a number); expected {wanted}: {NAN_ADVICE}."
         return Difference(text, "", actual, expected)
     tolerance = tolerance_for(
-        actual, expected, rtol=context.rtol, atol=context.atol, whole=_is_exact(expected) and _is_whole(expected)
+        expected, rtol=context.rtol, atol=context.atol, whole=_is_exact(expected) and _is_whole(expected)
     )
     allowed = tolerance.allowed(abs(other), abs(other))
     distance = _distance(one, other)
-    if (distance <= allowed and math.isfinite(abs(other))) or _rounds_to(actual, expected):
+    if math.isfinite(abs(other)) and (distance <= allowed or _rounds_to(actual, one, other, allowed)):
         return None
     both_whole = _is_whole(expected) and isinstance(one, float) and one.is_integer()
     note = tolerance_note(distance, allowed) if not both_whole else ""
     size = f" (off by {number(distance)}; {note})" if note else ""
-    return Difference(f"is {seen}; expected {wanted}{size}.", "", actual, expected)
+    advice = COARSE_ADVICE if note and is_coarse(actual) else ""
+    return Difference(f"is {seen}; expected {wanted}{size}.", "", actual, expected, advice)
 
 
-def _rounds_to(actual: object, expected: object) -> bool:
-    """Return whether `actual` is a whole number as its coarse dtype rounds it: float32 cannot hold 21,018,401."""
-    if not isinstance(actual, np.floating) or not isinstance(expected, int):
+def _rounds_to(actual: object, one: complex, other: complex, allowed: float) -> bool:
+    """Return whether a right answer becomes `actual` in its coarse dtype: float32 cannot hold 21,018,401."""
+    rounded = roundings(actual)
+    if rounded is None or isinstance(one, complex) or isinstance(other, complex) or not math.isfinite(one):
         return False
-    try:
-        with np.errstate(over="ignore"):
-            return bool(type(actual)(expected) == actual) and bool(np.isfinite(actual))
-    except OverflowError:
-        return False
+    with np.errstate(over="ignore"):
+        low, high = rounded(np.array([other - allowed, other + allowed])).tolist()
+    return bool(low <= one <= high)
 
 
 def _distance(one: complex, other: complex) -> float:

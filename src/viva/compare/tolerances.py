@@ -1,17 +1,24 @@
-"""How far apart two numbers may be and still be the same answer: one table, by the coarser of the two dtypes.
+"""How far apart two numbers may be and still be the same answer.
 
-A right answer computed in another order, or partly in float32, never loses a point; a wrong one is far away. Python
-floats count as float64, and its relative tolerance leaves room for a float32 that passed through `.item()`.
+The tolerance belongs to the expected value: an answer in a coarser dtype is compared as strictly as any other, so that
+casting buys nothing. It leaves room for a right answer that was computed in float32, or in another order; a wrong one
+is far away. What a coarse dtype cannot hold is no mistake either: `roundings` says which value a right answer becomes.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
+from viva.compare.normalize import Array
+
 WHOLE_CAP: Final = 0.25
 """A computed value counts as a whole number only if it is nearer than this, whatever the relative tolerance."""
+COARSE_ADVICE: Final = "It has the few digits of half precision: compute in float32 or float64."
+_DISTINCT: Final = 4
+"""An array with fewer different values may be on the grid of bfloat16 by chance."""
 
 
 @final
@@ -41,26 +48,27 @@ class Tolerance:
         return min(self.rtol * abs(expected) + self.absolute(scale), self.cap)
 
 
-TABLE: Final[dict[str, Tolerance]] = {
-    "float16": Tolerance(rtol=1e-2, atol=1e-3, floor=1e-7),
-    "float32": Tolerance(rtol=1e-4, atol=1e-5, floor=1e-9),
-    "float64": Tolerance(rtol=1e-5, atol=1e-7, floor=1e-13),
-}
-_COARSENESS: Final = {"float16": 0, "float32": 1, "complex64": 1}
-_BY_COARSENESS: Final = (TABLE["float16"], TABLE["float32"], TABLE["float64"])
+NUMBER: Final = Tolerance(rtol=1e-5, atol=1e-7, floor=1e-13)
+"""For one number, against which nothing cancels."""
+ARRAY: Final = Tolerance(rtol=1e-5, atol=5e-6, floor=1e-13)
+"""For arrays, in which small values carry the rounding of large ones; float32 uses up to a tenth of it."""
+HALF: Final = Tolerance(rtol=1e-2, atol=1e-3, floor=1e-7)
+"""For expected values in float16: the question itself is asked in half precision."""
 
 
 def tolerance_for(
-    actual: object, expected: object, *, rtol: float | None = None, atol: float | None = None, whole: bool = False
+    expected: object, *, rtol: float | None = None, atol: float | None = None, whole: bool = False
 ) -> Tolerance:
-    """Return the tolerance for two numbers or arrays.
+    """Return the tolerance for an answer to be compared with `expected`.
 
     Args:
-        actual, expected: numbers or arrays; only their dtypes count. Exact numbers and Python floats are float64.
-        rtol, atol: what the author asks for instead of the table's.
+        expected: a number or an array; only its dtype counts.
+        rtol, atol: what the author asks for instead of the standard.
         whole: the expected value is a whole number; then being nearer to it than to its neighbours is not enough.
     """
-    entry = _BY_COARSENESS[min(_coarseness(actual), _coarseness(expected))]
+    entry = ARRAY if isinstance(expected, np.ndarray) else NUMBER
+    if isinstance(expected, np.ndarray | np.generic) and expected.dtype == np.float16:
+        entry = HALF
     if rtol is None and atol is None:
         return Tolerance(entry.rtol, entry.atol, entry.floor, cap=WHOLE_CAP) if whole else entry
     return Tolerance(
@@ -71,7 +79,35 @@ def tolerance_for(
     )
 
 
-def _coarseness(value: object) -> int:
-    if isinstance(value, np.ndarray | np.generic):
-        return _COARSENESS.get(value.dtype.name, 2)
-    return 2
+def roundings(actual: object) -> Callable[[Array], Array] | None:
+    """Return the function that rounds float64 values as the dtype of an answer does; None if that changes nothing.
+
+    bfloat16 arrives as float32: an array counts as bfloat16 if every value is on its grid and several are different.
+    """
+    if not isinstance(actual, np.ndarray | np.floating) or actual.dtype.kind != "f" or actual.dtype.itemsize >= 8:
+        return None
+    dtype = actual.dtype
+    if isinstance(actual, np.ndarray) and dtype == np.float32 and _is_bfloat16(actual):
+        return _to_bfloat16
+    return lambda values: values.astype(dtype).astype(np.float64)
+
+
+def is_coarse(actual: object) -> bool:
+    """Return whether an answer came in half precision: float16 or bfloat16."""
+    if not isinstance(actual, np.ndarray | np.floating):
+        return False
+    half = actual.dtype == np.float16
+    return half or (isinstance(actual, np.ndarray) and actual.dtype == np.float32 and _is_bfloat16(actual))
+
+
+def _is_bfloat16(values: Array) -> bool:
+    on_grid = not np.any(np.ascontiguousarray(values).view(np.uint32) & 0xFFFF)
+    return bool(on_grid) and len(np.unique(values)) >= _DISTINCT
+
+
+def _to_bfloat16(values: Array) -> Array:
+    """Round to the nearest bfloat16, ties to even: the upper half of a float32."""
+    bits = values.astype(np.float32).view(np.uint32).astype(np.uint64)
+    upper = (bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))) & np.uint64(0xFFFF0000)
+    rounded: np.ndarray[Any, np.dtype[np.float32]] = upper.astype(np.uint32).view(np.float32)
+    return rounded.astype(np.float64)

@@ -25,6 +25,47 @@ ONE = [
 ]  # fmt: skip
 
 
+THREE = [
+    "A - C - E", "a) c) e)", "A) C) E)", "A–C–E", "A. C. E.", "(a)(c)(e)", "The answers are A, C, E", "A C E are right",
+    "1. A\n2. C\n3. E", "- A\n- C\n- E", "* A\n* C\n* E", "• A\n• C\n• E", "A, C, E because they train on pairs",
+    "I choose A, C and E", "A, C, E (not B, D)", "A,C,E only", "Only A, C, E", "Correct: A, C, E", "A C and E", "a.c.e",
+    "A: yes, C: yes, E: yes", "A: yes, B: no, C: yes, D: no, E: yes", "A, C, E. B and D are wrong", "$A, C, E$",
+    "\\textbf{A, C, E}", "A, C, E: a tokenizer may split words", "a, c and e, as a model sees them", "ACE.", "A & C & E",
+    "a)\nc)\ne)", "A)C)E)", "Options A, C, and E are correct.", "A, C and E are true, neither B nor D", ["A", "C and E"],
+]  # fmt: skip
+UNDECIDED = [
+    "A or C or E", "A, C, maybe E", "not A, C, E", "A, C, E or D", "all but B and D", "A-E", "A to E", "A, C, E... or B",
+    "either A, C or E", "A, C, E, D is also right", "A, C, E; also B", "A, C, E are wrong", "A, C, E but also D",
+    "A, C, E are not right", "A, C (E?) or B", "A, C, E: no", "B, D are wrong", "A tokenizer, C and E", "A, C, E, and B too",
+]  # fmt: skip
+SENTENCES = [
+    "The answer is C", "It is C", "C is correct", "I think C", "Answer C is right", "2) C", "C (same checkpoint)", "$C$",
+    "C; the others are wrong", "C because the checkpoint differs", "C, the tokenizer and model are of the same checkpoint",
+    "\\textbf{C}", "C: A new tokenizer is needed", "C, not B", "C rather than B", "C. B is wrong", "My choice is C.",
+    "C as a tokenizer needs it", "The right option is C", "c, a tokenizer needs it", "C (A and B are wrong)", "I believe C",
+]  # fmt: skip
+NOT_C = [
+    "C or B", "B or C", "not C", "C, B", "either C or B", "C is wrong", "C is not right", "C is false", "B, not C", "C, or B",
+    "C: or B", "C and B", "C but B is right as well", "C. Also B", "B because C is wrong", "C or maybe d", "C isn't right",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answers", "right"), [(THREE, "ACE"), (SENTENCES, "C")])
+def test_what_a_person_reads_without_doubt_is_accepted(answers, right):
+    with Rows() as row:
+        for answer in answers:
+            with row(answer):
+                agree_choice(answer, set(right))
+
+
+@pytest.mark.parametrize(("answers", "right"), [(UNDECIDED, "ACE"), (NOT_C, "C")])
+def test_a_choice_with_another_one_beside_it_is_not_accepted(answers, right):
+    with Rows() as row:
+        for answer in answers:
+            with row(answer), pytest.raises(Disagreement):
+                agree_choice(answer, set(right))
+
+
 def test_several_letters():
     with Rows() as row:
         for answer in SEVERAL:
@@ -108,7 +149,7 @@ def test_false():
 
 
 @pytest.mark.parametrize(
-    "answer", ["maybe", "not true", "true or false", "", None, 2, -1, "It is false", 0.5, [True, False]]
+    "answer", ["maybe", "partly true", "true or false", "", None, 2, -1, "It is not false", 0.5, [True, False]]
 )
 def test_neither(answer):
     for expected in (True, False):
@@ -116,6 +157,27 @@ def test_neither(answer):
             continue
         with pytest.raises(Disagreement, match=r"write True or False|is empty"):
             agree_choice(answer, expected)
+
+
+STATEMENTS = [
+    "It is false", "This is false.", "The statement is false", "not true", "Untrue", "❌", "the claim is False because it moves",
+    "Statement is incorrect", "False, it is true that masks are used but positions stay", "No. The position is kept", "**False**",
+    "False: true only for the decoder", "I think it is false", "That is not correct",
+]  # fmt: skip
+TAKEN_BACK = [
+    "False, but actually true", "False. Correction: True", "false? true", "False or true", "partly false", "maybe false",
+    "False; wait, true", "It is not false", "False, also true", "False (or true)",
+]  # fmt: skip
+
+
+def test_a_sentence_may_say_it():
+    with Rows() as row:
+        for answer in STATEMENTS:
+            with row(answer):
+                agree_choice(answer, False)
+        for answer in TAKEN_BACK:
+            with row(answer), pytest.raises(Disagreement):
+                agree_choice(answer, False)
 
 
 def test_both_is_no_answer():

@@ -124,7 +124,7 @@ def test_another_formula_is_shown_a_point():
             for answer in answers:
                 with row(expected, answer):
                     with pytest.raises(
-                        Disagreement, match=r"expected -?[\d.e+-]+\.$|not even up to a factor"
+                        Disagreement, match=r"which is too (large|small)\.$|not even up to a factor"
                     ) as raised:
                         agree_formula(answer, expected, variables)
                     assert str(raised.value).isprintable()
@@ -133,10 +133,10 @@ def test_another_formula_is_shown_a_point():
 def test_the_point_is_small_and_whole():
     with pytest.raises(Disagreement) as raised:
         agree_formula("d²", "2*d + 2", ["d"])
-    assert str(raised.value) == "Your answer d² is not right: at d = 3 it gives 9, expected 8."
-    with pytest.raises(Disagreement, match=r"at n = 9, G = 6 it gives 81, expected 13\.5\."):
+    assert str(raised.value) == "Your answer d² is not right: at d = 3 it gives 9, which is too large."
+    with pytest.raises(Disagreement, match=r"at n = 9, G = 6 it gives 81, which is too large\."):
         agree_formula("n^2", "n**2/G", {"n": (8, 512), "G": (2, 8)})
-    with pytest.raises(Disagreement, match=r"at d = 3 it has no value, expected 8\."):
+    with pytest.raises(Disagreement, match=r"at d = 3 it has no value\."):
         agree_formula("2d+2+1/(d-3)", "2d+2", ["d"])
 
 
@@ -147,11 +147,43 @@ def test_known_mistakes_and_other_right_formulas():
     assert raised.value.hint == "the bias is missing"
 
 
+WITH_WORDS = [
+    "2d+2 parameters", "(2d + 2) trainable parameters per layer", "2d+2 weights.", "The number is 2d+2", "There are 2d + 2 parameters",
+    "2d+2 per head", "2d + 2 = 2(d + 1)", "2d + 2 = 2*768 + 2 = 1538", "N = 2d+2 = 1538", "It is 2*(d+1) scalars",
+]  # fmt: skip
+CONTRADICTIONS = [
+    "2d+2 = d+2", "2d+2 (if biased)", "2d+2 or 2d", "2d+2, 2d", "not 2d+2", "2d+2, no: 2d", "about 2d+2", "2d + 2 ≈ 2d",
+    "d = 2d+2 = 2d", "2d+2 for one class", "2d (2d+2)d", "2d+2 unless d is even",
+]  # fmt: skip
+
+
+def test_words_that_say_what_is_counted_are_passed_over():
+    with Rows() as row:
+        for answer in WITH_WORDS:
+            with row(answer):
+                agree_formula(answer, "2*d + 2", ["d"])
+
+
+def test_a_formula_with_a_contradiction_beside_it_is_not_accepted():
+    with Rows() as row:
+        for answer in CONTRADICTIONS:
+            with row(answer), pytest.raises(Disagreement):
+                agree_formula(answer, "2*d + 2", ["d"])
+
+
+def test_no_message_says_what_is_expected():
+    """What a message shows could be typed into the answer."""
+    for answer in ("d²", "2d", "3", "2d+2+1/(d-3)"):
+        with pytest.raises(Disagreement) as raised:
+            agree_formula(answer, "7*d + 28", ["d"])
+        assert "expected" not in str(raised.value) and "49" not in str(raised.value)
+
+
 NO_FORMULA = [
     "", None, "  ", "2x+2", "2d+", "2d)", "(2d", "2 2", "d2", "d 2", "*d", "2**", "d!", "d=", "lambda d: 2*d", "d if d else 2",
     "__import__('os').system('true')", "d.__class__", "[d for d in d]", "{}", "2d; 3", "d\0", "sin(d)", "f(d)", "min(d)",
     "sqrt(d, 2)", "log", "sqrt", "frac", "𝟚x", "a lot", "two times d plus two", ["2d"], {"d": 2}, True, 1j, float("nan"), "\\",
-    "d'", "d_1", "🙂", "d?", "2d + 2 parameters", "1_000", "d@d", "d%2", "d<2", "d,2", "2,5d",
+    "d'", "d_1", "🙂", "d?", "1_000", "d@d", "d%2", "d<2", "d,2", "2,5d",
 ]  # fmt: skip
 
 

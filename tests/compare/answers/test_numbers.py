@@ -41,6 +41,27 @@ RIGHT = {
 }  # fmt: skip
 
 
+SENTENCES = [
+    "The BLEU score is 0.8265",
+    r"\approx 0.8265",
+    "**0.8265**",
+    r"BLEU \approx 0.8265",
+    r"82.65\%",
+    "It is 0.8265.",
+]
+UNDECIDED = ["0.8265 or 0.7", "0.8265, but BLEU is at most 0.5", "not 0.8265", "0.82 to 0.83", "0.8265 if BP = 0.5", "It is not 0.8265"]  # fmt: skip
+
+
+def test_a_number_in_a_sentence():
+    with Rows() as row:
+        for answer in SENTENCES:
+            with row(answer):
+                agree_number(answer, BLEU, atol=5e-4)
+        for answer in UNDECIDED:
+            with row(answer), pytest.raises(Disagreement):
+                agree_number(answer, BLEU, atol=5e-4)
+
+
 def test_a_right_number_is_read():
     with Rows() as row:
         for expected, answers in RIGHT.items():

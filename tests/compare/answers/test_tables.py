@@ -89,6 +89,46 @@ FORMS = {
 }  # fmt: skip
 
 
+def marked(mask, visible, masked, separator=" "):
+    """The table with marks of the student's own."""
+    return "\n".join(separator.join(masked if cell else visible for cell in row) for row in mask.tolist())
+
+
+def digits(mask):
+    return ["".join(map(str, row)) for row in mask.tolist()]
+
+
+OWN_MARKS = [(".", "M"), ("_", "M"), ("-", "x"), ("F", "T"), ("□", "■"), (".", "x"), ("0", "-.inf"), (".0", "-.inf")]
+
+
+@pytest.mark.parametrize("mask", [CAUSAL, sequence_to_sequence()], ids=["causal", "sequence to sequence"])
+def test_what_a_person_reads_without_doubt_is_a_table(mask):
+    forms = {f"{pair}": marked(mask, *pair) for pair in OWN_MARKS}
+    forms |= {f"{pair} together": marked(mask, *pair, separator="") for pair in OWN_MARKS[:6]}
+    forms |= {f"{pair} labelled": labelled(mask).replace("0", pair[0]).replace("1", pair[1]) for pair in OWN_MARKS[:6]}
+    forms |= {
+        f"{pair} in Markdown": markdown(mask).replace("0", pair[0]).replace("1", pair[1]) for pair in OWN_MARKS[3:6]
+    }
+    opposite = 1 - mask
+    forms |= {
+        "digits": "\n".join(digits(mask)),
+        "a list of digits": digits(mask),
+        "as YAML reads rows of digits": [row if row[0] == "0" else int(row) for row in digits(opposite)],
+        "rows with semicolons": ";".join(" ".join(row) for row in digits(mask)),
+        "LaTeX": r"\begin{bmatrix}" + r" \\ ".join(" & ".join(row) for row in digits(mask)) + r"\end{bmatrix}",
+        "large negative numbers": (mask * -1e9).tolist(),
+        "minus infinity in LaTeX": "\n".join(
+            " ".join(r"-\infty" if c == "1" else "0" for c in row) for row in digits(mask)
+        ),
+    }
+    with Rows() as row:
+        for form, answer in forms.items():
+            with row(form):
+                agree_table(answer, mask)
+                with pytest.raises(Disagreement):
+                    agree_table(answer, sequence_to_sequence(4, 5))
+
+
 def test_the_right_table_in_any_form():
     with Rows() as row:
         for which, mask in {"sequence to sequence": S2S, "causal": CAUSAL}.items():

@@ -15,16 +15,54 @@ from viva.compare.normalize import one_number, plain
 from viva.compare.show import as_written, show
 
 _TRUE: Final = frozenset(
-    {"true", "t", "yes", "y", "1", "right", "correct", "wahr", "ja", "vrai", "oui", "✓", "✔", "对", "正确", "是"}
+    ["true", "t", "yes", "y", "1", "right", "correct", "wahr", "ja", "vrai", "oui", "✓", "✔", "✅", "对", "正确", "是"]
 )
 _FALSE: Final = frozenset(
-    {"false", "f", "no", "n", "0", "wrong", "incorrect", "falsch", "nein", "faux", "non", "✗", "✘", "错", "错误", "否"}
+    "false f no n 0 wrong incorrect falsch nein faux non ✗ ✘ ❌ 错 错误 否".split()  # noqa: SIM905  # it fits on a line
 )
-_LABEL: Final = re.compile(r"^(?:my\s+)?(?:answers?|options?|choices?)?\s*(?:is|are)?\s*[:=]?\s*", re.IGNORECASE)
+_LABEL: Final = re.compile(
+    r"^(?:(?:the|my|our|correct|right|final|only|i|we|would|think|believe|choose|chose|pick|select|say|it|that|this"
+    r"|statement|claim|sentence|answers?|options?|choices?|letters?|is|are)\b[\s:=]*)*",
+    re.IGNORECASE,
+)
+_TRUTH_LABEL: Final = re.compile(_LABEL.pattern.replace("|correct|right", ""), re.IGNORECASE)
+_LETTER_LABEL: Final = re.compile(_LABEL.pattern.replace("|i|", "|i(?=\\s+[a-z]{2})|"), re.IGNORECASE)
+"""The label of a choice among letters, of which one is I."""
+_WORD_LABEL: Final = re.compile(r"^(?:my\s+)?(?:answers?|options?|choices?)?\s*(?:is|are)?\s*[:=]?\s*", re.IGNORECASE)
+_MARKUP: Final = re.compile(r"\\(?:text|math)\w*|[$`*_\"{}]")
+_BULLET: Final = re.compile(r"^\s*(?:[-+•–—*]\s+|\d{1,2}[.)]\s*(?=\(?[A-Za-z]\b))", re.MULTILINE)
 _BETWEEN: Final = re.compile(r"\s*(?:[,;/+&|\n]|\band\b|\bund\b|\bet\b)\s*", re.IGNORECASE)
+_LETTER: Final = re.compile(r"[(\[]?\s*([A-Za-z])\b\s*[)\].:]?")
+_SEPARATOR: Final = re.compile(r"(?:\s|[,;/+&|]|\b(?:and|und|et)\b)*", re.IGNORECASE)
+_DASHES: Final = re.compile(r"[A-Za-z](?:\s*-\s*[A-Za-z]){2,}\W*")
+_REASON: Final = re.compile(
+    r"\s*(?:[):.\],;(?!-]|(?:because|since|as|due|only|alone|for|is|are|seems?|with|while|whereas|rather|instead)\b|$)",
+    re.IGNORECASE,
+)
+_WORD_AFTER: Final = re.compile(
+    r"\s+(?!(?:and|und|et|or|is|are|as|because|since|only|due|for|with|while|whereas)\b)[a-z]{2}"
+)
+"""What makes the letter before it an article or a name: "A tokenizer", "a model"."""
+_REFUSED: Final = re.compile(
+    r"^\W*(?:is|are)\s+(?:not\b|wrong|false|incorrect|n't)|^\W*(?:wrong|false|incorrect|no)\b", re.IGNORECASE
+)
+_LIST: Final = r"[A-J]\b(?:(?:\s*[,/&]\s*|\s+)(?:(?:and|or|nor)\s+)?[A-J]\b)*"
+_NOT_CHOSEN: Final = re.compile(
+    r"\b(?:(?:and|but)\s+)?(?:not|neither|without|rather than|instead of)\s+(?:(?:the|option|answer)\s+)*"
+    rf"{_LIST}(?!\s+[a-z]{{3}})"
+    rf"|{_LIST}\s+(?:is|are)\s+(?:both\s+|all\s+)?(?:wrong|false|incorrect|not\s+\w+)\b"
+)
+"""What is said not to be the answer, and goes before the answer is read."""
+_OTHER: Final = re.compile(
+    r"\b(?:[B-J]|A(?!\s+[a-z]{2}))\b(?!')|\b(?:or|also|maybe|perhaps)\s+\(?[a-j]\b(?!\s+[a-z]{2})"
+)
 _ITEMS: Final = re.compile(r"\s*[,;\n]\s*")
-_LETTER_AND_TEXT: Final = re.compile(r"\(?([A-Za-z])(?:\s*(?:[).:\]]|\s-)(?:\s.*)?)?", re.DOTALL)
-_LETTERS: Final = re.compile(r"[A-Za-z](?:\s*[A-Za-z])*")
+_LETTER_AND_TEXT: Final = re.compile(r"\(?([A-Za-z])\s*(?:[).:\]=]|\s-)\s*(.*)", re.DOTALL)
+_NOT_TRUE: Final = re.compile(r"\bnot\s+(?:true|right|correct)\b|\buntrue\b")
+_TAKEN_BACK: Final = re.compile(
+    r"\b(?:or|but|actually|also|correction|edit|wait|partly|sometimes)\b\W*(?:\w+\W+){0,2}?(true|false|yes|no|right|wrong)\b"
+    r"(?!\s+(?:that|to|for|when|if|in|only|matter|one))"
+)
 _LENGTH: Final = 500
 _LAST_LETTER: Final = "j"
 _FEW: Final = 3
@@ -104,28 +142,64 @@ def _options(text: str, like: frozenset[str]) -> frozenset[str]:
     text = _normal(text)
     if not all(len(option) == 1 for option in like):
         return _words(text, like)
-    stripped = _LABEL.sub("", text).strip(" .!?\"'`*_")
-    bare = stripped.strip("()[]{}")
-    for parts in (_ITEMS.split(stripped), [stripped], _BETWEEN.split(bare)):
-        parts = [part.strip(" ()[]{}.\"'") if len(part) < 8 else part.strip() for part in parts if part.strip()]
-        marked = [_LETTER_AND_TEXT.fullmatch(part) for part in parts]
-        if marked and all(marked):
-            return _letters([match[1] for match in marked if match], like)
-    if _LETTERS.fullmatch(bare):
-        return _letters(list("".join(bare.split())), like)
-    raise Unreadable(_how(like))
+    text = _BULLET.sub("", _MARKUP.sub("", text)).strip(" .!?'[]").replace("'", "")
+    text = _NOT_CHOSEN.sub(" ", text).strip(" ;,.")
+    text = text[_matched(_LETTER_LABEL, text, 0) :]
+    if _DASHES.fullmatch(text):  # "A - C - E"; "A-E" may be a range
+        text = text.replace("-", ",")
+    items = [_LETTER_AND_TEXT.fullmatch(item) for item in _ITEMS.split(text) if item]
+    if len(items) > 1 and all(items):  # a line for each option: its text, or whether it is chosen
+        return _letters([item[1] for item in items if item and not _is_denied(item[2])], like)
+    letters, end = _leading_letters(text)
+    rest = text[end:]
+    is_closed = text[end - 1 : end] in tuple(").:]") or _REASON.match(rest)
+    if not letters or not is_closed or _REFUSED.search(rest) or _names_another(rest, letters):
+        raise Unreadable(_how(like))
+    return _letters(letters, like)
+
+
+def _is_denied(text: str) -> bool:
+    return text.lower().strip(" .!") in _FALSE
+
+
+def _leading_letters(text: str) -> tuple[list[str], int]:
+    """Return the letters with which the text begins, and where they end; "ACE" are three letters."""
+    word = re.match(r"[A-Za-z]+\b", text)
+    if word and len(word[0]) > 1 and (word.end() == len(text) or word[0].isupper()):
+        return list(word[0]), word.end()
+    letters: list[str] = []
+    at = end = 0
+    while (match := _LETTER.match(text, at)) and not _WORD_AFTER.match(text, match.end(1)):
+        if letters and match[1].isupper() != letters[0].isupper():  # "B, a tokenizer ..."
+            break
+        letters.append(match[1])
+        end = match.end()
+        at = _matched(_SEPARATOR, text, end)
+        if at == end and text[end - 1 : end].isalpha():
+            break
+    return letters, end
+
+
+def _names_another(rest: str, letters: list[str]) -> bool:
+    """Return whether the words after the choice name another option."""
+    return any(name[-1].lower() not in {letter.lower() for letter in letters} for name in _OTHER.findall(rest))
+
+
+def _matched(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return at if match is None else match.end()
 
 
 def _letters(parts: list[str], like: frozenset[str]) -> frozenset[str]:
     letters = [part.lower() for part in parts]
     last = max(_LAST_LETTER, *like)
-    if not letters or len(set(letters)) < len(letters) or any(len(x) != 1 or not "a" <= x <= last for x in letters):
+    if len(set(letters)) < len(letters) or any(not "a" <= letter <= last for letter in letters):
         raise Unreadable(_how(like))
     return frozenset(letters)
 
 
 def _words(text: str, like: frozenset[str]) -> frozenset[str]:
-    whole = " ".join(_LABEL.sub("", text).lower().strip(" .\"'").split())
+    whole = " ".join(_WORD_LABEL.sub("", text).lower().strip(" .\"'").split())
     if whole in like or len(like) == 1:
         return frozenset({whole})
     return frozenset(" ".join(part.lower().strip(" .\"'").split()) for part in _BETWEEN.split(text) if part.strip())
@@ -137,13 +211,16 @@ def _read_truth(value: object) -> str:
     if isinstance(value, bool | int | float) and value in (0, 1):
         return "true" if value else "false"
     if isinstance(value, str) and len(value) <= _LENGTH:
-        word = _LABEL.sub("", _normal(value)).lower().strip(" .!\"'`*()[]")
-        words = [w for w in re.split(r"[^\w✓✔✗✘]+", word) if w]
-        if len(words) <= _FEW and not (_TRUE.isdisjoint(words) or _FALSE.isdisjoint(words)):
+        text = _NOT_TRUE.sub("false", _MARKUP.sub("", _normal(value)).lower().strip(" .!'[]()"))
+        words = [w for w in re.split(r"[^\w✓✔✗✘❌✅]+", text[_matched(_TRUTH_LABEL, text, 0) :]) if w]
+        known = [w in _TRUE for w in words if w in _TRUE | _FALSE]
+        if len(words) <= _FEW and len(set(known)) > 1:
             raise Unreadable("write True or False, one of them")
-        word = words[0] if words else word
-        if word in _TRUE or word in _FALSE:
-            return "true" if word in _TRUE else "false"
+        if known and words[0] in _TRUE | _FALSE:
+            opposite = _FALSE if known[0] else _TRUE
+            if any(match[1] in opposite for match in _TAKEN_BACK.finditer(text)):
+                raise Unreadable("write True or False, one of them")
+            return "true" if known[0] else "false"
     raise Unreadable("write True or False")
 
 

@@ -25,6 +25,14 @@ _WHOLE_POINTS: Final = 4
 _RTOL: Final = 1e-9
 _LONGEST: Final = 10 * LENGTH
 """The most characters of all sides of an equation."""
+_SENTENCE: Final = re.compile(r"^(?:the|it|there|my|our)\s+(?:\w+\s+){0,6}?(?:is|are|equals)\s+", re.IGNORECASE)
+_COUNTED: Final = re.compile(
+    r"(?<=[\w)\]}²³])(?:\s+(?:(?:trainable|learnable|scalar|real)\s+)?(?:parameters?|params|scalars?|weights|numbers"
+    r"|floats|values|elements|entries|operations|multiplications|macs|flops|embeddings))?"
+    r"(?:\s+(?:per|in each|for each)\s+(?:layer|head|token|step))?\s*\.?$",
+    re.IGNORECASE,
+)
+"""What is counted, behind a formula: "parameters per layer"."""
 _EQUALS: Final = re.compile(r"=+|≈|≃|≡")
 
 Values = Mapping[str, float]
@@ -134,13 +142,36 @@ def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list
     if len(actual) > _LONGEST:  # before it is parsed
         raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
     problem = Unreadable("it is empty")
-    for side in _sides(actual, ranges):
+    found: list[list[Tree]] = []
+    for side in _sides(_without_words(actual), ranges):
         inner, _ = _without_order(side, ranges)
         try:
-            return [parse(inner, tuple(ranges)), parse(inner, tuple(ranges), tight=True)]
+            found.append([parse(inner, tuple(ranges)), parse(inner, tuple(ranges), tight=True)])
         except Unreadable as why:
             problem = why
-    raise problem
+    if not found:
+        raise problem
+    _refuse_a_contradiction(found, ranges)
+    return found[0]
+
+
+def _without_words(text: str) -> str:
+    """Return the text without the words around a formula that say what it counts, or begin a sentence."""
+    text = _SENTENCE.sub("", text.replace("**", "\0").replace("`", "").replace("\0", "**").strip())
+    return _COUNTED.sub("", text)
+
+
+def _refuse_a_contradiction(sides: list[list[Tree]], ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Raise if two sides of an equation with letters are different formulas; a side of numbers is an example."""
+    with_letters = [side for side in sides if variables_of(side[0])]
+    for side in with_letters[1:]:
+        if not any(_are_equal(one, other, ranges) for one in with_letters[0] for other in side):
+            raise Unreadable("the sides of the equation are different formulas; leave one of them")
+
+
+def _are_equal(one: Tree, other: Tree, ranges: Mapping[str, tuple[float, float]]) -> bool:
+    values = [(evaluate(one, point), evaluate(other, point)) for point in _points(ranges)]
+    return all(math.isclose(a, b, rel_tol=_RTOL) for a, b in values if math.isfinite(a) and math.isfinite(b))
 
 
 def _sides(text: str, ranges: Mapping[str, tuple[float, float]]) -> list[str]:
@@ -202,8 +233,12 @@ def _wrong(
         letters = variables_of(right.tree) | variables_of(reading)
         where = ", ".join(f"{letter} = {number(v)}" for letter, v in point.items() if letter in letters)
         gives = f"it gives {number(seen)}" if math.isfinite(seen) else "it has no value"
-        at = f"at {where} " if where else ""
-        text += ", not even up to a factor." if right.is_order else f": {at}{gives}, expected {number(value)}."
+        if right.is_order:
+            text += ", not even up to a factor."
+        elif where and math.isfinite(seen):  # never what is expected: that could be typed
+            text += f": at {where} {gives}, which is too {'large' if seen > value else 'small'}."
+        else:
+            text += f": at {where} {gives}." if where else "."
     message = Difference(text).sentence(name)
     if named:
         message += mistakes_sentence(named)

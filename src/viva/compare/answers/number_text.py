@@ -14,6 +14,12 @@ from viva.compare.show import show
 
 _LENGTH: Final = 200
 _EXPONENT: Final = 400
+_LATEX_RELATION: Final = re.compile(r"\\(?:approx|simeq|sim|cong|equiv|to|rightarrow)(?![A-Za-z])")
+_MARKUP: Final = re.compile(r"^\s*(?:\*\*|__)|(?:\*\*|__)\s*$|`")
+_SENTENCE: Final = re.compile(
+    r"^(?:(?:the|my|our)\s+)?(?:[A-Za-z][\w-]*\s+){0,5}?(?:is|are|equals)\s+(?=\S*\d)", re.IGNORECASE
+)
+"""The beginning of a sentence such as "The BLEU score is 0.8265"."""
 _RELATIONS: Final = re.compile(r"[=≈≃≅≐~→:]+")
 _PLAIN: Final = re.compile(r"(\d+\.?\d*|\.\d+)")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:([ ,'_])\d{3})(?:\1\d{3})*(\.\d+)?")
@@ -50,7 +56,9 @@ def read_number(value: object) -> list[Fraction]:
 def _read_text(text: str) -> list[Fraction]:
     if len(text) > _LENGTH:
         raise Unreadable("it is too long; write the number alone")
+    text = _MARKUP.sub("", _LATEX_RELATION.sub("=", text)).replace("\\%", "%")
     cleaned = plain_signs(powers_written_out(fractions_written_out(text))).replace("％", "%").strip().rstrip(".;,!? ")
+    cleaned = _SENTENCE.sub("", cleaned)
     pieces = [piece.strip() for piece in _RELATIONS.split(cleaned)]
     found = [(piece, readings) for piece in pieces if (readings := _read_piece(piece))]
     if not found:

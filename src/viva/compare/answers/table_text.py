@@ -1,7 +1,8 @@
 """Reads a table in any form into rows of short texts with labels: Markdown, CSV, aligned text, lists, dicts."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -13,7 +14,8 @@ from viva.compare.masks import VERY_NEGATIVE
 from viva.compare.normalize import plain
 from viva.compare.show import show
 
-_NUMBER: Final = re.compile(r"[-+]?\d{1,30}(\.\d{0,30})?(e[-+]?\d{1,2})?")
+_USUAL: Final = ("0", "1", "-inf", "x", "✓")
+_NUMBER: Final = re.compile(r"[-+]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[-+]?\d{1,2})?")
 CELLS: Final = 10_000
 """Cells and labels that a table may have."""
 _LENGTH: Final = 100_000
@@ -23,11 +25,18 @@ _LIST: Final = re.compile(
     r"(?:array|tensor)?[\s\[\](),.;01]*(?:(?:true|false|inf|dtype=\w+\b|[-+e2-9])[\s\[\](),.;01]*)*", re.I
 )
 _INNER_LIST: Final = re.compile(r"\[([^\[\]]*)\]")
-_SEPARATORS: Final = ("|", "\t", ";", ",")
+_SEPARATORS: Final = ("|", "\t", "&", ";", ",")
+_LATEX_ROWS: Final = re.compile(r"\\(?:begin|end)\{[^{}]*\}(?:\{[^{}]*\})?|\\left\S|\\right\S|\$|\\hline")
+_DIGIT, _LARGEST = 9, 10**40
+_TOGETHER: Final = frozenset("01oxmtf._-*#·•✓✗✘✔■□█░▓▒●○◼◻⬛⬜")
+"""Marks that may stand side by side without a space, two of them in one table."""
+_TWO: Final = 2
 MARKS: Final = {
     **dict.fromkeys(("0", "o", "false", "visible"), "0"),
     **dict.fromkeys(("1", "l", "true", "masked"), "1"),
-    **dict.fromkeys(("-inf", "-∞", "-infinity", "float(-inf)", "-float(inf)", "-np.inf", "-torch.inf"), "-inf"),
+    **dict.fromkeys(
+        ("-inf", "-.inf", "-∞", "-infinity", "-infty", "float(-inf)", "-float(inf)", "-np.inf", "-torch.inf"), "-inf"
+    ),
     **dict.fromkeys(("x", "✗", "✘"), "x"),
     **dict.fromkeys(("✓", "✔"), "✓"),
     "": "",
@@ -68,6 +77,8 @@ def read_table(value: object) -> Table:
     if not isinstance(value, list | tuple):
         raise Unreadable("write its rows below each other, or as a list of rows")
     rows = [plain(row) for row in value[: CELLS + 1]]
+    if any(type(row) is int and _DIGIT < row < _LARGEST for row in rows):  # YAML reads 110000000 as a number
+        rows = [str(row) if type(row) is int and 0 <= row < _LARGEST else row for row in rows]
     texts = [row for row in rows if isinstance(row, str)]
     if rows and len(texts) == len(rows):
         return _labelled(_lines("\n".join(text[:_LENGTH] for text in texts[:1000])))
@@ -120,9 +131,33 @@ def _lines(text: str) -> list[list[str]]:
         raise Unreadable("it is too long for a table")
     if "[" in text and _LIST.fullmatch(text):
         return [_split(row, "," if "," in row else None) for row in _INNER_LIST.findall(text)]
-    lines = [line for line in text.splitlines() if line.strip(" \t`") and not _is_rule(line)]
+    text = _LATEX_ROWS.sub(" ", text).replace("\\infty", "inf").replace("\\\\", "\n")
+    lines = [line for line in text.splitlines() if line.strip(" \t`")]
+    if len(lines) == 1 and ";" in text:
+        lines = [line for line in text.split(";") if line.strip(" \t`[]")]
+    if (together := _split_marks(lines)) is not None:
+        return together
+    lines = [line for line in lines if not _is_rule(line) or _is_row_of_dashes(line, lines)]
     separator = next((s for s in _SEPARATORS if sum(s in line for line in lines) * 2 > len(lines)), None)
     return [_split(line, separator) for line in lines]
+
+
+def _split_marks(lines: Sequence[str]) -> list[list[str]] | None:
+    """Return the marks of lines such as 0111 and .MMM; None if these are no lines of two marks side by side."""
+    rows = [
+        list(_BRACKETS.sub("", latin(plain_signs(line)).lower()).replace(",", "").strip("\"'` \t")) for line in lines
+    ]
+    marks = set().union(*rows) if rows else set()
+    if len(rows) < _TWO or len({len(row) for row in rows}) > 1 or len(rows[0]) < _TWO:
+        return None
+    return rows if len(marks) <= _TWO and marks <= _TOGETHER else None
+
+
+def _is_row_of_dashes(line: str, lines: Sequence[str]) -> bool:
+    """Return whether it is a row in which every cell is a dash, not the line under a table's head."""
+    cells = line.split()
+    others = [other for other in lines if not _is_rule(other)]
+    return set(cells) == {"-"} and bool(others) and all("-" in other.split() for other in others[-1:])
 
 
 def _is_rule(line: str) -> bool:
@@ -145,10 +180,11 @@ def _labelled(rows: list[list[str]]) -> Table:
     rows = [row for row in rows if row]
     if not rows:
         raise Unreadable("it has no rows")
-    header = rows[0] if len(rows) > 1 and _are_labels(rows[0]) else []
+    marks = _own_marks(rows)
+    header = rows[0] if len(rows) > 1 and _are_labels(rows[0], marks) else []
     body = rows[1:] if header else rows
     labels: list[str] = []
-    if len(body[0]) > 1 and (len(header) == len(body[0]) - 1 or _are_labels([row[0] for row in body])):
+    if len(body[0]) > 1 and (len(header) == len(body[0]) - 1 or _are_labels([row[0] for row in body], marks)):
         labels, body = [row[0] for row in body], [row[1:] for row in body]
     width = len(body[0])
     if len(header) == width + 1:
@@ -158,13 +194,19 @@ def _labelled(rows: list[list[str]]) -> Table:
     return Table(_cells(body), tuple(map(_label, labels)), tuple(map(_label, header)))
 
 
-def _are_labels(texts: Sequence[str]) -> bool:
-    named = [text for text in texts if text.strip()]
-    return bool(named) and 2 * sum(not _is_cell(text) for text in named) >= len(named)
+def _own_marks(rows: Iterable[Sequence[str]]) -> frozenset[str]:
+    """Return the two texts that fill a table which is not written with the usual marks: M and a dot, T and F."""
+    found = Counter(mark(text) for row in rows for text in row)
+    count = found.total()
+    if 2 * sum(found[usual] for usual in _USUAL) >= count:
+        return frozenset()
+    own = found.most_common(_TWO)
+    return frozenset(text for text, _ in own) if 2 * sum(times for _, times in own) > count else frozenset()
 
 
-def _is_cell(text: str) -> bool:
-    return mark(text) in ("0", "1", "-inf", "x", "✓")
+def _are_labels(texts: Sequence[str], marks: frozenset[str]) -> bool:
+    named = [mark(text) for text in texts if text.strip()]
+    return bool(named) and 2 * sum(text not in _USUAL and text not in marks for text in named) >= len(named)
 
 
 def mark(text: str) -> str:
@@ -174,7 +216,7 @@ def mark(text: str) -> str:
         return MARKS[text]
     if _NUMBER.fullmatch(text):
         value = float(text)
-        return "-inf" if value <= VERY_NEGATIVE else f"{value:g}"
+        return "-inf" if value <= VERY_NEGATIVE else f"{value + 0.0:g}"  # -0.0 is 0
     return text
 
 

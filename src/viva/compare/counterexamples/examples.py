@@ -59,6 +59,11 @@ def examples_for(
     return _cached_examples(_Question(identity, strategies, key, count))
 
 
+def forget_examples() -> None:
+    """Draw all examples anew, and ask the key again."""
+    _cached_examples.cache_clear()
+
+
 def ask_key(key: Callable[..., object], arguments: tuple[object, ...]) -> object:
     """Return the key's answer; an exception of the key is the author's fault.
 
