@@ -221,7 +221,7 @@ def test_d_draws(student):
 def test_e_key_keeps_the_question(student, key):
     """The student changes the argument; the key is asked about the same one afterwards."""
     x, table = np.array([3, 1, 2]), {"a": [3, 1]}
-    student.spoil(x, table)
+    student.spoil.call(x, table)
     assert x.tolist() == [3, 1, 2] and table == {"a": [3, 1]}
     agree(key.ordered(x, table), [1, 2, 3])
     assert x.tolist() == [3, 1, 2] and table == {"a": [3, 1]}
@@ -268,7 +268,7 @@ def spoil(x, table):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_a_test_changes_is_as_before_in_the_next(tmp_path_factory: pytest.TempPathFactory) -> None:
     course = write_course(
         tmp_path_factory.mktemp("resets"),

@@ -161,6 +161,7 @@ def test_memory_that_is_not_given_back_defers_the_next_test(
     assert statuses(examined.score(student(gpus), "test_on_it")) == {"test_on_it": "passed"}
 
 
+@pytest.mark.long
 def test_waiting_for_others_is_told_and_costs_no_time(tmp_path: Path, gpus: Gpus) -> None:
     """Two examiners and one GPU: the submission's own time is shorter than the wait."""
     settings = "limits: {load_s: 2, call_s: 1, test_s: 1, submission_s: 2}\n"

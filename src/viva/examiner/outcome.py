@@ -2,7 +2,8 @@
 
 import errno
 import traceback
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -106,6 +107,20 @@ def judge(error: BaseException | None, *, answered: bool, incomplete: bool = Fal
             return Outcome(Status.FAILED, UNEXPECTED_FORM, _trace(error))
         case _:
             return Outcome(Status.GRADER_ERROR, GRADER_FAULT, _trace(error))
+
+
+def with_second_calls(outcome: Outcome, names: Sequence[str]) -> Outcome:
+    """Return an outcome whose message says which functions did not answer a second call as they did the first.
+
+    A function that draws at random may do so, which is why it costs nothing by itself.
+    """
+    if not names or not outcome.status.is_lost:
+        return outcome
+    said = (
+        f"`{names[0]}` was called twice with the same arguments, and did not answer the second time as it did the "
+        "first: does it keep something between calls?"
+    )
+    return replace(outcome, message=f"{outcome.message}\n{said}"[:OUTPUT_CAP])
 
 
 def _host_is_short(error: BaseException | None) -> bool:

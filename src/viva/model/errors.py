@@ -124,6 +124,21 @@ class MissingAttribute:
         return f"{self.library} {self.version}".rstrip()
 
 
+class ChangedArgument(AssertionError):
+    """The student's function changed what it was called with; the message is for the student."""
+
+    def __init__(self, function: str, names: Sequence[str]) -> None:
+        which = " and ".join(_ordinal(name) for name in names)
+        super().__init__(
+            f"`{function}` changed {which}: whoever called it still needs the old value. Work on a copy instead."
+        )
+
+
+def _ordinal(name: str) -> str:
+    ordinals = {"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth"}
+    return f"its argument `{name}`" if not name.isdigit() else f"its {ordinals.get(name, name + 'th')} argument"
+
+
 class StudentRaised(VivaError):
     """The student's code raised: an untrusted value, shown only where its text may be shown."""
 

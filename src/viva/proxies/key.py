@@ -7,7 +7,7 @@ cannot change what the student is asked.
 import copy
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,7 +44,7 @@ class Key:
 
 
 class KeyFunction:
-    """A function of the key, called with copies; it offers the same three ways to call as the student's."""
+    """A function of the key, called with copies; it offers the same ways to call as the student's."""
 
     def __init__(self, function: Callable[..., object], name: str) -> None:
         self._function = function
@@ -56,6 +56,10 @@ class KeyFunction:
         return self._function(*args, **kwargs)
 
     keep = __call__
+
+    def each(self, questions: Iterable[Sequence[Any]]) -> list[Any]:
+        """Call with each list of arguments; return the values in their order."""
+        return [self(*question) for question in questions]
 
     def call(self, *args: object, **kwargs: object) -> Call:
         """Call and return everything the call did."""

@@ -4,13 +4,14 @@ A test cannot compare them, count them or compute with them by accident: it woul
 process. Values cross the connection only through calls, `.value()` and item or attribute access, as plain data.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from viva.model.errors import StudentRaised
+from viva.model import untrusted
+from viva.model.errors import ChangedArgument, ProtocolViolation, StudentRaised
 from viva.sandbox.guest.transport.wire import Ref
 
 # A handle's own attributes: a handle whose __init__ raised has none of them, and must not ask the box for them.
@@ -31,6 +32,14 @@ class BoxConnection(Protocol):
 
     def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
         """Send one request and return the plain value; raises StudentRaised, MissingName or a BoxError."""
+        ...
+
+    def asks_twice(self, name: str) -> bool:
+        """Return whether the next call of a name is to be made twice: the first one in each test is."""
+        ...
+
+    def answered_differently(self, name: str) -> None:
+        """Note that the second call of a function did not give what the first one gave."""
         ...
 
     def load_more(self) -> bool:
@@ -56,7 +65,7 @@ class Call:
 
 
 class Caller:
-    """The base class of `Remote` and `Handle`: the three ways to call."""
+    """The base class of `Remote` and `Handle`: the ways to call."""
 
     __slots__ = ("_connection", "_label")
 
@@ -65,8 +74,42 @@ class Caller:
         self._label = label
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call and return plain data; objects that have no plain form come back as handles."""
-        return from_box(self._connection, self._ask_call(args, kwargs), self._label)
+        """Call and return plain data; objects that have no plain form come back as handles.
+
+        In each test, the first call of a name is made twice with the same objects, and the second answer counts.
+
+        Raises:
+            ChangedArgument: the arguments are not what they were.
+        """
+        return self._called(args, kwargs)
+
+    def each(self, questions: Iterable[Sequence[Any]]) -> list[Any]:
+        """Call once with each list of arguments, all in one request; return the answers in their order.
+
+        As with a single call, the first time in each test everything is asked twice.
+
+        Raises:
+            ChangedArgument: the arguments are not what they were.
+        """
+        questions = [list(question) for question in questions]
+        answers = self._called(questions, {}, each=True)
+        if not isinstance(answers, list) or len(answers) != len(questions):
+            raise ProtocolViolation("the reply does not hold an answer to each question")
+        return answers
+
+    def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any], **options: bool) -> Any:
+        connection, label = self._connection, self._label
+        if not self._is_name or _holds_handle([args, kwargs]) or not connection.asks_twice(label):
+            return from_box(connection, self._ask_call(args, kwargs, **options), label)
+        reply = untrusted.table(self._ask_call(args, kwargs, twice=True, **options))
+        if changed := untrusted.rows(reply.get("changed"))[:3]:
+            names = ["1"] if options.get("each") else [untrusted.text(name, 100) for name in changed]
+            raise ChangedArgument(label, names)
+        if reply.get("differs") is True or reply.get("raised"):
+            connection.answered_differently(label)
+        if reply.get("raised"):
+            raise StudentRaised.from_wire(untrusted.table(reply["raised"]))
+        return from_box(connection, reply.get("value"), label)
 
     def keep(self, *args: object, **kwargs: object) -> "Handle":
         """Call and keep the result in the box, whatever it is."""
@@ -95,6 +138,11 @@ class Caller:
             kwargs={k: to_box(v) for k, v in kwargs.items()},
             **options,
         )
+
+    @property
+    def _is_name(self) -> bool:
+        """Return whether it is a name of the student's, not an object in the box or a helper of the author's."""
+        return False
 
     def _target(self) -> dict[str, object]:
         raise NotImplementedError
@@ -178,6 +226,10 @@ class Remote(Caller):
                 self._name,
             )
         return self._handle
+
+    @property
+    def _is_name(self) -> bool:
+        return self._space != "inside"
 
     def _target(self) -> dict[str, object]:
         return {"space": self._space, "name": self._name}
@@ -300,6 +352,15 @@ def from_box(connection: BoxConnection, value: Any, label: str) -> Any:
     if kind is dict:
         return {k: from_box(connection, v, label) for k, v in value.items()} if _holds_ref(value) else value
     return value
+
+
+def _holds_handle(value: Any) -> bool:
+    """Return whether arguments mention an object in the box, which a call may rightly change."""
+    if isinstance(value, Caller):
+        return True
+    if isinstance(value, dict):
+        return any(map(_holds_handle, value.values()))
+    return isinstance(value, list | tuple | set | frozenset) and any(map(_holds_handle, value))
 
 
 def _holds_ref(value: Any) -> bool:

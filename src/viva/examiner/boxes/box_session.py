@@ -78,6 +78,10 @@ class TestState:
     """True once a value of the student's has arrived in this test."""
     questions: list[Question] = field(default_factory=list)
     case_id: str = ""
+    asked_twice: set[str] = field(default_factory=set)
+    """The student's names that have been called twice."""
+    changed_answers: list[str] = field(default_factory=list)
+    """Those of them whose second call did not give what the first one gave."""
     hangs_before: Counter[str] = field(default_factory=Counter)
 
 
@@ -367,6 +371,17 @@ class BoxSession:
         if op == "find" and fields.get("space") == "student":
             self.sought[subject] = untrusted.table(value).get("found") is True
         return value
+
+    def asks_twice(self, name: str) -> bool:
+        """Return whether the next call of a name is to be made twice; see `BoxConnection`."""
+        if name in self.test.asked_twice:
+            return False
+        self.test.asked_twice.add(name)
+        return True
+
+    def answered_differently(self, name: str) -> None:
+        """Note that the second call of a function did not give what the first one gave."""
+        self.test.changed_answers.append(name)
 
     @property
     def counted_s(self) -> float:

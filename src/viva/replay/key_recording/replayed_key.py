@@ -2,7 +2,7 @@
 
 import builtins
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class _RecordedAnswers:
 
 
 class ReplayedFunction:
-    """A function of the key, from the record, with the same three ways to call it."""
+    """A function of the key, from the record, with the same ways to call it."""
 
     def __init__(self, name: str, answers: _RecordedAnswers) -> None:
         self.__name__ = name
@@ -79,6 +79,10 @@ class ReplayedFunction:
         return copy.deepcopy(answer.value)
 
     keep = __call__
+
+    def each(self, questions: Iterable[Sequence[Any]]) -> list[Any]:
+        """Return the values that the key gave, in the order of the questions."""
+        return [self(*question) for question in questions]
 
     def call(self, *args: object, **kwargs: object) -> Call:
         """Return everything the call did."""

@@ -7,7 +7,7 @@ import os
 import random
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, List
+from typing import TYPE_CHECKING, Any, Callable, List
 
 import numpy as np
 
@@ -32,6 +32,22 @@ def remember_defaults() -> None:
     _Defaults.filters = list(warnings.filters)
     _Defaults.errstate = np.geterr()
     _Defaults.printing = np.get_printoptions()
+
+
+def saved() -> Callable[[], None]:
+    """Save the state of every generator; return a function that restores it."""
+    draws, numpy_draws = random.getstate(), np.random.get_state()
+    torch = sys.modules.get("torch")
+    generator = getattr(torch, "default_generator", None)
+    torch_draws = None if generator is None else generator.get_state()
+
+    def restore() -> None:
+        random.setstate(draws)
+        np.random.set_state(numpy_draws)
+        if generator is not None:
+            generator.set_state(torch_draws)
+
+    return restore
 
 
 def reseed(seed: int) -> None:

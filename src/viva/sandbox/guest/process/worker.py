@@ -7,6 +7,7 @@ of numpy, json, signal or sys breaks only their own program.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import socket
 import sys
@@ -24,6 +25,7 @@ from ..values.printed import Printed
 from ..values.raised import describe
 from ..values.references import References
 from . import alarm, seeding
+from .second_call import called_twice
 
 if TYPE_CHECKING:
     from ..loading.unittest_runner import UnittestRunner
@@ -196,8 +198,13 @@ class Worker:
         function = self._target(request)
         args = self.refs.arguments(request.get("args") or [])
         kwargs = self.refs.arguments(request.get("kwargs") or {})
+        if request.get("each"):
+            function = functools.partial(_each, function)
         if request.get("full"):
             return self._full_call(request, function, args, kwargs)
+        if request.get("twice"):
+            limit_s = float(request.get("soft_s") or math.inf)
+            return called_twice(function, args, kwargs, limit_s=limit_s, encode=self._plain, refs=self.refs)
         return self._kept(request, function(*args, **kwargs))
 
     def _full_call(
@@ -254,6 +261,11 @@ class Worker:
 
             self._cells = CellByCell(self._namespaces)
         return getattr(self._cells, operation)(request)
+
+
+def _each(function: Callable[..., object], *questions: List[object]) -> List[object]:
+    """Call a function with each list of arguments."""
+    return [function(*arguments) for arguments in questions]
 
 
 def _kind(value: object) -> str:

@@ -84,6 +84,10 @@ class Request(TypedDict, total=False):
     args: List[object]
     kwargs: Dict[str, object]
     full: bool
+    each: bool
+    """Whether `args` are lists of arguments, for one call each."""
+    twice: bool
+    """Whether to call a second time with the same objects."""
     key: object
     names: Dict[str, object]
 

@@ -28,6 +28,11 @@ class References:
         self.mentioned = False
         """Whether the current request names an object or holds a tensor; if not, its arguments are used unchanged."""
 
+    @property
+    def count(self) -> int:
+        """Return how many objects have been stored so far."""
+        return self._last
+
     def keep(self, value: object) -> Ref:
         """Store an object, and return its reference."""
         self._last += 1
