@@ -24,11 +24,11 @@ def notes_for_student(submission: Submission, report: LoadReport | None) -> tupl
     if not report.loaded:
         found = ", ".join(sorted(report.files)[:5]) or "no file"
         notes.insert(0, f"No Python file or notebook was found in your submission (found: {found}).")
-    notes += [report.choice] if report.choice else []
-    notes += report.notes[:SHOWN]
     notes += [_problem(p) for p in report.problems[:SHOWN]]
     if len(report.problems) > SHOWN:
         notes.append(f"… and {len(report.problems) - SHOWN} more problems while loading.")
+    notes += [report.choice] if report.choice else []
+    notes += report.notes[:SHOWN]
     if report.skipped:
         more = f" and {len(report.skipped) - SHOWN} more" if len(report.skipped) > SHOWN else ""
         notes.append(

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from viva.formats import escaping
 from viva.formats.decimal_points import UNIT, decimal, scores_and_maxima, show, units_of
+from viva.formats.short_notes import MOST_LINES, short_notes
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
@@ -172,6 +173,8 @@ class Provenance(_Strict):
     """Which file counts, and why; missing where names of files decide."""
     environment: list[str] = Field(default_factory=list)
     """Missing packages and incompatible versions of libraries where it was graded."""
+    notes: list[str] | None = None
+    """What `output` shortens, in full; missing where it shows everything."""
     curves: list[CurveData] | None = None
     """What visible tests measured during training; missing where none trained."""
     gpu: GpuData | None = None
@@ -358,10 +361,15 @@ def _gpu(use: GpuUse) -> GpuData:
 
 def _summary(score: Score, *, complete: bool) -> str:
     """Return the text above the tests."""
-    lines = list(score.notes)
+    lines = short_notes(score.notes)
     if not complete:
         lines.append(NOT_FINISHED)
     return escaping.terminal("\n".join([*lines, *open_points(score.still_open, score.points)]))
+
+
+def _notes_left_out(score: Score) -> list[str] | None:
+    lines = [line for note in score.notes for line in note.splitlines()]
+    return [escaping.terminal(note) for note in score.notes] if len(lines) > MOST_LINES else None
 
 
 def _provenance(score: Score, *, complete: bool) -> Provenance:
@@ -377,6 +385,7 @@ def _provenance(score: Score, *, complete: bool) -> Provenance:
         still_open=str(score.still_open),
         choice=escaping.line(score.choice) or None,
         environment=[escaping.line(difference) for difference in score.environment],
+        notes=_notes_left_out(score),
         curves=[_curve(curve) for curve in score.curves] or None,
         gpu=_gpu(score.gpu) if score.gpu else None,
         isolation=IsolationData(

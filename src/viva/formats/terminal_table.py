@@ -20,6 +20,7 @@ from rich.text import Text
 
 from viva.formats import escaping
 from viva.formats.decimal_points import column, show
+from viva.formats.short_notes import short_notes
 from viva.model import Entry, Score, Status
 
 PLAIN_WIDTH: Final = 120
@@ -207,7 +208,8 @@ class _ScoreView:
     def lay_out(self, width: int) -> RenderableType:
         self._shown_at.clear()
         parts: list[RenderableType] = [Text(escaping.line(self._score.submission), style="bold")]
-        parts += [Padding(Text(escaping.terminal(note)), (0, 0, 0, 2)) for note in self._score.notes]
+        notes = short_notes(self._score.notes) if self._as_student else self._score.notes
+        parts += [Padding(Text(escaping.terminal(note)), (0, 0, 0, 2)) for note in notes]
         for entry in self._entries:
             if self._only is not None and entry.test_id not in self._only:
                 continue
