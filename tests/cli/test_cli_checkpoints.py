@@ -144,6 +144,7 @@ def test_a_budget_that_was_used_up_is_a_beginning(viva: Viva, how: Callable[...,
     assert curves(load_results(OUT)) == whole and "was stopped" not in load_results(OUT).output
 
 
+@pytest.mark.long
 def test_once_the_result_of_a_whole_training_is_written_its_checkpoint_goes(
     viva: Viva, how: Callable[..., None]
 ) -> None:
@@ -162,6 +163,7 @@ def test_once_the_result_of_a_whole_training_is_written_its_checkpoint_goes(
     assert "goes on" not in again.err and len(curves(load_results(Path("ada.json")))["walk 1, place"]) == 4
 
 
+@pytest.mark.long
 def test_while_a_test_is_open_through_our_fault_trainings_stay(
     viva: Viva, how: Callable[..., None], own_course: Path
 ) -> None:

@@ -373,7 +373,7 @@ def test_a_program_that_exits_while_loading_is_tried_twice_and_reported_once(exa
     assert found["test_after_double"] == "skipped" and found["test_prose"] == "needs_review"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_program_that_never_finishes_loading(tmp_path_factory: pytest.TempPathFactory) -> None:
     settings = "limits: {load_s: 0.5}\n"
     examined = Examined(write_course(tmp_path_factory.mktemp("loading"), tests=TESTS, key=KEY, settings=settings))

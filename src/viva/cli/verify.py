@@ -106,6 +106,12 @@ def _print_findings(assignment: Assignment, findings: "Sequence[Finding]", tier:
     click.echo(f"{assignment.name}: {hold} known verdicts hold, {broken} do not ({run}).")
     if lost:
         click.echo(f"{assignment.name}: {sum(lost)} of {len(lost)} broken right answers lose points.")
+    unreached = [statement for finding in findings for statement in finding.unreached]
+    if unreached:
+        count = "1 statement" if len(unreached) == 1 else f"{len(unreached)} statements"
+        click.echo(f"{assignment.name}: no test reaches {count} of the key:")
+        for statement in unreached:
+            click.echo(f"    {os.path.relpath(statement)}")
     return all(known) and all(lost)
 
 
@@ -149,7 +155,8 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
     found = mutant_report.summary(course, assignment, verdicts)
     click.echo(
         f"{assignment.name}: {found['mutants']} mutants: {found['killed']} lose points, {found['survived']} do not, "
-        f"{found['equivalent']} are equivalent; {mutant_report.share(verdicts):.1%} of the others lose points "
+        f"{found['equivalent']} are equivalent, {found['left_open']} left open by the handout; "
+        f"{mutant_report.share(verdicts):.1%} of the others lose points "
         f"(isolation {tier})."
     )
     if output is not None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import viva
+from viva.compare import hint_evidence
 from viva.compare.hint_recording import HintRecording, using_hint_recording
 from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
@@ -21,7 +22,7 @@ from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
 from viva.examiner.catalog import TestFunction, case_label, resolve, with_prerequisites
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.missing_names import explained, nothing_asked_for
-from viva.examiner.outcome import Outcome, judge
+from viva.examiner.outcome import Outcome, judge, with_second_calls
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
 from viva.examiner.sinks import Sinks
@@ -119,7 +120,8 @@ class Grader:
         try:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
-            with using_hint_recording(hint_recording):
+            tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
+            with using_hint_recording(hint_recording), tracing:
                 for function in chosen:
                     entry = run.entry(function, following)
                     sinks.on_entry(entry)
@@ -322,7 +324,7 @@ class _Run:
         self.events.begin_test(function.test_id, hidden=function.hidden)
         if self.events.checkpoints is not None:
             self.events.checkpoints.case_id = case_id
-        with collecting(self.events):
+        with collecting(self.events), hint_evidence.of_one_test():
             error = run_item(fresh(item), following)
         try:
             self._take_gradescopes(item.obj, case_id)
@@ -333,7 +335,8 @@ class _Run:
         incomplete = session.report is not None and session.report.incomplete
         if isinstance(error, MissingName) and session.report is not None:
             error = explained(error, self._context.submission, session.report)
-        return judge(error, answered=session.test.answered, incomplete=incomplete)
+        outcome = judge(error, answered=session.test.answered, incomplete=incomplete)
+        return with_second_calls(outcome, session.test.changed_answers)
 
     def _take_gradescopes(self, test: object, case_id: str) -> None:
         """Take the points and leaderboard value that gradescope_utils leaves on the function, so that none leaks."""

@@ -30,6 +30,8 @@ class Finding:
     score: Score | None = None
     is_mutant: bool = False
     """True for a right answer that was broken, and must have lost points."""
+    unreached: tuple[str, ...] = ()
+    """Statements of the key that no test reached."""
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
 
@@ -74,7 +76,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     examples = {a.name: example_submissions(course, a) for a in assignments}
     rubrics = {a.name: a.rubric() for a in assignments}
     jobs = [
-        Job(Path(k.name), k.name, a, k.submission)
+        Job(Path(k.name), k.name, a, k.submission, _options(k, training=training))
         for a in assignments
         for k in sorted(examples[a.name], key=lambda k: k.verdict != "timeout")
     ]
@@ -99,6 +101,11 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
             yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
 
 
+def _options(example: ExampleSubmission, *, training: bool) -> GradeOptions:
+    """Return how to grade an example; the key's statements are counted once, with the key itself."""
+    return GradeOptions(training=training, key_lines=example.name == "key")
+
+
 def _findings(
     assignment: Assignment, rubric: Rubric, examples: Sequence[ExampleSubmission], graded: dict[str, Graded]
 ) -> list[Finding]:
@@ -117,4 +124,10 @@ def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
 
 def _finding(example: ExampleSubmission, graded: Graded) -> Finding:
     score = graded.score
-    return Finding(example.name, tuple(complaints(example, score)), score, waits=waits(example, score))
+    return Finding(
+        example.name,
+        tuple(complaints(example, score)),
+        score,
+        unreached=tuple(graded.unreached),
+        waits=waits(example, score),
+    )

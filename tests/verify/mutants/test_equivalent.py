@@ -47,7 +47,7 @@ def test_rows_match_by_file_function_and_lines_and_say_when_they_are_stale(assig
 
 def test_a_star_stands_for_every_line_and_a_row_of_another_function_matches_nothing(assignment: Assignment) -> None:
     made = mutants(submission(solution=SOURCE), "f")
-    row = '- {file: "*", function: NAME, was: "*", becomes: "*", reason: open}\n'
+    row = '- {file: "*", function: NAME, was: "*", becomes: "*", reason: any will do, left_open: true}\n'
     listed(assignment, row.replace("NAME", "f"))
     assert all(m in read_equivalents(assignment) for m in made)
     listed(assignment, row.replace("NAME", "g"))
@@ -61,6 +61,8 @@ def test_a_star_stands_for_every_line_and_a_row_of_another_function_matches_noth
         ("a: 1", "expected a list of rows {file, function, was, becomes, reason}"),
         ("- {file: a, function: b, was: c, becomes: d}", "0.reason: this key is needed"),
         ("- {file: a, function: b, was: c, becomes: 3, reason: e}", "expected a line of source, or a list of them"),
+        ('- {file: a, function: b, was: "*", becomes: "*", reason: e}', "`*` is for what is left open"),
+        ("- {file: a, function: b, was: c, becomes: d, reason: e, left_open: 3}", "expected true or false"),
         ("- {fiel: a}", "0.fiel: there is no such key; did you mean `file`?"),
     ],
 )

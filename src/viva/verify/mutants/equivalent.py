@@ -1,4 +1,7 @@
-"""Equivalent mutants: the assignment lists each with a reason, and only those that survive."""
+"""Mutants that may survive: the assignment lists each with a reason, and only those that do.
+
+They are of two kinds, which are counted apart: provably equal to the right answer, or left open by the handout.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ from viva.config.read_config import read_document
 from viva.config.yaml_types import Expected, Kind, Text
 from viva.verify.mutants.mutant import Mutant
 
+EQUIVALENT, LEFT_OPEN = "equivalent", "left_open"
 FILE: Final = "equivalent_mutants.yaml"
 ANYTHING: Final = "*"
 
@@ -23,6 +27,13 @@ def _lines(value: object) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def _is_left_open(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Expected("true or false")
+    return value
+
+
+_LEFT_OPEN: Final = Kind(_is_left_open, {"type": "boolean"})
 _TEXT: Final = {"type": "string"}
 _LINES: Final = Kind(_lines, {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]})
 
@@ -36,6 +47,8 @@ class EquivalentRow:
     was: Text
     becomes: Annotated[tuple[str, ...], _LINES]
     reason: Text
+    left_open: Annotated[bool, _LEFT_OPEN] = False
+    """The reason says what the handout leaves open; otherwise, why both lines give the same."""
 
     def matches(self, mutant: Mutant) -> tuple[str, ...]:
         """Return which of the lines in `becomes` the mutant has."""
@@ -52,13 +65,17 @@ class EquivalentMutants:
         self._rows = list(rows)
         self._used: set[tuple[int, str]] = set()
 
-    def __contains__(self, mutant: Mutant) -> bool:
-        found = False
+    def kind_of(self, mutant: Mutant) -> str:
+        """Return `equivalent` or `left_open`, empty if it is not listed."""
+        found = ""
         for number, row in enumerate(self._rows, 1):
             for line in row.matches(mutant):
                 self._used.add((number, line))
-                found = True
+                found = found or (LEFT_OPEN if row.left_open else EQUIVALENT)
         return found
+
+    def __contains__(self, mutant: Mutant) -> bool:
+        return bool(self.kind_of(mutant))
 
     def stale(self) -> list[str]:
         """Return a sentence for each row, or line of a row, that no survivor has matched."""
@@ -85,7 +102,13 @@ def read_equivalents(assignment: Assignment) -> EquivalentMutants:
         return EquivalentMutants()
     if not isinstance(written, list):
         raise document.error((), "expected a list of rows {file, function, was, becomes, reason}.")
-    return EquivalentMutants(document.read(EquivalentRow, (number,)) for number in range(len(written)))
+    rows = [document.read(EquivalentRow, (number,)) for number in range(len(written))]
+    for number, row in enumerate(rows):
+        if row.was == ANYTHING and not row.left_open:
+            raise document.error(
+                (number, "was"), "`*` is for what is left open; expected a line, or `left_open: true`."
+            )
+    return EquivalentMutants(rows)
 
 
 def _same(source: str, row: str) -> bool:

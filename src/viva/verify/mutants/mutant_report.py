@@ -11,10 +11,11 @@ from typing import Final
 from viva.config import Assignment, Course
 from viva.formats.atomic_write import write_atomically
 from viva.verify.mutants import general_mistakes
+from viva.verify.mutants.equivalent import EQUIVALENT, LEFT_OPEN
 from viva.verify.mutants.make_mutants import OPERATORS
 from viva.verify.mutants.mutant_trial import Verdict
 
-KINDS: Final = ("killed", "survived", "equivalent")
+KINDS: Final = ("killed", "survived", EQUIVALENT, LEFT_OPEN)
 
 
 def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict]) -> dict[str, object]:
@@ -28,7 +29,7 @@ def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict])
         "mutants": len(verdicts),
         **{kind: counts[kind] for kind in KINDS},
         "killed_by_time_limit": sum(v.kind == "killed" and not v.in_time for v in verdicts),
-        "killed_of_those_not_equivalent": round(share(verdicts), 4),
+        "killed_of_those_that_should_be": round(share(verdicts), 4),
         "submissions": _by(verdicts, "base"),
         "operators": _by(verdicts, "operator"),
         "survivors": [
@@ -41,7 +42,7 @@ def summary(course: Course, assignment: Assignment, verdicts: Sequence[Verdict])
 
 
 def share(verdicts: Sequence[Verdict]) -> float:
-    """Return the share of the mutants, equivalents excluded, that lost points; 1 if there are none."""
+    """Return the share that lost points, of the mutants that should: neither equivalent nor left open."""
     counts = Counter(v.kind for v in verdicts)
     decided = counts["killed"] + counts["survived"]
     return counts["killed"] / decided if decided else 1.0
@@ -62,9 +63,9 @@ def table(assignment: Assignment, verdicts: Sequence[Verdict]) -> Iterator[str]:
     sentences = {operator.name: operator.sentence for operator in OPERATORS}
     rows = _by(verdicts, "operator")
     width = max((len(name) for name in rows), default=0)
-    yield f"{'':{width}}  killed  survived  equivalent"
+    yield f"{'':{width}}  killed  survived  equivalent  left open"
     for name, row in rows.items():
-        numbers = f"{row['killed']:6}  {row['survived']:8}  {row['equivalent']:10}"
+        numbers = f"{row['killed']:6}  {row['survived']:8}  {row[EQUIVALENT]:10}  {row[LEFT_OPEN]:9}"
         yield f"{name:{width}}  {numbers}  {sentences.get(name, '')}".rstrip()
     for verdict in sorted((v for v in verdicts if v.kind == "survived"), key=_place):
         yield from survivor(assignment, verdict)

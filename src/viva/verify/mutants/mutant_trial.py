@@ -53,7 +53,7 @@ class Verdict:
 
     mutant: Mutant
     kind: str
-    """`killed`, `survived` or `equivalent`."""
+    """`killed`, `survived`, `equivalent` or `left_open`."""
     by: str = ""
     """The test that it lost first, or what went wrong on the grader's side."""
     in_time: bool = True
@@ -129,7 +129,7 @@ def try_all(
             report_progress(len(verdicts), total)
         left = sorted(survivors, key=lambda m: m.name)
     verdicts = [
-        replace(v, kind="equivalent") if v.kind == "survived" and not v.by and v.mutant in equivalents else v
+        replace(v, kind=equivalents.kind_of(v.mutant) or v.kind) if v.kind == "survived" and not v.by else v
         for v in verdicts
     ]
     return verdicts, equivalents.stale() if general_mistakes.installed() else []
