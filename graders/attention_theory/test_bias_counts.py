@@ -9,6 +9,7 @@ import numpy as np
 from viva.grading import agree, agree_formula, number, visibility, weight
 
 Mistakes = dict[str, Callable[[], Any]]
+CAUSAL = {"causal", "causally", "decoder", "masked", "mask", "past", "autoregressive", "unidirectional"}
 Count = tuple[int, int, bool, int | None]
 """T, m, causal and clip."""
 
@@ -19,8 +20,11 @@ def test_number_of_biases_by_hand(submission: Any, key: Any) -> None:
     """How many biases a layer learns, as a formula in T and m."""
     formula, said = formula_and_words(submission.answers["1c.ii"])
     accept = ["(2*T - 1)*m*L"]
-    if said & {"causal", "causally", "decoder", "masked", "mask", "past", "autoregressive", "unidirectional"}:
+    expected = key.answers["1c.ii"]
+    if said & CAUSAL:
         accept += ["T*m", "T*m*L"]
+        if means_causal(submission.answers["1c.ii"]):
+            expected, accept = "T*m", ["T*m*L"]
     hints = {
         "distances run from -(T - 1) to T - 1; that is one fewer": "2*T*m",
         "distances run from -(T - 1) to T - 1, not from -T to T": "(2*T + 1)*m",
@@ -31,7 +35,7 @@ def test_number_of_biases_by_hand(submission: Any, key: Any) -> None:
         "each of the m heads has biases of its own": "2*T - 1",
     }
     letters = {"T": (2.0, 20.0), "m": (2.0, 9.0), "L": (2.0, 7.0)}
-    agree_formula(formula, key.answers["1c.ii"], letters, accept=accept, hints=hints)
+    agree_formula(formula, expected, letters, accept=accept, hints=hints)
 
 
 @number("1c.ii")
@@ -39,7 +43,11 @@ def test_number_of_biases_by_hand(submission: Any, key: Any) -> None:
 def test_number_of_clipped_biases_by_hand(submission: Any, key: Any) -> None:
     """How many biases remain when distances are clipped to at most k, as a formula in k and m."""
     formula, said = formula_and_words(submission.answers["1c.ii.clipped"])
-    accept = ["(2*k + 1)*m*L"] + ["(k + 1)*m"] * ("causal" in said)
+    expected, accept = key.answers["1c.ii.clipped"], ["(2*k + 1)*m*L"]
+    if said & CAUSAL:
+        accept += ["(k + 1)*m", "(k + 1)*m*L"]
+        if means_causal(submission.answers["1c.ii.clipped"]):
+            expected, accept = "(k + 1)*m", ["(k + 1)*m*L"]
     hints = {
         "the distance 0 is missing": "2*k*m",
         "i - j has a sign: this counts one direction alone": "(k + 1)*m",
@@ -47,18 +55,18 @@ def test_number_of_clipped_biases_by_hand(submission: Any, key: Any) -> None:
         "distances run from -k to k, which are more": "(2*k - 1)*m",
     }
     letters = {"k": (2.0, 9.0), "m": (2.0, 9.0), "L": (2.0, 7.0), "T": (20.0, 40.0)}
-    agree_formula(formula, key.answers["1c.ii.clipped"], letters, accept=accept, hints=hints)
+    agree_formula(formula, expected, letters, accept=accept, hints=hints)
 
 
 @number("1c.ii")
 @weight(3)
-def test_relative_bias_params(student: Any, key: Any, inside: Any) -> None:
+def test_relative_bias_params(student: Any, key: Any) -> None:
     """relative_bias_params counts the distances that differ, for each head."""
     sizes: list[tuple[int, int, int | None]] = [(1, 1, None), (3, 1, None), (2, 3, None), (5, 2, None)]
-    sizes += [(4, 1, 1), (4, 2, 1), (9, 2, 3), (6, 3, 5)]
+    sizes += [(4, 1, 1), (4, 2, 1), (9, 2, 3), (6, 3, 5), (5, 2, 0), (300, 200, None), (300, 200, 290)]
     questions: list[Count] = [(T, m, causal, clip) for T, m, clip in sizes for causal in (False, True)]
     given = [q[:2] if q[2:] == (False, None) else q for q in questions]  # the defaults say the same
-    for actual, question in zip(inside.each(student.relative_bias_params, given), questions, strict=True):
+    for actual, question in zip(student.relative_bias_params.each(given), questions, strict=True):
         T, m, causal, clip = question
         hints = count_mistakes(key, T, m, causal, clip)
         agree(actual, key.relative_bias_params(*question), hints=hints, name=asked(*question))
@@ -67,14 +75,14 @@ def test_relative_bias_params(student: Any, key: Any, inside: Any) -> None:
 @number("1c.ii")
 @weight(1)
 @visibility("after_published")
-def test_number_of_biases_on_random_sizes(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_number_of_biases_on_random_sizes(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random contexts, heads and clips, against counting the differences of all pairs of positions."""
     questions: list[Count] = []
     for causal in (False, True, False, True):
         T, m = (int(size) for size in rng.integers(4, 40, 2))
-        questions += [(T, m, causal, None), (T, m, causal, int(rng.integers(1, T)))]
+        questions += [(T, m, causal, None), (T, m, causal, int(rng.integers(1, T))), (T, m, causal, 0)]
     expected = [len(distances(T, causal, clip)) * m for T, m, causal, clip in questions]
-    agree(inside.each(student.relative_bias_params, questions), expected)
+    agree(student.relative_bias_params.each(questions), expected)
 
 
 def distances(T: int, causal: bool, clip: int | None) -> set[int]:
@@ -100,6 +108,16 @@ def formula_and_words(answer: Any) -> tuple[Any, set[str]]:
     return re.sub(r"(?<![\\A-Za-z])[A-Za-z]{4,}", " ", text), said
 
 
+def means_causal(answer: Any) -> bool:
+    """Return whether the answer counts a causal model and nothing else: "T*m (causal)", not "in a causal one T*m"."""
+    kinds = "|".join(sorted(CAUSAL - {"decoder", "mask", "past"}))
+    asked_for = rf"[(,;:]\s*(?:for |in |of )?(?:an? |the )?(?:{kinds})(?:\s+[a-z]{{4,}}){{0,3}}[).\s]*$"
+    remark = re.search(asked_for, str(answer)[:500], re.IGNORECASE)
+    return remark is not None and not re.search(
+        r"\b(?:non|not|no|without|unlike|than|half)\b", remark[0], re.IGNORECASE
+    )
+
+
 # What students get wrong, computed only for an answer that is wrong, so that a message can name it.
 
 
@@ -115,6 +133,7 @@ def count_mistakes(key: Any, T: int, m: int, causal: bool, clip: int | None) -> 
         "the argument `clip` is not used": lambda: right(T, m, causal, None),
     }
     if clip is not None:
+        mistakes["clip=0 leaves one number for each head; `if clip:` takes 0 for no clip"] = lambda: right(T, m, causal)
         mistakes["distances are clipped to at most k, which is a distance that still counts"] = lambda: right(
             T, m, causal, clip - 1
         )

@@ -19,7 +19,14 @@ SHARPNESS = 60.0
 @weight(4)
 def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Each head attends with its own d/heads columns, scaled by the root of that; W_O mixes what they found."""
-    for batch, tokens, d, n_heads in [(1, 2, 2, 1), (2, 3, 6, 2), (3, 3, 6, 3), (2, 5, 8, 2)]:
+    for batch, tokens, d, n_heads in [
+        (1, 2, 2, 1),
+        (2, 3, 6, 2),
+        (3, 3, 6, 3),
+        (2, 5, 8, 2),
+        (1, 4, 4, 4),
+        (2, 1, 6, 2),
+    ]:
         X, *weights = matrices = batch_and_weights(rng, batch, tokens, d)
         actual = output_of(student.multi_head_attention(X, *weights, n_heads))
         hints = head_mistakes(key, *matrices, n_heads)
@@ -29,14 +36,14 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
 
 @number("1d")
 @weight(3)
-def test_two_heads_copy_two_tokens(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_two_heads_copy_two_tokens(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Two heads copy two distant tokens exactly; one head with the same weights loses at least half of them."""
     n, a, b = 6, 0, 5
     values = rng.standard_normal((2, n, n))
     X = np.concatenate([values, np.tile(np.eye(n), (2, 1, 1))], axis=2)  # (batch, token, value and position)
     weights = key.copying_weights(n, a, b, SHARPNESS)
     wanted = np.concatenate([values[:, a], values[:, b]], axis=1)[:, None, :].repeat(n, axis=1)
-    returned = inside.each(student.multi_head_attention, [(X, *weights, 2), (X, *weights, 1)])
+    returned = student.multi_head_attention.each([(X, *weights, 2), (X, *weights, 1)])
     two_heads, one_head = map(output_of, returned)
     mean = (wanted + np.roll(wanted, n, axis=2)) / 2
     hints: dict[str, Any] = {
@@ -51,14 +58,14 @@ def test_two_heads_copy_two_tokens(student: Any, key: Any, inside: Any, rng: np.
 @number("1d")
 @weight(4)
 @visibility("after_published")
-def test_multi_head_attention_on_random_sizes(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_multi_head_attention_on_random_sizes(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random sizes; sequences of a batch do not see each other, and the order of the tokens does not matter."""
     for _ in range(3):
         batch, tokens, n_heads, d_head = (int(size) for size in rng.integers(2, 6, 4))
         X, *weights = batch_and_weights(rng, batch, tokens, n_heads * d_head)
         order = rng.permutation(tokens)
         questions = [(x, *weights, n_heads) for x in (X, X[:, order], X[:1])]
-        together, reordered, alone = map(output_of, inside.each(student.multi_head_attention, questions))
+        together, reordered, alone = map(output_of, student.multi_head_attention.each(questions))
         agree(together, key.multi_head_attention(X, *weights, n_heads), atol=1e-4)
         agree(reordered, np.asarray(together)[:, order], atol=1e-4)
         agree(alone, np.asarray(together)[:1], atol=1e-4)

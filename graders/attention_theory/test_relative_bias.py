@@ -86,21 +86,19 @@ def test_bias_instead_of_concatenation(submission: Any, student: Any, key: Any, 
 @number("1c.i")
 @weight(2)
 @visibility("after_published")
-def test_bias_on_random_matrices(
-    submission: Any, student: Any, key: Any, inside: Any, rng: np.random.Generator
-) -> None:
+def test_bias_on_random_matrices(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random shapes; a constant added to a row of Π changes nothing, a very small bias hides a key."""
     stated = scale_is_stated(submission)
     for _ in range(3):
         n, m, d, dv = (int(size) for size in rng.integers(2, 9, 4))
         Q, K, V, Pi = matrices(rng, n, m, d, dv)
-        hidden = Pi.copy()
-        hidden[:, 0] = -1e4
-        shifted = Pi + rng.standard_normal((n, 1))
+        Q, K, Pi = (np.round(8 * matrix) / 8 for matrix in (Q, K, Pi))  # so that float32 holds the large scores below
+        hidden = np.where(np.arange(m) == 0, -1e4, Pi)
+        shifted = Pi + 4096.0 * (-1.0) ** np.arange(n)[:, None]
         questions = [(Q, K, V, Pi), (Q, K, V, shifted), (Q, K, V, hidden)]
-        plain, moved, without = map(output_of, inside.each(student.attention_with_bias, questions))
+        plain, moved, without = map(output_of, student.attention_with_bias.each(questions))
         agree_with_one(plain, readings(key, stated, Q, K, V, Pi), {}, "attention_with_bias")
-        agree(moved, plain)
+        agree(moved, plain, rtol=5e-3, atol=5e-3)
         agree_with_one(without, readings(key, stated, Q, K[1:], V[1:], Pi[:, 1:]), {}, "with a hidden key")
 
 
