@@ -40,24 +40,40 @@ def test_attention_with_a_mask(student: Any, key: Any, rng: np.random.Generator)
 @number("2.1")
 @weight(1)
 def test_attention_with_large_scores(student: Any, key: Any) -> None:
-    """Scores of a thousand overflow exp, unless the largest is subtracted first."""
+    """Scores of a thousand overflow exp, unless each row's largest is subtracted first; masks hold for them as well."""
     Q, V = 60.0 * np.eye(3), np.array([[1.0, 2.0], [3.0, 5.0], [7.0, 4.0]])
     K = np.array([[20.0, 40.0, 60.0], [40.0, 60.0, 20.0], [60.0, 20.0, 40.0]])
     actual = output_of(student.scaled_dot_product_attention(Q, K, V))
     agree(actual, key.scaled_dot_product_attention(Q, K, V), name="attention with scores of about 2,000")
+    # Each number below is exact in float32: d_k = 4 makes the scale 1/2.
+    Q = np.array([[2000.0, 0, 0, 0], [25.0, 50.0, 0, 0], [-2000.0, 0, 0, 0], [0, 0, 50.0, -100.0]])
+    K = np.array([[3.0, 1.0, 0, 2.0], [2.0, 3.0, 1.0, 0], [3.0, 0, 2.0, 1.0]])
+    V = np.vstack([V[:2], [[-4.0, 6.0]]])
+    hints = {"the largest score of all rows is subtracted; each row has its own": np.full((4, 2), np.nan)}
+    expected = key.scaled_dot_product_attention(Q, K, V)
+    name = "attention with rows of scores from -3,000 to 3,000"
+    agree(output_of(student.scaled_dot_product_attention(Q, K, V)), expected, hints=hints, name=name)
+    Q, K = (
+        np.array([[100.0, 0, 0, 0], [-100.0, 0, 0, 1.0]]),
+        np.array([[-120.0, 0, 0, 2.0], [120.0, 0, 0, 3.0], [-120.0, 0, 0, 4.0]]),
+    )
+    mask = np.array([[0, 1, 0], [1, 0, 1]])  # the masked score is 12,000 above the others
+    expected = key.scaled_dot_product_attention(Q, K, V, mask)
+    actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
+    agree(actual, expected, name="attention whose masked scores are 12,000 above the others")
 
 
 @number("2.1")
 @weight(2)
 @visibility("after_published")
-def test_attention_on_random_matrices(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_attention_on_random_matrices(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random shapes; weights sum to 1; keys and values in another order give the same output."""
     for _ in range(3):
         n, m, d, dv = (int(size) for size in rng.integers(2, 12, 4))
         Q, K, V = normal(rng, n, m, d, dv)
         order, mask = rng.permutation(m), half_masked(rng, n, m)
         questions = [(Q, K, V), (Q, K[order], V[order]), (Q, K, np.eye(m)), (Q, K, V, mask)]
-        returned = inside.each(student.scaled_dot_product_attention, questions)
+        returned = student.scaled_dot_product_attention.each(questions)
         plain, reordered, weights, masked = (output_of(value) for value in returned)
         agree(plain, key.scaled_dot_product_attention(Q, K, V))
         agree(reordered, plain)
@@ -107,6 +123,7 @@ def test_qk_moments(student: Any, key: Any, rng: np.random.Generator) -> None:
         (0.0, 1.0, 64),
         (1.0, 1.0, 1),
         (0.7, 1.3, 16),
+        (-0.5, 0.4, 4096),
         (*rng.uniform(0.2, 2, 2), int(rng.integers(2, 99))),
     ]:
         hints = {

@@ -52,6 +52,10 @@ def test_modified_precision(student: Any, key: Any) -> None:
     for candidate, references, n in [
         (["the"] * 7, [words("the cat is on the mat"), words("there is a cat on the mat")], 1),
         (words("a b a b a"), [words("a b a c"), words("b a b")], 2),
+        (words("a a a a"), [words("a a a"), words("a a")], 2),  # n-grams overlap
+        (words("sea shore"), [words("seas hore"), words("a sea shores")], 2),  # tokens, not letters, are compared
+        (words("The ferry"), [words("the ferry")], 1),  # and they are compared as they are
+        (["so"] * 300, [["so"] * 260, ["so"] * 280], 1),
         *((FERRY, TIMETABLES, n) for n in (1, 2, 3, 4)),
     ]:
         expected = key.modified_precision(candidate, references, n)
@@ -59,6 +63,7 @@ def test_modified_precision(student: Any, key: Any) -> None:
             "the counts are not clipped": unclipped(candidate, references, n),
             "each distinct n-gram is counted once": distinct(candidate, references, n),
             "the counts of the references are added up": clipped_at_the_sum(candidate, references, n),
+            "tokens are joined without a sign between them": letters_compared(key, candidate, references, n),
         }
         actual = student.modified_precision(candidate, references, n)
         agree_ratio(
@@ -70,10 +75,22 @@ def test_modified_precision(student: Any, key: Any) -> None:
 @weight(2)
 def test_brevity_penalty(student: Any, key: Any) -> None:
     """The brevity penalty compares with the reference closest in length, and never rewards length."""
-    for candidate_length, lengths in [(12, (12, 16)), (10, (7, 12, 20)), (4, (9,)), (9, (4,)), (7, (7,)), (6, (3, 7))]:
+    rows: list[tuple[int, tuple[int, ...]]] = [
+        (12, (12, 16)),
+        (10, (7, 12, 20)),
+        (4, (9,)),
+        (9, (4,)),
+        (7, (7,)),
+        (6, (3, 7)),
+    ]
+    rows += [(8, (10, 6)), (8, (6, 10))]  # equally close: the shorter counts
+    for candidate_length, lengths in rows:
         candidate, references = ["x"] * candidate_length, [["x"] * length for length in lengths]
         c = candidate_length
         hints = {
+            "of two references that are equally close the shorter counts": penalty(
+                c, min(lengths, key=lambda length: (abs(length - c), -length))
+            ),
             "the shortest reference was used, not the closest in length": penalty(c, min(lengths)),
             "the longest reference was used, not the closest in length": penalty(c, max(lengths)),
             "the mean length of the references was used, not the closest": penalty(c, sum(lengths) / len(lengths)),
@@ -104,20 +121,24 @@ def test_bleu(student: Any, key: Any) -> None:
     candidates, one_reference = strategies.token_lists(low=1, high=5), strategies.reference_lists(high=5, most=1)
     agree_on(student.bleu, key.bleu, candidates, one_reference, strategies.lengths(2, 2), examples=15, hints=hints)
     agree(student.bleu(FERRY, TIMETABLES), key.bleu(FERRY, TIMETABLES), name="BLEU of the ferry sentence")
+    brief_candidate, longer = words("the ferry leaves"), [words("the ferry leaves at eight")]
+    for max_n in (4, 3, 1):  # three tokens have no 4-gram, so that order has no match
+        name = f"BLEU with {max_n} orders of a candidate of three tokens"
+        agree(student.bleu(brief_candidate, longer, max_n), key.bleu(brief_candidate, longer, max_n), name=name)
 
 
 @number("1.4")
 @weight(2)
 @visibility("after_published")
-def test_bleu_on_random_sentences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_bleu_on_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Precision, penalty and BLEU of random sentences with two or three references."""
     pairs = [damaged_copies(rng, size) for size in (5, 7, 9, 14)]
     questions = [(*pair, n) for pair, n in zip(pairs, (1, 2, 3, int(rng.integers(1, 5))), strict=True)]
-    for actual, question in zip(inside.each(student.modified_precision, questions), questions, strict=True):
+    for actual, question in zip(student.modified_precision.each(questions), questions, strict=True):
         agree_ratio(actual, key.modified_precision(*question), {}, "precision")
-    agree(inside.each(student.brevity_penalty, pairs), [key.brevity_penalty(*pair) for pair in pairs])
+    agree(student.brevity_penalty.each(pairs), [key.brevity_penalty(*pair) for pair in pairs])
     questions = [(*pair, max_n) for pair in pairs for max_n in (2, 4)]
-    agree(inside.each(student.bleu, questions), [key.bleu(*question) for question in questions], atol=1e-9)
+    agree(student.bleu.each(questions), [key.bleu(*question) for question in questions], atol=1e-9)
 
 
 def agree_ratio(actual: Any, matches_and_total: tuple[int, int], hints: dict[str, tuple[int, int]], name: str) -> None:
@@ -170,6 +191,13 @@ def clipped_at_the_sum(candidate: Tokens, references: Sequence[Tokens], n: int) 
     ceiling = Counter(gram for reference in references for gram in ngrams(reference, n))
     counts = Counter(ngrams(candidate, n))
     return (counts & ceiling).total(), counts.total()
+
+
+def letters_compared(key: Any, candidate: Tokens, references: Sequence[Tokens], n: int) -> Any:
+    def joined(tokens: Tokens) -> list[str]:
+        return ["".join(gram) for gram in ngrams(tokens, n)]
+
+    return key.modified_precision(joined(candidate), [joined(reference) for reference in references], 1)
 
 
 def closest(length: int, lengths: Sequence[int]) -> int:

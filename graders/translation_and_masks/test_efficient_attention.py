@@ -50,11 +50,17 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
 @weight(1)
 def test_causal_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """In the causal variant position i sums over the keys up to i."""
-    for n, d, dv in [(3, 2, 1), (8, 4, 3)]:
+    for n, d, dv in [(3, 2, 1), (8, 4, 3), (1, 3, 2)]:
         Q, K, V = random_matrices(rng, n, n, d, dv)
         actual = student.causal_linear_attention(Q, K, V, inside.elu_plus_one)
         expected = key.kernel_attention(Q, K, V, causal=True)
         agree(actual, expected, hints=causal_mistakes(key, Q, K, V), name=f"causal_linear_attention of {n} tokens")
+    Q, K, V = random_matrices(rng, 6, 6, 3, 2)
+    weights = np.tril((Q**2 + 1) @ (K**2 + 1).T)
+    hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V, causal=True)}
+    actual, expected = student.causal_linear_attention(Q, K, V, inside.squared_plus_one), weights @ V
+    expected /= weights.sum(axis=1, keepdims=True)
+    agree(actual, expected, hints=hints, name="causal_linear_attention with the feature map x² + 1")
 
 
 @number("2.3")
@@ -70,15 +76,11 @@ def test_linear_attention_of_a_long_text(student: Any, key: Any, inside: Any, rn
     )
     if call.raised is not None:
         raise call.raised
-    rows, expected = [0, 1, LONG // 2, LONG - 1], key.kernel_attention(Q, K, V)
+    expected = key.kernel_attention(Q, K, V)
     agree_shape(call.value, expected, f"linear_attention of {LONG:,} tokens")
-    actual = rows_scaled(np.asarray(call.value)[rows])  # the normaliser is asked for above
-    agree(
-        actual,
-        rows_scaled(expected[rows]),
-        rtol=1e-3,
-        name="linear_attention of a long text, rows divided by their sums,",
-    )
+    actual = rows_scaled(call.value)  # the normaliser is asked for above
+    name = "linear_attention of a long text, rows divided by their sums,"
+    agree(actual, rows_scaled(expected), rtol=1e-3, name=name)
 
 
 @number("2.4")
@@ -90,18 +92,25 @@ def test_group_attention(student: Any, key: Any, rng: np.random.Generator) -> No
         actual, expected = student.group_attention(Q, K, V, groups), key.group_attention(Q, K, V, groups)
         name = f"group_attention of {n} tokens in {groups} groups"
         agree(actual, expected, hints=group_mistakes(key, Q, K, V, groups), name=name)
+    Q, K, V = random_matrices(rng, 8, 8, 4, 2)
+    Q, K = np.round(4 * Q) * 2.0 ** np.array([[0, 9, 0, 4, 9, 9, 0, 2]]).T, np.round(2 * K)  # exact in float32
+    actual, expected = student.group_attention(Q, K, V, 4), key.group_attention(Q, K, V, 4)
+    agree(actual, expected, name="group_attention with scores in the thousands, different from row to row,")
 
 
 @number("2.4")
 @weight(1)
 def test_groups_of_unequal_size_are_refused(student: Any) -> None:
     """Tokens that cannot be divided into equal groups raise an error instead of a wrong result."""
-    ones = np.ones((5, 2))
-    agree(student.group_attention(ones[:4], ones[:4], ones[:4], 2), ones[:4], name="group_attention of ones")
-    call = student.group_attention.call(ones, ones, ones, 2)
-    assert call.raised is not None, "group_attention of 5 tokens in 2 groups returned a value; raise a ValueError."
-    if call.raised.limit is not None or call.raised.type_name in ("SystemExit", "KeyboardInterrupt"):
-        raise call.raised
+    ones = np.ones((4, 2))
+    agree(student.group_attention(ones, ones, ones, 2), ones, name="group_attention of ones")
+    for n, groups in [(5, 2), (4, 3), (2, 4), (9, 6)]:
+        part = np.ones((n, 2))
+        call = student.group_attention.call(part, part, part, groups)
+        said = f"group_attention of {n} tokens in {groups} groups returned a value; raise a ValueError."
+        assert call.raised is not None, said
+        if call.raised.limit is not None or call.raised.type_name in ("SystemExit", "KeyboardInterrupt"):
+            raise call.raised
 
 
 @number("2.4")

@@ -63,6 +63,7 @@ def test_bidirectional_mask(student: Any, key: Any) -> None:
         actual = mask_of(student.mask_for_bidirectional_lm, source, target)
         hints = bidirectional_mistakes(key, expected, source, target)
         agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("bidirectional", n_source, n_target))
+        agree_with_the_others(student, key, actual, asked("bidirectional", n_source, n_target))
 
 
 @number("3.4")
@@ -75,14 +76,16 @@ def test_sequence_to_sequence_mask(student: Any, key: Any) -> None:
         actual = mask_of(student.mask_for_seq2seq_lm, source, target)
         hints = sequence_to_sequence_mistakes(key, expected, source, target)
         agree(actual, expected, hints=hints, up_to=("polarity",), name=asked("seq2seq", n_source, n_target))
+        agree_with_the_others(student, key, actual, asked("seq2seq", n_source, n_target))
 
 
 @number("3.4")
 @weight(3)
 @visibility("after_published")
 def test_masks_of_random_lengths(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """The three masks for random lengths from 1 to 12."""
-    pairs = [segments(*sizes) for sizes in [(1, 12), (12, 1), *rng.integers(1, 13, size=(3, 2)).tolist()]]
+    """The three masks for random lengths from 1 to 12, and one beyond 256 tokens."""
+    long = [int(rng.integers(257, 300)), int(rng.integers(20, 40))]
+    pairs = [segments(*sizes) for sizes in [(1, 12), (12, 1), *rng.integers(1, 13, size=(3, 2)).tolist(), long]]
     for kind in ("unidirectional", "bidirectional", "seq2seq"):
         name = f"mask_for_{kind}_lm"
         function = getattr(student, name)
@@ -95,7 +98,29 @@ def test_masks_of_random_lengths(student: Any, key: Any, inside: Any, rng: np.ra
 
 def segments(n_source: int, n_target: int) -> tuple[list[str], list[str]]:
     """Source and target tokens of the lengths asked for."""
-    return (SOURCE * 3)[:n_source], (TARGET * 3)[:n_target]
+    return (SOURCE * (1 + n_source // 5))[:n_source], (TARGET * (1 + n_target // 4))[:n_target]
+
+
+def agree_with_the_others(student: Any, key: Any, mask: Any, name: str) -> None:
+    """Complain if a mask marks what is visible in another way than the unidirectional one does.
+
+    A mask that hides nothing equals one that hides everything up to polarity: only the other masks tell the two apart.
+    Nothing is asked where the unidirectional mask, which has a test of its own, is not right.
+    """
+    if "mask_for_unidirectional_lm" not in student:
+        return
+    source, target = segments(2, 2)
+    try:
+        other = mask_of(student.mask_for_unidirectional_lm, source, target)
+        agree(other, key.mask_for_unidirectional_lm(source, target), up_to=("polarity",))
+    except (StudentRaised, AssertionError):
+        return
+    marks = [bool(np.asarray(matrix, dtype=float)[0, 0]) for matrix in (mask, other)]  # a token sees itself
+    words = ["is visible" if mark else "is masked" for mark in marks]
+    assert marks[0] == marks[1], (
+        f"{name}: 1 means that a token {words[0]}, but in mask_for_unidirectional_lm it {words[1]}; "
+        "give 1 the same meaning in all three."
+    )
 
 
 def mask_of(function: Any, source: list[str], target: list[str]) -> Any:

@@ -35,11 +35,17 @@ def test_pad_batch(student: Any, key: Any) -> None:
         (ROWS, -1, "right"),
         ([[7, 7, 7], [7, 7, 7]], 0, "right"),
         ([[], [3]], 0, "right"),
+        ([[0, 31], [0], [4, 0, 6]], 9, "left"),  # 0 may be a token's id: pads are told by where they stand
+        ([[50_256, 199_997, 3], [70_001]], 100_257, "right"),  # vocabularies of today's models
     ]:
         other = "left" if side == "right" else "right"
         hints = {
             f"the pads stand on the {other}": key.pad_batch(sequences, pad, other),
             "the argument `pad` is not used": key.pad_batch(sequences, 0, side),
+            "tokens with the id 0 have become pads": lambda batch=(sequences, pad, side): zeros_padded(key, *batch),
+            "ids above 32,767 do not fit into 16 bits": lambda batch=(sequences, pad, side): key.pad_batch(
+                *batch
+            ).astype(np.int16),
         }
         name = f'pad_batch({sequences}, {pad}, "{side}")'
         agree(student.pad_batch(sequences, pad, side), key.pad_batch(sequences, pad, side), hints=hints, name=name)
@@ -48,20 +54,27 @@ def test_pad_batch(student: Any, key: Any) -> None:
 @number("1.1")
 @weight(1)
 @visibility("after_published")
-def test_pad_batch_on_random_sequences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random sequences, on both sides, with random pads."""
+def test_pad_batch_on_random_sequences(student: Any, key: Any, rng: np.random.Generator) -> None:
+    """Random sequences, one of them long, on both sides, with random pads; 0 and the pad may be tokens as well."""
     questions = []
     for side in ("right", "left", "right", "left"):
-        sequences = [rng.integers(1, 1000, int(size)).tolist() for size in rng.integers(1, 12, int(rng.integers(1, 6)))]
-        questions.append((sequences, int(rng.integers(-5, 1)), side))
-    agree(inside.each(student.pad_batch, questions), [key.pad_batch(*question) for question in questions])
+        pad, sizes = int(rng.integers(-100, 100)), [*rng.integers(1, 12, int(rng.integers(1, 6))).tolist(), 300]
+        sequences = [[*rng.integers(1, 250_000, size).tolist(), 0, abs(pad)] for size in rng.permutation(sizes)]
+        questions.append((sequences, pad, side))
+    agree(student.pad_batch.each(questions), [key.pad_batch(*question) for question in questions])
 
 
 @number("1.2")
 @weight(2)
 def test_length_sorted_batches(student: Any) -> None:
     """Every index is in one batch, the batches are full, and the longest sequences come first."""
-    for lengths, batch_size in [([6, 3, 4, 9, 1, 9, 2], 3), ([5, 8], 4), ([2, 2, 7, 2], 1), ([1, 2, 3, 4, 5, 6], 2)]:
+    for lengths, batch_size in [
+        ([6, 3, 4, 9, 1, 9, 2], 3),
+        ([5, 8], 4),
+        ([2, 2, 7, 2], 1),
+        ([1, 2, 3, 4, 5, 6], 2),
+        ([512, 70_000, 9, 32_768, 300], 2),
+    ]:
         check_batches(student.length_sorted_batches(lengths, batch_size), lengths, batch_size)
 
 
@@ -95,6 +108,12 @@ def check_batches(batches: Sequence[Sequence[Any]], lengths: Sequence[int], batc
     longest, shortest = ([f(lengths[i] for i in batch) for batch in indices] for f in (max, min))
     in_order = all(before >= after for before, after in zip(shortest, longest[1:], strict=False))
     assert in_order, f"{asked}: the longest sequences must come first; the longest of each batch are {longest}."
+
+
+def zeros_padded(key: Any, sequences: list[list[int]], pad: int, side: str) -> Any:
+    """Make the mistake to pad with 0 first and then to replace every 0 by the pad."""
+    batch = key.pad_batch(sequences, 0, side)
+    return np.where(batch == 0, pad, batch)
 
 
 def rows_of(answer: Any) -> Any:

@@ -93,7 +93,7 @@ def test_beam_search_on_random_trees(student: Any, key: Any, inside: Any, rng: n
         nodes = random_tree(rng, vocabulary, steps)
         step = inside.step_function.keep(nodes)
         sizes = (2, 3, len(vocabulary) ** steps)
-        found = inside.each(student.beam_search, [(step, beam_size, steps) for beam_size in sizes])
+        found = student.beam_search.each([(step, beam_size, steps) for beam_size in sizes])
         for beam_size, hypotheses in zip(sizes, found, strict=True):
             agree_hypotheses(hypotheses, key.best_paths(nodes, beam_size, steps), f"beam_search, k = {beam_size}")
         agree_hypotheses([student.greedy_search(step, steps)], key.best_paths(nodes, 1, steps), "greedy_search")

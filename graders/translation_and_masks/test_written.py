@@ -36,19 +36,19 @@ def test_limits_of_linear_attention(submission: Any) -> None:
 @number("2.4")
 @weight(1)
 def test_group_attention_for_several_modalities(submission: Any) -> None:
-    """How group attention can serve a model of images and text."""
+    """What group attention is and gains, and how it can serve a model of images and text."""
     needs_review(submission.written["2.4"], rubric="2.4")
 
 
 @number("2.5")
-@weight(3)
+@weight(2)
 def test_decoder_only_models(submission: Any) -> None:
     """One decoder-only model for understanding and for generating."""
     needs_review(submission.written["2.5"], rubric="2.5")
 
 
 @number("3.1")
-@weight(2)
+@weight(1)
 def test_understanding_and_generating(submission: Any) -> None:
     """What separates understanding from generating language."""
     needs_review(submission.written["3.1"], rubric="3.1")
@@ -59,3 +59,17 @@ def test_understanding_and_generating(submission: Any) -> None:
 def test_encoders_decoders_and_both(submission: Any) -> None:
     """Which architecture suits which kind of task."""
     needs_review(submission.written["3.2"], rubric="3.2")
+
+
+@number("4.1")
+@weight(1)
+def test_questions_without_an_answer(submission: Any) -> None:
+    """How BERT decides that a question has no answer."""
+    needs_review(submission.written["4.1"], rubric="4.1")
+
+
+@number("4.2")
+@weight(1)
+def test_pre_training_of_spans(submission: Any) -> None:
+    """How SpanBERT masks spans, and what its span boundary objective predicts."""
+    needs_review(submission.written["4.2"], rubric="4.2")
