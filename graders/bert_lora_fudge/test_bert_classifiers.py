@@ -20,6 +20,11 @@ SENTENCES: list[tuple[WordIds, list[int]]] = [
     ([None, 0, 1, 1, 1, 2, None, None, None], [0, 2, 2]),
     ([None, 0, 0, 1, 1, 2, 2, None], [0, 0, 4]),
     ([0, 0, 1, 2], [2, 0, 1]),  # a tokenizer without special tokens
+    ([0, 0], [2]),
+    ([0], [1]),
+    ([None, 0, 1, 1, None], [4, 0, 3, 1]),  # the text was cut off after its second word
+    ([None, 2, 2, 3, 5, None], [1, 2, 3, 4, 0, 2]),  # a later window, of which one word left no token
+    ([None, None], []),
 ]
 """The word of each token, and the label of each word."""
 
@@ -69,10 +74,13 @@ def test_parameters_by_hand(submission: Any, key: Any) -> None:
 @weight(1)
 def test_classification_loss(student: Any, key: Any, rng: np.random.Generator) -> None:
     """The loss is the mean cross entropy of the logits, also of large ones."""
-    for batch, classes, scale in [(1, 2, 1.0), (4, 2, 1.0), (5, 3, 2.0), (6, 2, 1000.0)]:
+    for batch, classes, scale in [(1, 2, 1.0), (4, 2, 1.0), (5, 3, 2.0), (3, 4, 1.0), (6, 2, 1000.0), (4, 3, 1000.0)]:
         logits, labels = scale * rng.standard_normal((batch, classes)), rng.integers(classes, size=batch)
+        if classes == 4:
+            labels = np.zeros(batch, dtype=int)  # one class alone
         if scale > 9:
             labels = logits.argmin(axis=1)  # a large loss: a small one would be lost in the rounding of float32
+            logits += 5 * scale * np.arange(batch)[:, None]  # the texts differ by thousands
         expected = key.classification_loss(logits, labels)
         name = f"classification_loss with logits of shape {logits.shape}{' in the thousands' * (scale > 9)}"
         agree(
@@ -83,7 +91,7 @@ def test_classification_loss(student: Any, key: Any, rng: np.random.Generator) -
 @number("1c")
 @weight(1)
 @visibility("after_published")
-def test_classifier_on_random_states(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_classifier_on_random_states(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random shapes; what the other tokens' states are does not matter."""
     for _ in range(3):
         batch, tokens, d, classes = (int(size) for size in rng.integers(2, 9, 4))
@@ -91,7 +99,7 @@ def test_classifier_on_random_states(student: Any, key: Any, inside: Any, rng: n
         others = H.copy()
         others[:, 1:] = rng.standard_normal((batch, tokens - 1, d))
         expected, labels = key.sentence_logits(H, W, b), rng.integers(classes, size=batch)
-        agree(inside.each(student.sentence_logits, [(H, W, b), (others, W, b)]), [expected, expected])
+        agree(student.sentence_logits.each([(H, W, b), (others, W, b)]), [expected, expected])
         agree(student.classification_loss(expected, labels), key.classification_loss(expected, labels))
 
 
@@ -124,26 +132,35 @@ def test_align_labels(student: Any, key: Any) -> None:
 @weight(2)
 def test_ner_loss(student: Any, key: Any, rng: np.random.Generator) -> None:
     """The loss is the mean over the tokens that have a label; the others do not count at all."""
-    for labels, ignore_index in [
-        (np.array([[-100, 1, -100, 0, -100, -100]]), -100),
-        (np.array([[-100, 2, 0, -100, -100], [-100, 1, -100, 2, -100], [-100, 0, 0, 1, -100]]), -100),
-        (np.array([[-1, 0, 1, -1], [-1, 1, -1, -1]]), -1),
+    for rows, ignore_index, scale in [
+        ([[-100, 1, -100, 0, -100, -100]], -100, 2),
+        ([[-100, 2, 0, -100, -100], [-100, 1, -100, 2, -100], [-100, 0, 0, 1, -100]], -100, 2),
+        ([[-1, 0, 1, -1], [-1, 1, -1, -1]], -1, 2),
+        ([[-100, 2, 0, -100], [-100, -100, -100, -100], [2, -100, 1, 1]], -100, 2),  # nothing counts in one text
+        ([[0, 1, 2, 0], [0, 2, 0, 0]], 0, 2),  # what does not count may be a tag, or larger than any
+        ([[255, 1, 2, 255], [0, 2, 0, 0]], 255, 2),
+        ([[-100, 1, 0, -100], [2, 2, -100, 0]], -100, 1000),
     ]:
-        logits = 2 * rng.standard_normal((*labels.shape, 3))
+        labels = np.array(rows)
+        logits = scale * rng.standard_normal((*labels.shape, 3))
+        if scale > 9:  # tokens far apart, and a large loss: a small one would be lost in the rounding of float32
+            logits += 10 * scale * rng.standard_normal((*labels.shape, 1))
+            logits -= 5 * scale * (np.arange(3) == labels[..., None])
         expected = key.ner_loss(logits, labels, ignore_index)
         hints = ner_mistakes(key, logits, labels, ignore_index)
-        name = f"ner_loss with the labels {labels.tolist()} and ignore_index = {ignore_index}"
+        large = ", logits in the thousands" * (scale > 9)
+        name = f"ner_loss with the labels {rows} and ignore_index = {ignore_index}{large}"
         agree(student.ner_loss(logits, labels, ignore_index), expected, hints=hints, name=name)
 
 
 @number("1d")
 @weight(1)
 @visibility("after_published")
-def test_tags_of_random_sentences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_tags_of_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random sentences: what is predicted for pads and later subwords does not change the loss."""
     questions = [random_words(rng) for _ in range(4)]
     aligned = [key.align_labels(*question) for question in questions]
-    agree(inside.each(student.align_labels, questions), aligned)
+    agree(student.align_labels.each(questions), aligned)
     longest = max(map(len, aligned))
     labels = np.array([[*row, *[-100] * (longest - len(row))] for row in aligned])
     H, W, b = head(rng, len(labels), longest, 6, 5)
@@ -151,7 +168,7 @@ def test_tags_of_random_sentences(student: Any, key: Any, inside: Any, rng: np.r
     agree(student.token_logits(H, W, b), logits)
     changed = np.where((labels == -100)[..., None], 50 * rng.standard_normal(logits.shape), logits)
     expected = key.ner_loss(logits, labels)
-    agree(inside.each(student.ner_loss, [(logits, labels), (changed, labels)]), [expected, expected])
+    agree(student.ner_loss.each([(logits, labels), (changed, labels)]), [expected, expected])
 
 
 def head(rng: np.random.Generator, batch: int, tokens: int, d: int, classes: int) -> tuple[Array, Array, Array]:
@@ -244,7 +261,8 @@ def align_mistakes(word_ids: WordIds, word_labels: Sequence[int]) -> Mistakes:
 def ner_mistakes(key: Any, logits: Array, labels: Labels, ignore_index: int) -> Mistakes:
     loss, counted = key.ner_loss, labels != ignore_index
     right, as_first = loss(logits, labels, ignore_index), np.where(counted, labels, 0)
-    per_text = [loss(row, wanted, ignore_index) for row, wanted in zip(logits, labels, strict=True)]
+    texts = [pair for pair in zip(logits, labels, strict=True) if (pair[1] != ignore_index).any()]
+    per_text = [loss(row, wanted, ignore_index) for row, wanted in texts]
     last = np.where(counted, labels, logits.shape[-1] - 1)
     return {
         "pads, special tokens and later subwords count, with tag 0; ignore_index is not used": lambda: loss(

@@ -30,19 +30,24 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
         agree(
             actual, expected, hints=hints, name=f"self_attention of {n} tokens {'with' if causal else 'without'} causal"
         )
+    for n, d, d_k, causal in [(1, 3, 2, False), (1, 3, 2, True), (5, 3, 4, False), (6, 3, 4, True)]:
+        weights = far_apart(rng, n, d, d_k) if n > 1 else layer(rng, n, d, d_k, d_k)
+        actual = student.self_attention(*weights, causal)
+        name = f"self_attention of {n} token{'s, with scores in the thousands,' * (n > 1)} and causal={causal}"
+        agree(actual, key.self_attention(*weights, causal), name=name)
 
 
 @number("1a.i")
 @weight(1)
 @visibility("after_published")
-def test_who_sees_a_later_token(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_who_sees_a_later_token(student: Any, key: Any, rng: np.random.Generator) -> None:
     """A changed token changes every other token's output in BERT, and only the later ones' under a causal mask."""
     X, *weights = layer(rng, 7, 4, 4, 4)
     other = X.copy()
     while not seen_by_all(key, X, other, weights):
         other[4] = rng.standard_normal(4)
     questions = [(x, *weights, causal) for causal in (False, True) for x in (X, other)]
-    outputs = inside.each(student.self_attention, questions)
+    outputs = student.self_attention.each(questions)
     agree(outputs, [key.self_attention(*question) for question in questions])
     agree(np.asarray(outputs[3])[:4], np.asarray(outputs[2])[:4])
 
@@ -66,6 +71,11 @@ def test_log_likelihood(student: Any, key: Any, inside: Any, rng: np.random.Gene
         }
         name = f"log_likelihood of {' '.join(tokens)!r}"
         agree(student.log_likelihood(step, tokens), expected, hints=hints, name=name)
+    tokens, rare = unlikely_sentence(rng)
+    beginnings = [(tokens[:t], row) for t, row in enumerate(rare)]
+    actual = student.log_likelihood(inside.step_function.keep(beginnings), tokens)
+    expected = key.causal_log_probability(beginnings, tokens)
+    agree(actual, expected, name=f"log_likelihood of {len(tokens)} tokens, each of them unlikely")
 
 
 @number("1f")
@@ -83,6 +93,11 @@ def test_pseudo_log_likelihood(student: Any, key: Any, inside: Any, rng: np.rand
         }
         name = f"pseudo_log_likelihood of {' '.join(tokens)!r}"
         agree(student.pseudo_log_likelihood(fill, tokens), expected, hints=hints, name=name)
+    tokens, rare = unlikely_sentence(rng)
+    masked = [([*tokens[:t], "[MASK]", *tokens[t + 1 :]], rare) for t in range(len(tokens))]
+    actual = student.pseudo_log_likelihood(inside.fill_function.keep(masked), tokens)
+    expected = key.masked_log_probability(masked, tokens)
+    agree(actual, expected, name=f"pseudo_log_likelihood of {len(tokens)} tokens, each of them unlikely")
 
 
 @number("1f")
@@ -92,10 +107,10 @@ def test_sums_over_all_sentences(student: Any, key: Any, inside: Any, rng: np.ra
     """Over all sentences the causal probabilities sum to 1; the pseudo-likelihoods of a masked model do not."""
     nodes, rows = causal_model(rng), masked_model(rng)
     step, fill = inside.step_function.keep(nodes), inside.fill_function.keep(rows)
-    causal = inside.each(student.log_likelihood, [(step, tokens) for tokens in SENTENCES])
+    causal = student.log_likelihood.each([(step, tokens) for tokens in SENTENCES])
     agree(causal, [key.causal_log_probability(nodes, tokens) for tokens in SENTENCES])
     agree(np.exp(np.asarray(causal, dtype=float)).sum(), 1.0)
-    masked = inside.each(student.pseudo_log_likelihood, [(fill, tokens) for tokens in SENTENCES])
+    masked = student.pseudo_log_likelihood.each([(fill, tokens) for tokens in SENTENCES])
     agree(masked, [key.masked_log_probability(rows, tokens) for tokens in SENTENCES])
     total = float(np.exp(np.asarray(masked, dtype=float)).sum())
     assert abs(total - 1) > 0.05, f"the pseudo-likelihoods sum to {total:.3f}"
@@ -105,6 +120,21 @@ def layer(rng: np.random.Generator, n: int, d: int, d_k: int, d_v: int) -> tuple
     """X (n, d), W_Q and W_K (d, d_k), W_V (d, d_v), of a size that leaves every token some weight."""
     X, W_Q, W_K, W_V = (rng.standard_normal(shape) for shape in ((n, d), (d, d_k), (d, d_k), (d, d_v)))
     return X, W_Q / np.sqrt(d), W_K / np.sqrt(d), W_V
+
+
+def far_apart(rng: np.random.Generator, n: int, d: int, d_k: int) -> tuple[Array, Array, Array, Array]:
+    """A layer whose scores are in the thousands, and of which a causal mask hides far larger ones.
+
+    The largest visible score of each row is clearly the largest, so that rounding to float32 changes nothing.
+    """
+    while True:
+        X, W_Q, W_K, W_V = layer(rng, n, d, d_k, d_k)
+        W_Q *= 20_000
+        scores = (X @ W_Q) @ (X @ W_K).T / math.sqrt(d_k)
+        seen = [*scores, *(scores[t, : t + 1] for t in range(n))]
+        clear = all(len(row) < 2 or np.diff(np.sort(row)[-2:])[0] > 100 for row in seen)
+        if clear and any(scores[t, t + 1 :].max() - scores[t, : t + 1].max() > 2000 for t in range(n - 1)):
+            return X, W_Q, W_K, W_V
 
 
 def seen_by_all(key: Any, X: Array, other: Array, weights: list[Array]) -> bool:
@@ -141,6 +171,16 @@ def repeating(token: str, guess: Distribution) -> Distribution:
     if token == "[MASK]":
         return guess
     return {word: 0.1 * probability + 0.9 * (word == token) for word, probability in guess.items()}
+
+
+def unlikely_sentence(rng: np.random.Generator) -> tuple[list[str], list[Distribution]]:
+    """A sentence and the probabilities at each of its positions: their product is below the smallest float."""
+    tokens = [str(word) for word in rng.choice(WORDS, 60)]
+    small = rng.uniform(1e-7, 1e-6, 60).tolist()
+    rest = len(WORDS) - 1
+    return tokens, [
+        {word: p if word == token else (1 - p) / rest for word in WORDS} for token, p in zip(tokens, small, strict=True)
+    ]
 
 
 def distributions(rng: np.random.Generator, count: int) -> list[Distribution]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graders.bert_lora_fudge.chances import check_independent
 from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.floating[Any]]
@@ -23,6 +24,13 @@ REVIEWS: Nodes = [
     (["bad", "good"], {"good": 0.35, "bad": 0.65}),
     (["bad", "bad"], {"good": 0.2, "bad": 0.8}),
 ]
+BRANCHES: Nodes = [
+    ([], {"a": 0.5, "b": 0.5}),
+    (["a"], {"good": 0.6, "bad": 0.4}),
+    (["b"], {"bad": 0.2, "film": 0.5, "good": 0.3}),
+]
+"""Which words may come next depends on the words so far."""
+RARE = 1e-11
 DRAWS = 400
 
 
@@ -49,13 +57,32 @@ def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator
         "the scores went through softmax; they are weights already": np.exp(scores) / np.exp(scores).sum(),
     }
     check_counts([counts[sentence] for sentence in pool], weights, mistakes, "importance_resample", pool)
+    check_each_draw(student, inside, source)
+
+
+def check_each_draw(student: Any, inside: Any, source: Any) -> None:
+    """A pool in which a sentence stands twice, and draws that take no notice of each other."""
+    pool, scores = ["a film", "good film", "a film", "bad film"], np.array([0.6, 0.9, 0.6, 0.3])
+    calls = inside.repeat(student.importance_resample, 400, pool, scores, 12, source)
+    drawn = np.array([[str(sentence) for sentence in call] for call in calls])
+    agree(drawn.shape, (400, 12), name="importance_resample, 400 calls of size 12: the shape of what is drawn")
+    rule = "Make each draw by itself, from the whole pool, in which a sentence may stand several times."
+    for sentence, share in [("a film", 0.5), ("good film", 0.375)]:
+        check_independent(drawn == sentence, share, f"draws of {sentence!r}", rule)
 
 
 @number("3d")
 @weight(2)
 def test_fudge_step(student: Any, key: Any) -> None:
     """p(x_i | x_{<i}, a) is p(a | x_{≤i}) p(x_i | x_{<i}), divided by its sum over the candidates."""
-    for p_next, p_a in [([0.5, 0.3, 0.2], [0.1, 0.4, 0.9]), ([0.25, 0.75], [0.8, 0.1]), ([0.9, 0.1], [0.0, 0.3])]:
+    for p_next, p_a in [
+        ([0.5, 0.3, 0.2], [0.1, 0.4, 0.9]),
+        ([0.25, 0.75], [0.8, 0.1]),
+        ([0.9, 0.1], [0.0, 0.3]),
+        ([0.0, 0.4, 0.6], [0.7, 0.0, 0.2]),
+        ([1.0], [0.3]),
+        ([0.5, 0.3, 0.2], [RARE, 4 * RARE, 9 * RARE]),  # an attribute that is rare after every candidate
+    ]:
         one, other = np.array(p_next), np.array(p_a)
         hints = {
             "the candidates are not normalised: divide by their sum": one * other,
@@ -71,7 +98,7 @@ def test_fudge_step(student: Any, key: Any) -> None:
 @number("3d")
 @weight(1)
 @visibility("after_published")
-def test_the_product_over_the_tokens(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_the_product_over_the_tokens(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Token by token or at once: the product of the steps is p(x|a) for every one of 81 sentences."""
     nodes, p_a = random_model(rng, "abc", 4)
     prefixes = key.prefix_probabilities(nodes, p_a, 4)
@@ -79,7 +106,7 @@ def test_the_product_over_the_tokens(student: Any, key: Any, inside: Any, rng: n
         (np.array(list(following.values())), np.array([prefixes[(*prefix, token)] for token in following]))
         for prefix, following in nodes
     ]
-    steps = inside.each(student.fudge_step, questions)
+    steps = student.fudge_step.each(questions)
     table = {
         (*prefix, t): p for (prefix, f), step in zip(nodes, steps, strict=True) for t, p in zip(f, step, strict=True)
     }
@@ -97,6 +124,8 @@ def test_fudge_decode(student: Any, key: Any, inside: Any, rng: np.random.Genera
     # One word is much likelier than ten others: noise of another shape than the draw's shows with many words only.
     likely = dict.fromkeys("bcdefghijk", 0.06) | {"a": 0.4}
     check_decoding(student, key, inside, rng, [([], likely)], dict.fromkeys(itertools.product(likely), 0.3), 1)
+    rates = {("a", "good"): 0.8, ("a", "bad"): 0.3, ("b", "bad"): 0.9, ("b", "film"): 0.0, ("b", "good"): 0.5}
+    check_decoding(student, key, inside, rng, BRANCHES, {x: RARE * p for x, p in rates.items()}, 2)
 
 
 @number("3f")

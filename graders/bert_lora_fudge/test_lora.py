@@ -12,7 +12,7 @@ from viva.grading import agree, number, visibility, weight
 Array = NDArray[np.floating[Any]]
 Mistakes = dict[str, Callable[[], Any]]
 
-SHAPES = [(5, 7, 2, 6.0), (6, 4, 3, 1.5)]
+SHAPES = [(5, 7, 2, 6.0), (6, 4, 3, 1.5), (8, 9, 4, 1.0), (3, 4, 1, 5.0)]
 """d, k, r, alpha: three different sizes, so that the shape of a factor tells which of the two it is."""
 
 
@@ -68,7 +68,7 @@ def test_only_the_factors_are_trained(student: Any, key: Any, inside: Any, rng: 
         facts = question.facts(student, inside)
         check_shapes(facts["factors"], question)
         if facts["factor_gradients"] is not None:
-            check_gradients(facts["factor_gradients"], question, key)
+            check_gradients(facts["factor_gradients"], facts["outputs"], question)
         check_rank(facts["end"], question)
 
 
@@ -116,6 +116,11 @@ def test_gradients_at_the_start(student: Any, key: Any, inside: Any, rng: np.ran
             "Both factors start at zero: then neither gets a gradient, and nothing is ever learned. Draw one at random."
         )
         assert any(zero), "Neither factor starts at zero, so ΔW is not zero and neither gradient is."
+        rank = int(np.linalg.matrix_rank(Q if zero[0] else P))
+        assert rank == question.r, (
+            f"In {question.name}, the factor that is not zero has rank {rank}: its rows or columns are alike, so they "
+            "get the same gradients and stay alike. Draw its elements at random."
+        )
         learning, resting = (
             (with_respect_to_p, with_respect_to_q) if zero[0] else (with_respect_to_q, with_respect_to_p)
         )
@@ -171,19 +176,28 @@ def check_rank(end: Any, question: Question) -> None:
     )
 
 
-def check_gradients(gradients: Any, question: Question, key: Any) -> None:
-    """Compare with the gradients by the chain rule, up to one scale, which `test_lora_linear` looks at."""
-    for actual, expected, shape in zip(
+def check_gradients(gradients: Any, outputs: Any, question: Question) -> None:
+    """Compare with the gradients by the chain rule.
+
+    What the layer multiplies ΔW by is read off its outputs: `test_lora_linear` asks whether that is α/r.
+    """
+    update = question.x @ (question.P @ question.Q).T
+    moved = np.asarray(outputs, dtype=float) - question.x @ question.W.T
+    scale = float((moved * update).sum() / (update * update).sum())
+    assert scale > 0, f"In {question.name}, the output does not move in the direction of the product of the factors."
+    for actual, without_scale, shape in zip(
         factors_among(gradients, question),
         gradients_of(question, question.P, question.Q),
         ("(d, r)", "(r, k)"),
         strict=True,
     ):
-        agree_up_to_scale(actual, expected, f"the gradient of the factor {shape}")
+        name = f"in {question.name}, the gradient of the factor {shape}"
+        hints = {"the factor α/r of ΔW is missing in it": without_scale}
+        agree(actual, scale * without_scale, name=name, hints=hints, rtol=1e-3, atol=1e-3)
 
 
 def gradients_of(question: Question, P: Array, Q: Array) -> tuple[Array, Array]:
-    """The gradients of Σ upstream · output with respect to P and Q, up to the scale α/r."""
+    """The gradients of Σ upstream · output with respect to P and Q, without the scale α/r."""
     with_respect_to_w = question.upstream.T @ question.x  # (d, k)
     return with_respect_to_w @ Q.T, P.T @ with_respect_to_w
 

@@ -18,7 +18,15 @@ P_A = np.array([0.1, 0.6, 0.2, 0.9])
 @weight(1)
 def test_posterior(student: Any, key: Any) -> None:
     """p(x | a) is p(a | x) p(x), divided by its sum over all sentences."""
-    for p_lm, p_a in [(P, P_A), (np.array([0.5, 0.5]), np.array([0.2, 0.6])), (P, np.array([0.0, 1.0, 1.0, 0.0]))]:
+    for p_lm, p_a in [
+        (P, P_A),
+        (np.array([0.5, 0.5]), np.array([0.2, 0.6])),
+        (P, np.array([0.0, 1.0, 1.0, 0.0])),
+        (np.array([0.5, 0.0, 0.5]), np.array([0.2, 0.6, 0.4])),
+        (np.array([1.0]), np.array([0.3])),
+        (P, np.ones(4)),
+        (P, 1e-10 * P_A),  # an attribute that is rare in every sentence
+    ]:
         hints = posterior_mistakes(p_lm, p_a)
         name = f"posterior({p_lm.tolist()}, {p_a.tolist()})"
         agree(student.posterior(p_lm, p_a), key.posterior(p_lm, p_a), hints=hints, name=name)
@@ -27,10 +35,10 @@ def test_posterior(student: Any, key: Any) -> None:
 @number("3a")
 @weight(1)
 @visibility("after_published")
-def test_posterior_of_random_models(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_posterior_of_random_models(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random language models of up to 60 sentences; the posterior sums to 1."""
     questions = [(rng.dirichlet(np.ones(n)), rng.random(n)) for n in (3, 17, 60)]
-    for actual, question in zip(inside.each(student.posterior, questions), questions, strict=True):
+    for actual, question in zip(student.posterior.each(questions), questions, strict=True):
         agree(actual, key.posterior(*question))
 
 
@@ -52,7 +60,7 @@ def test_a_miscalibrated_classifier_moves_the_posterior(student: Any, key: Any) 
 def test_best_of_n(student: Any, key: Any) -> None:
     """The exact probability of each sentence to be the best of n samples, computed without drawing."""
     score = np.array([0.7, 0.1, 0.9, 0.4])
-    for n in (1, 2, 3, 10):
+    for n in (1, 2, 3, 10, 200):
         expected = key.best_of_n_distribution(P, score, n)
         hints = {
             "this is p(x|a); keeping the best is not drawing in proportion to the score": key.posterior(P, score),
@@ -92,10 +100,11 @@ def test_best_of_n_is_not_the_posterior(student: Any, key: Any) -> None:
 @number("3c")
 @weight(1)
 @visibility("after_published")
-def test_best_of_n_of_random_models(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_best_of_n_of_random_models(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random models and scores, positive and negative."""
     questions = [(rng.dirichlet(np.ones(size)), rng.normal(0, 3, size), n) for size in (2, 9, 30) for n in (1, 4, 25)]
-    for actual, question in zip(inside.each(student.best_of_n_distribution, questions), questions, strict=True):
+    questions += [(rng.dirichlet(np.ones(60)), np.sort(rng.random(60))[::-1] * 1e-3, n) for n in (2, 1000)]
+    for actual, question in zip(student.best_of_n_distribution.each(questions), questions, strict=True):
         agree(actual, key.best_of_n_distribution(*question))
 
 

@@ -30,10 +30,10 @@ def test_make_prefix_dataset(student: Any, key: Any) -> None:
 @number("3e")
 @weight(1)
 @visibility("after_published")
-def test_make_prefix_dataset_of_random_sentences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_make_prefix_dataset_of_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random sentences, some of them equal and with different labels."""
     questions = [random_corpus(rng, size) for size in (2, 12, 40)]
-    for actual, question in zip(inside.each(student.make_prefix_dataset, questions), questions, strict=True):
+    for actual, question in zip(student.make_prefix_dataset.each(questions), questions, strict=True):
         check_examples(actual, key, *question)
 
 
@@ -64,6 +64,12 @@ def test_a_trained_classifier_raises_the_rate(student: Any, key: Any, inside: An
     examples = [(["x"], 0), (["y"], 1)] * 20
     low, high = inside.learned(student.train_prefix_classifier, examples, [["x"], ["y"]])
     assert low < high, "Trained again, on other examples, the classifier does not tell them apart."
+    examples = [([word], label) for word, ones in [("x", 3), ("y", 1)] for label in [1] * ones + [0] * (4 - ones)] * 100
+    often, rarely = inside.learned(student.train_prefix_classifier, examples, [["x"], ["y"]])
+    assert 0.6 < often < 0.9 and 0.1 < rarely < 0.4, (
+        f"A prefix has label 1 in 300 of its 400 examples, another one in 100; the classifier says {often:.2f} and "
+        f"{rarely:.2f}. Return the probability of label 1, here about 0.75 and 0.25."
+    )
 
 
 def film_reviews() -> Nodes:

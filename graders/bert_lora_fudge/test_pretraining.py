@@ -1,22 +1,23 @@
-"""Questions 1a.ii, 1a.iii and 1b: the corruption of masked language modelling, and next sentence prediction."""
+"""Questions 1a.ii and 1a.iii: the corruption of masked language modelling."""
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from graders.bert_lora_fudge.chances import check_independent, radius, uniform, within
 from viva.grading import agree, agree_number, number, visibility, weight
 
 Ids = NDArray[np.int64]
-Documents = list[list[str]]
 
 V, MASK = 1000, 3
 FIRST = 5
 """The ids of ordinary tokens begin here; the text uses the lower half of the vocabulary, random tokens all of it."""
-WIDE = 6.0
-"""Standard errors: a right program is further away less than once in a hundred million times."""
+SMALL = 20
+"""A vocabulary of which every id has to come as a random token."""
+CALLS = 1000
+APART = "Decide about each token by itself, whatever becomes of the others."
 
 
 @number("1a.ii")
@@ -44,12 +45,35 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
     agree(called["first"], ids, name="the argument `ids` after the call", hints=in_place(called, ids))
     for inputs, labels in values:
         check_corrupted(inputs, labels, ids, special)
-    chosen = {(labels != -100).tobytes() for _, labels in values}
-    assert len(chosen) > 1, "mlm_corrupt selected the same tokens in 12 calls; select them by chance in each."
-    ids, special = text(rng, 800, special_every=8)
-    _, labels = pair(student.mlm_corrupt(ids, special, MASK, V), len(ids))
-    share = float((labels != -100)[~np.asarray(special, dtype=bool)].mean())
-    assert 0.05 < share < 0.25, f"Without p, mlm_corrupt selected {share:.0%} of 700 tokens; expected about 15 %."
+    check_anew([labels for _, labels in values], "")
+    for share, none in [(0.0, special), (0.3, np.ones(len(ids), dtype=bool))]:
+        inputs, labels = pair(student.mlm_corrupt(ids, none, MASK, V, share, source), len(ids))
+        what = f"the {{}} of mlm_corrupt with {'p = 0' if share == 0 else 'special tokens only'}"
+        agree(labels, np.full(len(ids), -100), name=what.format("labels"))
+        agree(inputs, ids, name=what.format("inputs"))
+    _, labels = pair(student.mlm_corrupt(ids, special, MASK, V, 1.0, source), len(ids))
+    agree(labels, np.where(special, -100, ids), name="the labels of mlm_corrupt with p = 1")
+    check_default(student, inside, rng)
+
+
+def check_default(student: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Without p and rng, 15 % are selected, other ones in each call."""
+    ids, special = text(rng, 20_000, special_every=8)
+    values = inside.repeat(student.mlm_corrupt, 3, ids, special, MASK, V)
+    selected = [pair(value, len(ids))[1] != -100 for value in values]
+    count, ordinary = int(selected[0].sum()), int((~special).sum())
+    assert within(count, ordinary, 0.15), (
+        f"Without p, mlm_corrupt selected {count / ordinary:.1%} of {ordinary} tokens; expected 15 % ± "
+        f"{radius(ordinary, 0.15) / ordinary:.1%}."
+    )
+    check_anew(selected, "without rng, ")
+
+
+def check_anew(selections: list[NDArray[Any]], how: str) -> None:
+    """Raise if the same tokens are selected in all calls."""
+    assert len({selection.tobytes() for selection in selections}) > 1, (
+        f"mlm_corrupt selected the same tokens in {len(selections)} calls; {how}select them by chance in each."
+    )
 
 
 @number("1a.ii")
@@ -57,6 +81,8 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
 def test_shares(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """15 % of the tokens are selected; of these 80 % become [MASK], 10 % a random token, and 10 % stay."""
     check_shares(*corrupt(student, inside, rng, 100_000, 0.15), 0.15)
+    check_drawn(*corrupt(student, inside, rng, 60_000, 0.5, SMALL, 0), SMALL, 0)
+    check_each_by_itself(student, inside, rng, 0.3)
 
 
 @number("1a.iii")
@@ -64,34 +90,17 @@ def test_shares(student: Any, inside: Any, rng: np.random.Generator) -> None:
 @visibility("after_published")
 def test_the_mask_token_is_met_in_pre_training_only(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """With a share p selected, [MASK] is 0.8 p of what the model reads in pre-training; in a task it never occurs."""
-    for n, p in [(40_000, 0.05), (60_000, 0.4)]:
-        inputs, labels, ids, special = corrupt(student, inside, rng, n, p)
-        assert not (ids == MASK).any()
-        check_shares(inputs, labels, ids, special, p)
+    for n, p, mask_id in [(40_000, 0.05, 0), (60_000, 0.4, V - 1), (60_000, 0.4, V - 1)]:
+        inputs, labels, ids, special = corrupt(student, inside, rng, n, p, mask_id=mask_id)
+        assert not (ids == mask_id).any()
+        check_shares(inputs, labels, ids, special, p, mask_id)
 
 
-@number("1b")
-@weight(2)
-def test_make_nsp_pairs(student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Half of the pairs are a sentence and its successor, the others a sentence and one of another document."""
-    source = inside.generator.keep(int(rng.integers(2**32)))
-    check_pairs(student.make_nsp_pairs(documents(40, 1, 300, 2, 460), source), documents(40, 1, 300, 2, 460))
-    check_pairs(student.make_nsp_pairs(documents(400, 350), source), documents(400, 350))
-
-
-@number("1b")
-@weight(1)
-@visibility("after_published")
-def test_pairs_of_random_documents(student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Documents of random lengths, many of them short."""
-    source = inside.generator.keep(int(rng.integers(2**32)))
-    drawn = documents(*rng.integers(1, 30, 40).tolist())
-    check_pairs(student.make_nsp_pairs(drawn, source), drawn)
-
-
-def text(rng: np.random.Generator, n: int, special_every: int = 100) -> tuple[Ids, NDArray[np.bool_]]:
+def text(
+    rng: np.random.Generator, n: int, special_every: int = 100, vocabulary: int = V
+) -> tuple[Ids, NDArray[np.bool_]]:
     """Ids (token,) and which of them are special: the first, the last, and some in between."""
-    ids = rng.integers(FIRST, V // 2, n)
+    ids = rng.integers(FIRST, vocabulary // 2, n)
     special = np.arange(n) % special_every == 0
     special[-1] = True
     ids[special] = 2
@@ -100,13 +109,19 @@ def text(rng: np.random.Generator, n: int, special_every: int = 100) -> tuple[Id
 
 
 def corrupt(
-    student: Any, inside: Any, rng: np.random.Generator, n: int, p: float
+    student: Any,
+    inside: Any,
+    rng: np.random.Generator,
+    n: int,
+    p: float,
+    vocabulary: int = V,
+    mask_id: int = MASK,
 ) -> tuple[Ids, Ids, Ids, NDArray[np.bool_]]:
     """Inputs, labels, original ids and special tokens of one long text."""
-    ids, special = text(rng, n)
+    ids, special = text(rng, n, vocabulary=vocabulary)
     source = inside.generator.keep(int(rng.integers(2**32)))
-    inputs, labels = pair(student.mlm_corrupt(ids, special, MASK, V, p, source), n)
-    check_corrupted(inputs, labels, ids, special)
+    inputs, labels = pair(student.mlm_corrupt(ids, special, mask_id, vocabulary, p, source), n)
+    check_corrupted(inputs, labels, ids, special, vocabulary)
     return inputs, labels, ids, special
 
 
@@ -122,7 +137,7 @@ def pair(returned: Any, n: int) -> tuple[Ids, Ids]:
     return inputs, labels
 
 
-def check_corrupted(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_]) -> None:
+def check_corrupted(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], vocabulary: int = V) -> None:
     """Raise with a sentence for the student unless labels and inputs belong together."""
     selected = labels != -100
     if selected[~special].all():
@@ -145,33 +160,34 @@ def check_corrupted(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool
             f"Token {place} was {ids[place]} and became {inputs[place]}, but its label is -100: "
             "only tokens that are selected (and so have a label) may be replaced."
         )
-    if (wrong := (inputs < 0) | (inputs >= V)).any():
+    if (wrong := (inputs < 0) | (inputs >= vocabulary)).any():
         place = first(wrong)
-        raise AssertionError(f"Token {place} became {inputs[place]}; the ids of the vocabulary are 0 … {V - 1}.")
+        raise AssertionError(
+            f"Token {place} became {inputs[place]}; the ids of the vocabulary are 0 … {vocabulary - 1}."
+        )
 
 
-def check_shares(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], p: float) -> None:
+def check_shares(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], p: float, mask_id: int = MASK) -> None:
     """Binomial intervals for the number of selected tokens and for what became of them."""
     selected = labels != -100
     count, candidates = int(selected.sum()), int((~special).sum())
-    slack = p * int(special.sum())  # Google's code counts the special tokens in the budget, and never selects them
     because = ""
     if within(count, candidates, 0.8 * p):
         because = (
             " That is 80 % of what it should be: 80 % of the selected tokens become [MASK], all of them are labelled."
         )
-    assert within(count, candidates, p, slack), (
+    assert within(count, candidates, p), (
         f"With p = {p:g}, {count / candidates:.2%} of {candidates} tokens were selected; expected {p:.2%} ± "
         f"{radius(candidates, p) / candidates:.2%}.{because}"
     )
     new, old = inputs[selected], ids[selected]
-    masked, kept = new == MASK, new == old
+    masked, kept = new == mask_id, new == old
     shares = {"become [MASK]": masked, "stay as they are": kept, "become a random token": ~masked & ~kept}
     wanted = dict(zip(shares, (0.8, 0.1, 0.1), strict=True))
     found = {fate: int(which.sum()) for fate, which in shares.items()}
     for fate, share in wanted.items():
         # A random token may be the original, or [MASK], once in V; a program may also avoid that.
-        assert within(found[fate], count, share, 2 * count / V), (
+        assert within(found[fate], count, share, 0.1 * count / (V - 2)), (
             f"Of the selected tokens {found[fate] / count:.1%} {fate}; expected {share:.0%} ± "
             f"{radius(count, share) / count:.1%}.{why_shares(list(found.values()), count)}"
         )
@@ -182,6 +198,46 @@ def check_shares(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_],
         f"50 %: draw from all ids, 0 … {V - 1}."
     )
     assert len(np.unique(drawn)) > min(100, len(drawn) / 4), "The random tokens are always the same few ids."
+
+
+def check_drawn(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], vocabulary: int, mask_id: int) -> None:
+    """Every id of the vocabulary is as likely a random token; whether [MASK] and the original may come is left open."""
+    selected = labels != -100
+    new, old = inputs[selected], ids[selected]
+    random = (new != mask_id) & (new != old)
+    # Where each id could be seen: not at its own places. A right program misses one of them with probability e^-100.
+    chances = np.bincount(old, minlength=vocabulary)
+    seen = np.bincount(new[random], minlength=vocabulary) * len(old) / (len(old) - chances)
+    others = np.arange(vocabulary) != mask_id
+    missing = np.flatnonzero(others & (seen == 0)).tolist()
+    assert not missing, (
+        f"With V = {vocabulary}, none of {int(random.sum())} random tokens is {missing[0]}; draw from all ids, "
+        f"0 … {vocabulary - 1}."
+    )
+    assert uniform(seen[others]), (
+        f"With V = {vocabulary}, the random tokens 0 … {vocabulary - 1} come "
+        f"{np.rint(seen).astype(int).tolist()} times; each is as likely."
+    )
+
+
+def check_each_by_itself(student: Any, inside: Any, rng: np.random.Generator, p: float) -> None:
+    """Many calls on one short text: neither the selection nor the fate of a token depends on other tokens."""
+    ids, special = text(rng, 45, special_every=8)
+    source = inside.generator.keep(int(rng.integers(2**32)))
+    arguments = (ids, special, MASK, V, p, source)
+    inputs, labels = (np.asarray(rows) for rows in inside.stacked(student.mlm_corrupt, CALLS, *arguments))
+    agree((inputs.shape, labels.shape), ((CALLS, len(ids)),) * 2, name="the shapes of inputs and labels of many calls")
+    selected = (labels != -100)[:, ~special]
+    check_independent(selected, p, "selected tokens", APART)
+    masked = (inputs == MASK)[:, ~special]
+    check_independent(masked, p * (0.8 + 0.1 / V), "tokens that become [MASK]", APART)
+    # Of n selected tokens 0.8 n become [MASK], with variance 0.16 n. Fixed numbers of each fate vary hardly at all.
+    surplus = (masked.sum(axis=1) - 0.8 * selected.sum(axis=1)) ** 2
+    ratio = float(surplus.sum() / (0.16 * selected.sum()))
+    assert 0.65 < ratio < 1.5, (  # 1 ± 7 standard errors
+        f"How many of the selected tokens become [MASK] varies {'less' if ratio < 1 else 'more'} from call to call "
+        f"than by chance (the variance is {ratio:.2f} times that). {APART}"
+    )
 
 
 def why_shares(found: list[int], count: int) -> str:
@@ -209,14 +265,6 @@ def why_shares(found: list[int], count: int) -> str:
     return f" {named[0]}" if named else ""
 
 
-def within(successes: int, trials: int, probability: float, slack: float = 0.0) -> bool:
-    return abs(successes - trials * probability) <= radius(trials, probability) + slack + 1
-
-
-def radius(trials: int, probability: float) -> float:
-    return WIDE * math.sqrt(trials * probability * (1 - probability))
-
-
 def first(where: NDArray[np.bool_]) -> int:
     return int(np.argmax(where))
 
@@ -225,60 +273,3 @@ def in_place(called: dict[str, Any], ids: Ids) -> dict[str, Any]:
     after = np.asarray(called["first"])
     changed = after.shape == ids.shape and (after != ids).any()
     return {"`ids` is changed in place, so that the next epoch finds no original text": after} if changed else {}
-
-
-def documents(*sizes: int) -> Documents:
-    """Documents of so many sentences, each a text that says where it stands."""
-    return [[f"sentence {place} of text {home}" for place in range(size)] for home, size in enumerate(sizes)]
-
-
-def check_pairs(returned: Any, texts: Documents) -> None:
-    """Raise with a sentence for the student unless the pairs are as the question asks."""
-    where = {sentence: (home, place) for home, text in enumerate(texts) for place, sentence in enumerate(text)}
-    triples = read_triples(returned)
-    wanted = sorted(sentence for text in texts for sentence in text[:-1])
-    for a, b, _ in triples:
-        assert a in where and b in where, (
-            f"make_nsp_pairs returned the pair ({a!r}, {b!r}), which are no two sentences."
-        )
-        assert where[a][1] + 1 < len(texts[where[a][0]]), f"{a!r} has no successor, so it is no A of a pair."
-    assert sorted(a for a, _, _ in triples) == wanted, (
-        f"make_nsp_pairs returned {len(triples)} pairs for {len(wanted)} sentences with a successor; "
-        "expected each of these once as A."
-    )
-    successors = [where[b] == (where[a][0], where[a][1] + 1) for a, b, _ in triples]
-    says = [is_next for _, _, is_next in triples]
-    assert successors != [not s for s in says] or not any(successors), (
-        "is_next is turned round: it is true (1) where B follows A."
-    )
-    for (a, b, is_next), follows in zip(triples, successors, strict=True):
-        assert follows or not is_next, f"({a!r}, {b!r}) is marked as next, but B does not follow A."
-        assert is_next or not follows, f"({a!r}, {b!r}) is marked as not next, but B follows A: no negative pair."
-        assert is_next or where[a][0] != where[b][0], (
-            f"({a!r}, {b!r}): the B of a negative pair is a sentence of another document, not of A's own."
-        )
-    count = sum(says)
-    assert within(count, len(triples), 0.5), (
-        f"{count} of {len(triples)} pairs are positive; expected half of them ± {radius(len(triples), 0.5):.0f}."
-    )
-    different = len({b for _, b, is_next in triples if not is_next})
-    assert different > min(20, (len(triples) - count) / 4), (
-        f"The B of {len(triples) - count} negative pairs is always one of {different} sentences; draw it at random."
-    )
-
-
-def read_triples(returned: Any) -> list[tuple[str, str, bool]]:
-    """Triples in any nesting of sequences; the label as a bool, 0 or 1, or the words of the paper."""
-    try:
-        return [(str(a), str(b), says_next(label)) for a, b, label in returned]
-    except (TypeError, ValueError):
-        raise AssertionError("make_nsp_pairs: expected a list of triples (A, B, is_next).") from None
-
-
-def says_next(label: Any) -> bool:
-    word = str(label).lower().replace("_", "").replace(" ", "")
-    if word in ("true", "1", "1.0", "isnext"):
-        return True
-    if word in ("false", "0", "0.0", "notnext"):
-        return False
-    raise ValueError(label)

@@ -93,6 +93,9 @@ def test_merge_spans(student: Any, key: Any, rng: np.random.Generator) -> None:
         by_hand(two, [[0, 0, 5], [0.5, 0, 0]], [[0, 0, 4], [1, 0.5, 0]]),  # the second window is less sure of the best
         by_hand(close, [[0, 0, 5], [0, 1, 0.5]], [[0, 0, 4], [0, 1, 0]]),  # the same, inside the second window
         by_hand(two, [[0, 7, 6.5], [6, 1, 0]], [[6, 5.5, 0], [6, 0, 1]]),  # the second window is surer, and lower
+        by_hand(two, [[-9, -7, -8], [-3, -6, -9]], [[-5, -6, -9], [-8, -4, -9]]),  # no sum is positive
+        by_hand(two, [[-9e6, -8e6, -8e6], [-7e6, -6e6, -9e6]], [[-5e6, -6e6, -9e6], [-8e6, -9e6, -4e6]]),
+        by_hand([(0, 1), (1, 2)], [[2], [1]], [[1], [3]]),  # windows of one token
         chunks(rng, key.sliding_windows(11, 4, 2)),
     ]:
         shown = [[[round(float(value), 2) for value in row] for row in side] for side in (start, end)]
@@ -104,15 +107,17 @@ def test_merge_spans(student: Any, key: Any, rng: np.random.Generator) -> None:
 @number("1e.iii")
 @weight(1)
 @visibility("after_published")
-def test_long_passages(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_long_passages(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random passages: their windows, and the best span of all windows."""
     cuts, merges = [], []
     for _ in range(40):
         n, max_len = int(rng.integers(1, 60)), int(rng.integers(2, 16))
         cuts.append((n, max_len, int(rng.integers(1, max_len + 1))))
         merges.append(chunks(rng, key.sliding_windows(*cuts[-1])))
-    agree(inside.each(student.sliding_windows, cuts), [key.sliding_windows(*cut) for cut in cuts])
-    agree(inside.each(student.merge_spans, merges), [key.merge_spans(*question) for question in merges])
+    cuts += [(n, longest, step) for n in range(1, 16) for longest in range(1, 6) for step in range(1, longest + 1)]
+    merges += [long_span(40), best_ends_first(50)]
+    agree(student.sliding_windows.each(cuts), [key.sliding_windows(*cut) for cut in cuts])
+    agree(student.merge_spans.each(merges), [key.merge_spans(*question) for question in merges])
 
 
 def span_question(rng: np.random.Generator, batch: int, tokens: int, scale: float) -> tuple[Array, Array, Any, Any]:
@@ -142,6 +147,16 @@ def chunks(rng: np.random.Generator, windows: list[Window]) -> Chunks:
         )
         if len(scores) == 1 or scores[-1] - scores[-2] > 1e-2:
             return windows, start, end
+
+
+def long_span(n: int) -> Chunks:
+    """One window, of which nearly all of its n tokens are the best span."""
+    return by_hand([(0, n)], [[-1.0, 8.0, *[-1.0] * (n - 2)]], [[*[-1.0] * (n - 2), 8.0, -1.0]])
+
+
+def best_ends_first(n: int) -> Chunks:
+    """The later a token, the better a start, and the worse an end: the best few of both make no span together."""
+    return by_hand([(0, n)], [[-99.0, *map(float, range(1, n))]], [[-1.1 * i for i in range(n)]])
 
 
 def by_hand(windows: list[Window], start: list[list[float]], end: list[list[float]]) -> Chunks:

@@ -14,6 +14,7 @@ Array = NDArray[np.floating[Any]]
 LETTERS = {"d": (20.0, 60.0), "k": (20.0, 60.0), "r": (1.0, 8.0), "N": (2.0, 12.0), "M": (2.0, 20.0)}
 """What the letters of the formulas may be."""
 SIZES = {letter: LETTERS[letter] for letter in "dkr"}
+LARGE = "more floats than 32 bits can count"
 
 
 @number("2b")
@@ -59,7 +60,7 @@ def test_memory_by_hand(submission: Any, key: Any, quantity: str) -> None:
 @weight(1)
 def test_trainable_params(student: Any, key: Any) -> None:
     """LoRA trains as many parameters as its two factors have elements."""
-    for d, k, r in [(768, 768, 8), (5, 7, 2), (1024, 64, 1)]:
+    for d, k, r in [(768, 768, 8), (5, 7, 2), (1024, 64, 1), (6, 3, 2), (300, 200, 150)]:  # at the break-even, above it
         hints = {
             "the product of the factors is counted, not the factors": d * k,
             "only one factor is counted": r * d,
@@ -86,8 +87,13 @@ def test_optimizer_floats(student: Any, key: Any) -> None:
         ("adam", 2, True),
         ("adam", None, True),
         ("sgd", 3, True),
+        ("adam", 5, False),
+        ("adam", 8, True),
+        ("adam", None, LARGE),
+        ("adam", 16, LARGE),
     ]:
-        d, k = 5, 7
+        d, k = (70_000, 50_000) if gradients is LARGE else (5, 7)
+        gradients = gradients is True
         expected = key.optimizer_floats(kind, d, k, r, gradients)
         moments = {"sgd": 1, "adam": 2}[kind]
         size = d * k if r is None else r * (d + k)
@@ -108,17 +114,17 @@ def test_optimizer_floats(student: Any, key: Any) -> None:
 @number("2b")
 @weight(2)
 @visibility("after_published")
-def test_memory_of_random_shapes(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_memory_of_random_shapes(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random shapes; LoRA trains fewer parameters exactly below the rank dk/(d + k)."""
     shapes = [tuple(int(size) for size in rng.integers((3, 3, 1), (40, 40, 30))) for _ in range(8)]
-    agree(inside.each(student.trainable_params, shapes), [key.trainable_params(*shape) for shape in shapes])
+    agree(student.trainable_params.each(shapes), [key.trainable_params(*shape) for shape in shapes])
     questions = [
         (kind, d, k, rank, bool(rng.integers(2)))
         for d, k, r in shapes
         for kind in ("sgd", "adam")
         for rank in (r, None)
     ]
-    actual = inside.each(student.optimizer_floats, questions)
+    actual = student.optimizer_floats.each(questions)
     agree(actual, [key.optimizer_floats(*question) for question in questions])
 
 
@@ -212,7 +218,7 @@ def test_storage_with_adapters_by_hand(submission: Any, key: Any) -> None:
 @weight(1)
 def test_storage_lora(student: Any, key: Any) -> None:
     """storage_lora counts one base model and M adapters for each of its N weights."""
-    for N, M, d, k, r in [(1, 0, 4, 3, 1), (12, 52, 768, 64, 8), (3, 5, 7, 4, 2)]:
+    for N, M, d, k, r in [(1, 0, 4, 3, 1), (12, 52, 768, 64, 8), (3, 5, 7, 4, 2), (384, 365, 12_288, 12_288, 16)]:
         adapter = r * (d + k)
         hints = {
             "M + 1 adapters are counted; the first version is the base, without one": N * d * k + (M + 1) * N * adapter,
@@ -249,7 +255,7 @@ def test_storage_of_full_copies_by_hand(submission: Any, key: Any, quantity: str
 @weight(1)
 def test_storage_full(student: Any, key: Any) -> None:
     """storage_full counts the first version and M more, each with N weights."""
-    for N, M, d, k in [(1, 0, 4, 3), (12, 52, 768, 64), (3, 5, 7, 4)]:
+    for N, M, d, k in [(1, 0, 4, 3), (12, 52, 768, 64), (3, 5, 7, 4), (384, 365, 12_288, 12_288)]:
         hints = {"the first version is not counted": M * N * d * k, "one weight is counted, not N": (M + 1) * d * k}
         name = f"storage_full(N={N}, M={M}, d={d}, k={k})"
         agree(student.storage_full(N, M, d, k), key.storage_full(N, M, d, k), hints=hints, name=name)
@@ -258,18 +264,16 @@ def test_storage_full(student: Any, key: Any) -> None:
 @number("2d.iii")
 @weight(1)
 @visibility("after_published")
-def test_adapters_save_storage_below_the_break_even_rank(
-    student: Any, key: Any, inside: Any, rng: np.random.Generator
-) -> None:
+def test_adapters_save_storage_below_the_break_even_rank(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Adapters need less storage than full copies exactly if r < dk/(d + k)."""
     questions: list[tuple[int, ...]] = [
         (int(rng.integers(1, 9)), int(rng.integers(1, 30)), d, k, r)
         for d, k in [(6, 12), (10, 10), *rng.integers(3, 40, (4, 2)).tolist()]
         for r in (1, max(1, d * k // (d + k)), d * k // (d + k) + 1, d + k)
     ]
-    with_adapters = inside.each(student.storage_lora, questions)
+    with_adapters = student.storage_lora.each(questions)
     agree(with_adapters, [key.storage_lora(*question) for question in questions])
-    full = inside.each(student.storage_full, [question[:4] for question in questions])
+    full = student.storage_full.each([question[:4] for question in questions])
     agree(full, [key.storage_full(*question[:4]) for question in questions])
 
 

@@ -30,13 +30,22 @@ def test_accepted_adapters_add_up(student: Any, inside: Any, rng: np.random.Gene
                 merged_again = expected + sum(updates[:-1])
                 hints["adapters that were merged already are added again"] = merged_again
         agree(actual, expected, hints=hints, name=f"weight() after {count} accepted adapters", rtol=1e-4, atol=1e-4)
+    W, steps = history(rng, "aaa")
+    actual = inside.versions(student.AdapterRegistry, W, steps, False)[-1]
+    name = "weight() after three accepted adapters, asked for the first time"
+    agree(actual, expected_versions(W, steps)[-1], name=name, rtol=1e-4, atol=1e-4)
 
 
 @number("2d.i")
 @weight(2)
 def test_revert_is_exact(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """Taking an adapter back brings the earlier version back bit for bit."""
-    for order in ("ar", "aaarrr", "aarar"):
+    for order in (
+        "aaarr",
+        "ar",
+        "aaarrr",
+        "aarar",
+    ):  # the first leaves an adapter behind: the next registry is a new one
         check_history(student, inside, *history(rng, order), order)
 
 

@@ -5,6 +5,13 @@ from typing import Any
 from viva.grading import needs_review, number, weight
 
 
+@number("2a")
+@weight(1)
+def test_how_lora_adapts_a_weight(submission: Any) -> None:
+    """What LoRA trains, what it leaves alone, and what the product of two factors means."""
+    needs_review(submission.written["2a"], rubric="2a")
+
+
 @number("2d.i")
 @weight(2)
 def test_versions_with_adapters(submission: Any) -> None:
@@ -31,6 +38,13 @@ def test_a_classifier_from_outside(submission: Any) -> None:
 def test_sampling_and_ranking(submission: Any) -> None:
     """Why keeping the best of n samples is no way to sample from p(x|a)."""
     needs_review(submission.written["3c"], rubric="3c")
+
+
+@number("3d")
+@weight(1)
+def test_two_classifiers(submission: Any) -> None:
+    """How the classifier of prefixes differs from one of sentences."""
+    needs_review(submission.written["3d"], rubric="3d")
 
 
 @number("3e")

@@ -33,6 +33,20 @@ def test_next_sentence_prediction(submission: Any) -> None:
     needs_review(submission.written["1b"], rubric="1b")
 
 
+@number("1c")
+@weight(1)
+def test_what_fine_tuning_trains(submission: Any) -> None:
+    """What is trained when BERT is fine-tuned to classify, and where each part starts."""
+    needs_review(submission.written["1c"], rubric="1c")
+
+
+@number("1d")
+@weight(1)
+def test_why_bert_suits_tagging(submission: Any) -> None:
+    """Why BERT is well suited to tagging words."""
+    needs_review(submission.written["1d"], rubric="1d")
+
+
 @number("1e.iii")
 @weight(1)
 def test_windows_over_a_long_passage(submission: Any) -> None:

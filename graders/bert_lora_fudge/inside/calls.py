@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .layers import as_array
+
 
 def generator(seed: int) -> np.random.Generator:
     """The source of randomness that the student's samplers are given."""
@@ -32,3 +34,15 @@ def kept_apart(function: Callable[..., Any], times: int, first: Any, *others: An
     """
     values = [copy.deepcopy(function(first, *others)) for _ in range(times)]
     return {"values": values, "first": first}
+
+
+def stacked(function: Callable[..., Any], times: int, *arguments: Any) -> list[Any]:
+    """Call a function that returns some arrays many times; each of them stacked over the calls.
+
+    Each call gets copies of all arguments but the last, the source of randomness, which goes on.
+    """
+    calls = [
+        [np.array(as_array(part)) for part in function(*copy.deepcopy(arguments[:-1]), arguments[-1])]
+        for _ in range(times)
+    ]
+    return [np.stack(parts) for parts in zip(*calls)]  # noqa: B905  # Python 3.9 knows no strict

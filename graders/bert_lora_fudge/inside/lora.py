@@ -85,11 +85,15 @@ def merged_twice(merge: Callable[..., Any], W: Array, A: Array, B: Array, alpha:
     return [once, twice, W]
 
 
-def versions(make: Callable[..., Any], W: Array, steps: Sequence[Sequence[Any]]) -> list[Array]:
-    """The weight of an AdapterRegistry at the start and after each step: ("accept", A, B, alpha) or ("revert",)."""
+def versions(make: Callable[..., Any], W: Array, steps: Sequence[Sequence[Any]], each: bool = True) -> list[Array]:
+    """The weight of an AdapterRegistry at the start and after each step: ("accept", A, B, alpha) or ("revert",).
+
+    Without `each` it is asked for after the last step alone.
+    """
     registry = make(W.copy())
-    weights = [np.array(as_array(registry.weight()))]
-    for name, *arguments in steps:
+    weights = [np.array(as_array(registry.weight()))] if each else []
+    for count, (name, *arguments) in enumerate(steps, start=1):
         getattr(registry, name)(*arguments)
-        weights.append(np.array(as_array(registry.weight())))
+        if each or count == len(steps):
+            weights.append(np.array(as_array(registry.weight())))
     return weights
