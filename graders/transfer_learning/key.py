@@ -17,6 +17,7 @@ from reference.batching.collator import collate
 from reference.batching.language_model_dataset import classification_item, language_model_item
 from reference.generation.greedy_decoding import greedy_continuation
 from reference.transformer.causal_mask import causal_mask
+from reference.transformer.encoder_layer import fits
 from reference.transformer.parameter_counts import count_parameters
 from reference.transformer.positional_encoding import positional_encoding
 from reference.transformer.prefix_mean import PrefixMean, cross_entropy, descended, gradients, logits, training_step
@@ -27,6 +28,7 @@ __all__ = [
     "count_parameters",
     "cross_entropy",
     "descended",
+    "fits",
     "gradients",
     "logits",
     "positional_encoding",

@@ -13,6 +13,10 @@ SHUFFLED = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "
 """The same words with other ids: the dictionary decides, not a habit."""
 
 
+LARGE = SHUFFLED | {"noir": 300, "dort": 40_000, "le": 50_000, "<oov>": 32_768}
+"""Ids of a real dictionary do not fit into 8 or 16 bits."""
+
+
 @number("T1")
 @weight(4)
 def test_language_model_items(student: Any, key: Any, submission: Any, inside: Any) -> None:
@@ -38,8 +42,8 @@ def test_items_of_random_documents(
     """Random documents for both tasks, with other ids, unknown words, and more tokens than max_len; the defaults."""
     for task in ("language_modeling", "classification"):
         documents, labels = drawn(rng, 8)
-        found = items_of(student, submission, inside, documents, labels, SHUFFLED, 7, task)
-        agree(found, key.items(documents, labels, SHUFFLED, 7, task))
+        found = items_of(student, submission, inside, documents, labels, LARGE, 7, task)
+        agree(found, key.items(documents, labels, LARGE, 7, task))
     long = [["le", "chat"] * 300]
     found = items_of(student, submission, inside, long, None, SHUFFLED, None, None)
     agree(found, key.items(long, [], SHUFFLED, 512, "language_modeling"))

@@ -55,6 +55,8 @@ def test_positional_encoding(student: Any, key: Any, inside: Any) -> None:
         name = f"the positional encoding of {max_len} positions with d = {d}"
         expected = key.positional_encoding(max_len, d)
         agree(table(student, inside, max_len, d), expected, hints=position_mistakes(max_len, d), atol=1e-4, name=name)
+    if "PositionalEncoding" in student:
+        check_module(student, key, inside)
 
 
 @number("1b")
@@ -89,6 +91,21 @@ def test_order_matters_through_positions_alone(student: Any, inside: Any, rng: n
             f"With the positional encoding taken out, shuffling the tokens still changes their vectors (by "
             f"{min(left):.2g}): something else depends on the order. Is the batch the second axis, not the first?"
         )
+
+
+def check_module(student: Any, key: Any, inside: Any) -> None:
+    """Raise unless the module adds the table to its input, the same rows to every sequence of a batch."""
+    x = np.arange(5 * 3 * 8, dtype=np.float32).reshape(5, 3, 8) / 20
+    pe = key.positional_encoding(5, 8)[:, None]
+    hints = {
+        "the positions are subtracted; they are added": x - pe,
+        "the input is multiplied by √nhid here; it is left as it is": x * np.sqrt(8) + pe,
+        "the input is lost": np.broadcast_to(pe, x.shape),
+        "the input comes back as it was": x,
+        "the batch is taken for the sequence; positions go along the first axis": x + pe[:3].swapaxes(0, 1),
+    }
+    found = inside.added_to(student.PositionalEncoding, x)
+    agree(found, x + pe, hints=hints, atol=1e-3, name="what PositionalEncoding makes of its input, without dropout")
 
 
 def leaks_of(student: Any, inside: Any, source: NDArray[np.int64], t: int) -> tuple[list[float], list[float]]:

@@ -9,10 +9,13 @@ from viva.grading import agree, number, weight
 
 Array = NDArray[np.float64]
 NTOKEN, NHEAD, NHID, NLAYERS, NCLASSES = 13, 2, 8, 2, 3
+WIDTH = 12
+"""Of a layer that is taken apart: two and three heads, and no vectors that could be taken for a head's matrix."""
+SAME = 1e-6
 
 
 @number("2")
-@weight(3)
+@weight(1)
 def test_shapes_of_base_and_head(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """The base gives a vector for each token, the head a score for each class of each token."""
     source = rng.integers(0, NTOKEN, (5, 4))
@@ -41,6 +44,12 @@ def test_scores_not_probabilities(student: Any, inside: Any, rng: np.random.Gene
     assert np.abs(sums - 1).max() > 1e-3, (
         "The scores of every token sum to 1: softmax has been taken. nn.CrossEntropyLoss takes it once more, which "
         "flattens the gradient; return what the linear layer gives."
+    )
+    head = student.ClassificationHead.keep(NHID, NCLASSES)
+    one, other = (3 * rng.standard_normal((2, 3, NHID)).astype(np.float32) for _ in range(2))
+    a, b, middle, bias = (np.asarray(inside.applied(head, x)) for x in (one, other, one + other, np.zeros_like(one)))
+    assert np.abs(a + b - middle - bias).max() < 1e-3 * max(1, np.abs(middle).max()), (
+        "ClassificationHead is not one linear layer: head(x + y) - head(x) - head(y) + head(0) is not 0."
     )
 
 
@@ -105,6 +114,53 @@ def test_number_of_parameters_of_the_model(student: Any, key: Any, inside: Any) 
         )
 
 
+@number("2")
+@weight(1)
+def test_layers_are_those_of_the_definition(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """A layer computes attention with nhead heads and a feed-forward network with ReLU, and every weight is used."""
+    for n_heads in (2, 3):
+        check_layer(student, key, inside, rng, n_heads)
+    n_layers, source = 3, rng.integers(0, NTOKEN, (7, 50))
+    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, n_layers, 0.0)
+    found = inside.unused(base, source, own_mask(student))
+    key_biases = NHID * n_layers  # softmax does not see what is added to all scores of a row
+    dead = 2 * (2 * NHID + 1)  # room for two units that are dead by chance in all five draws
+    assert found["count"] <= key_biases + dead, (
+        f"{found['count']} numbers of the layers change nothing in what {n_layers} of them give, most in "
+        f"`{found['first']}`: does each layer read what the one before it gives, and is everything used?"
+    )
+
+
+@number("2")
+@weight(1)
+def test_dropout_is_handed_on(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+    """Dropout acts in training alone, as often as it is asked for: behind the positions and in the layers."""
+    source = rng.integers(0, NTOKEN, (6, 6))
+    pe = student.PositionalEncoding if "PositionalEncoding" in student else None
+    make, sizes = student.TransformerModel, [NTOKEN, NHEAD, NHID, NLAYERS]
+    none, resting, training, inner = inside.changes_with_dropout(make, sizes, source, own_mask(student), pe)
+    assert none < SAME, (
+        "With dropout = 0 two passes in training mode differ: is `dropout` handed on to every part of the model?"
+    )
+    assert resting < SAME, "In evaluation mode two passes differ; dropout acts in training mode alone."
+    assert training > SAME, "With dropout = 0.5 two passes in training mode are the same: where is it handed on?"
+    assert inner == -1 or inner > SAME, "With dropout = 0.5 nothing is dropped in the layers: is it handed on to them?"
+    if pe is None:
+        return
+    length, p = 40, 0.25
+    x = np.full((length, 50, NHID), 3.0, dtype=np.float32)  # 3 + PE is 2 at least, so that a 0 is a dropped one
+    found = np.asarray(inside.dropped(pe, x, p))
+    check_shape(found, x.shape)
+    share = float(np.mean(found == 0))  # of 16,000 draws: off by .03 with a probability below 1e-17
+    assert abs(share - p) < 0.03, f"PositionalEncoding with dropout = {p} dropped a share of {share:.3f}."
+    wanted = np.where(found == 0, 0, (x + key.positional_encoding(length, NHID)[:, None]) / (1 - p))
+    own = np.where(found == 0, 0, np.asarray(inside.added_to(pe, x)) / (1 - p))
+    assert min(np.abs(found - wanted).max(), np.abs(found - own).max()) < 1e-2, (
+        "What PositionalEncoding gives in training is not dropout(x + PE): dropout acts on the sum, and what is left "
+        f"is divided by 1 - {p}."
+    )
+
+
 @number("5")
 @weight(1)
 def test_without_the_mask_the_future_is_seen(student: Any, inside: Any, rng: np.random.Generator) -> None:
@@ -118,6 +174,56 @@ def test_without_the_mask_the_future_is_seen(student: Any, inside: Any, rng: np.
         "With a mask that hides nothing, the vectors of the first five tokens do not depend on the sixth: the mask "
         "that is handed over is not the one that is used."
     )
+
+
+def check_layer(student: Any, key: Any, inside: Any, rng: np.random.Generator, n_heads: int) -> None:
+    """Raise unless a base of one layer is x₀ = E[x]·√nhid + PE and then a layer of the definition, by its own weights.
+
+    What cannot be told apart into six matrices, gains and biases passes; `unused` and the number of parameters see it.
+    """
+    base = student.TransformerModel.keep(NTOKEN, n_heads, WIDTH, 1, 0.0)
+    alone, together = rng.integers(0, NTOKEN, (1, 8)), rng.integers(0, NTOKEN, (5, 3))
+    found = inside.taken_apart(base, WIDTH, n_heads, alone, together, own_mask(student))
+    if not found["orders"]:
+        return
+    orders = [[np.asarray(matrix, dtype=np.float64) for matrix in order] for order in found["orders"]]
+    ways = zip(
+        entering(student, key, inside, np.asarray(found["embedding"], dtype=np.float64), alone),
+        entering(student, key, inside, np.asarray(found["embedding"], dtype=np.float64), together),
+        strict=True,
+    )
+    mistake = None
+    for is_first, (x_alone, x_together) in zip([True] + [False] * 20, ways, strict=False):
+        for z_alone, z_together in zip(found["alone"], found["together"], strict=True):
+            pairs = (x_alone[0], np.asarray(z_alone)[0]), (x_together, np.asarray(z_together))
+            fit = key.fits(orders, *pairs, n_heads, mistakes=is_first)
+            if fit == "":
+                return
+            mistake = mistake or fit
+    why = mistake or (
+        "does it add each input to what attention and the feed-forward network give, norm it (before or after), and "
+        "does E[x]·√nhid + PE enter it once?"
+    )
+    raise AssertionError(f"With nhead = {n_heads}, a layer is not like nn.TransformerEncoderLayer: {why}")
+
+
+def entering(student: Any, key: Any, inside: Any, embedding: Array, source: NDArray[np.int64]) -> list[Array]:
+    """E[x]·√nhid + PE, and what else may enter a layer: scale and positions are asked by tests of their own."""
+    e = embedding[source]  # (L, N, d)
+    length, n = source.shape
+    positions = np.asarray(key.positional_encoding(64, WIDTH))
+    along_time, along_batch = positions[:length, None], positions[None, :n]
+    ways = [e * np.sqrt(WIDTH) + along_time, e + along_time, e / np.sqrt(WIDTH) + along_time, e * WIDTH + along_time]
+    ways += [e * np.sqrt(WIDTH) + along_batch, (e + along_time) * np.sqrt(WIDTH), e * np.sqrt(WIDTH), e]
+    if "PositionalEncoding" in student:
+        own = inside.added_to(student.PositionalEncoding, (e * np.sqrt(WIDTH)).astype(np.float32))
+        ways += [np.asarray(own, dtype=np.float64)] if np.shape(own) == e.shape else []
+    return ways
+
+
+def check_shape(found: Array, shape: tuple[int, ...]) -> None:
+    """Raise with a sentence for the student unless positions leave the shape as it is."""
+    assert found.shape == shape, f"PositionalEncoding made shape {found.shape} of {shape}."
 
 
 def model_of(student: Any, n_out: int) -> Any:

@@ -89,13 +89,13 @@ def test_count_parameters(student: Any, key: Any) -> None:
 @number("3")
 @weight(1)
 @visibility("after_published")
-def test_count_parameters_of_large_models(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+def test_count_parameters_of_large_models(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random sizes as they are used in practice."""
     questions = []
     for heads in (1, 4, 12):
         d, d_ff, V = heads * int(rng.integers(8, 80)), int(rng.integers(50, 5000)), int(rng.integers(1000, 60_000))
         questions.append((V, d, int(rng.integers(1, 25)), heads, d_ff, int(rng.integers(2, V))))
-    agree(inside.each(student.count_parameters, questions), [key.count_parameters(*q) for q in questions])
+    agree(student.count_parameters.each(questions), [key.count_parameters(*q) for q in questions])
 
 
 def check_number(submission: Any, key: Any, name: str, n_out: Callable[[int], int]) -> None:

@@ -61,6 +61,15 @@ def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.ran
     head = [name for name in after if name not in base_of(after)]
     zero = [name for name in head if not np.any(after[name]) and np.any(before[name])]
     assert not zero, f"The head was set to zero: {zero[0]}."
+    language_model, fresh, loaded = load(student, submission, inside, NTOKEN)  # here the old head would fit
+    theirs, before, after = (inside.parameters(model) for model in (language_model, fresh, loaded))
+    copied = [
+        name
+        for name in before
+        if name in after and name in theirs and not name.startswith("base.") and np.shape(before[name])[:1] == (NTOKEN,)
+        if np.shape(after[name]) == np.shape(theirs[name]) and np.array_equal(after[name], theirs[name])
+    ]
+    assert not copied, f"With nclasses = {NTOKEN} = ntoken, `{copied[0]}` is the language model's: its head came along."
 
 
 @number("4")
@@ -126,10 +135,10 @@ def test_pretrained_against_scratch(submission: Any) -> None:
     needs_review(submission.written["4"], rubric="4", findings=beside_the_curves(submission))
 
 
-def load(student: Any, submission: Any, inside: Any) -> tuple[Any, Any, Any]:
+def load(student: Any, submission: Any, inside: Any, n_classes: int = NCLASSES) -> tuple[Any, Any, Any]:
     """(language model, classifier as it was made, the same after loading)."""
     language_model = inside.shaken.keep(student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, NTOKEN, 0.0))
-    classifier = student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, NCLASSES, 0.0)
+    classifier = student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, n_classes, 0.0)
     inside.save(language_model, "language_model.pt")
     fresh = inside.copied.keep(classifier)
     known = {"model": classifier, "device": inside.cpu.keep()}

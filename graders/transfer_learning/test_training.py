@@ -28,10 +28,17 @@ LANGUAGE, CLASSES = "language_modeling", "classification"
 def test_language_model_step(student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
     """One step follows the clipped gradient of the mean cross entropy of the next tokens, <pad> left out."""
     source, target = batch = batch_of(key, ["le chat noir dort bien", "le chat dort", "bien"], [], LANGUAGE)
-    before = drawn(key, rng, batch, LANGUAGE)
-    after = stepped(student, submission, inside, before, [batch], LANGUAGE)
-    expected = key.training_step(before, source, target, ignored=1, learning_rate=RATE)
-    compare(after, expected, language_mistakes(key, before, source, target), "the language model after one step")
+    for is_long in (True, False):
+        before = drawn(key, rng, batch, LANGUAGE, is_long=is_long)
+        after = stepped(student, submission, inside, before, [batch], LANGUAGE)
+        expected = key.training_step(before, source, target, ignored=1, learning_rate=RATE)
+        hints = language_mistakes(key, before, source, target)
+        if not is_long:
+            hints |= lengths_mistakes(before, expected)
+        name = (
+            "the language model after one step" if is_long else "the language model after a step with a short gradient"
+        )
+        compare(after, expected, hints, name)
 
 
 @number("T3")
@@ -46,11 +53,7 @@ def test_classification_step(student: Any, key: Any, submission: Any, inside: An
     before = drawn(key, rng, batch, CLASSES, is_long=False)
     after = stepped(student, submission, inside, before, [batch], CLASSES)
     expected = key.training_step(before, source, target, positions=[3, 3, 3], learning_rate=RATE)
-    hints = classification_mistakes(key, before, source, target) | {
-        "a gradient shorter than 0.5 is stretched; clipping leaves it as it is": lambda: key.training_step(
-            before, source, target, positions=[3, 3, 3], learning_rate=RATE * MAX_NORM / norm_of(before, expected)
-        )
-    }
+    hints = classification_mistakes(key, before, source, target) | lengths_mistakes(before, expected)
     compare(after, expected, hints, "the classifier after a step with a short gradient")
 
 
@@ -81,6 +84,19 @@ def test_gradients_do_not_add_up(
         "only one step was taken": lambda: step(before),
     }
     compare(after, step(step(before)), hints, "the language model after two steps")
+    batches = [
+        batch_of(key, lines, [], LANGUAGE)
+        for lines in (["le chat dort bien", "le chat"], ["bien noir le"], ["chat", "dort bien", "noir"])
+    ]
+    expected = before
+    hints = {
+        "only the first batch was trained on": lambda: step_on(key, before, batches[:1]),
+        "the last batch was left out": lambda: step_on(key, before, batches[:-1]),
+    }
+    for batch in batches:
+        expected = step_on(key, expected, [batch])
+    after = stepped(student, submission, inside, before, batches, LANGUAGE)
+    compare(after, expected, hints, "the model after three batches")
 
 
 @number("T3")
@@ -104,6 +120,8 @@ def test_loss_falls_on_a_repeating_corpus(student: Any, key: Any, submission: An
         "le chat noir dort bien le chat noir dort\n" * 9,
     )
     after = float(inside.loss_of(model, loader, own, 1))
+    if not after < 0.6 * before:
+        check_rate(inside, optimizer, 0.02)
     assert after < 0.6 * before, (
         f"After 30 steps on one sentence the loss is {after:.2f}; it was {before:.2f}; expected below "
         f"{0.6 * before:.2f}. Do the steps reach the model's parameters, and do the targets belong to the outputs?"
@@ -135,14 +153,29 @@ def test_steps_on_random_batches(
         compare(after, one if is_one else other)
 
 
+def step_on(key: Any, parts: Parts, batches: Sequence[Batch]) -> Parts:
+    """The language model after a step on each batch."""
+    for source, target in batches:
+        parts = key.training_step(parts, source, target, ignored=1, learning_rate=RATE)
+    return parts
+
+
 def stepped(
     student: Any, submission: Any, inside: Any, before: Parts, batches: Sequence[Batch], task: str
 ) -> list[Array]:
     """The parameters of the known model after the student has trained it on these batches."""
     model, loader = inside.PrefixMean.keep(*before, "evaluation"), inside.Loader.keep(list(batches))
     model.eval()  # as it is left when accuracy was measured after the last epoch
-    run_epoch(student, submission, inside, model, inside.plain_descent.keep(model, RATE), loader, task, "")
-    return [np.asarray(part, dtype=np.float64) for part in model.parts()]
+    optimizer = inside.plain_descent.keep(model, RATE)
+    run_epoch(student, submission, inside, model, optimizer, loader, task, "")
+    found = [np.asarray(part, dtype=np.float64) for part in model.parts()]
+    if all(old.shape == new.shape and np.allclose(old, new) for old, new in zip(before, found, strict=False)):
+        check_rate(inside, optimizer, RATE)
+    assert not inside.asked_without_mask(model), (
+        f"With task={task!r} the model was called without the square mask, as model(source, None): a real"
+        " model's last position then reads states that have seen what comes after them."
+    )
+    return found
 
 
 def run_epoch(
@@ -165,6 +198,15 @@ def run_epoch(
     submission.put("labels.txt", b"")
     known = {**world, "task": task, "log_interval": 1000, "save_interval": -1, "data_loader": loader, "loader": loader}
     inside.ask(student.train, ("documents.txt", "labels.txt" if task == CLASSES else None), known)
+
+
+def check_rate(inside: Any, optimizer: Any, given: float) -> None:
+    """Raise if nothing was learned because the learning rate is 0, or next to it."""
+    rate = max(float(rate) for rate in inside.rates_of(optimizer))
+    assert rate > 1e-3 * given, (
+        f"Nothing changed: the optimizer's learning rate was {given:g} and is {rate:g} after your training. Does a "
+        "scheduler begin anew in every step? Do the steps reach the model's parameters?"
+    )
 
 
 def compare(
@@ -192,16 +234,37 @@ def drawn(key: Any, rng: np.random.Generator, batch: Batch, task: str, *, is_lon
     source, target = batch
     n_out = V if task == LANGUAGE else 2
     positions = None if task == LANGUAGE else [len(source) - 1] * source.shape[1]
+    ignored = TOKEN2IND["<pad>"] if task == LANGUAGE else None
     while True:
-        model = key.PrefixMean(
-            rng.standard_normal((V, D)), 2 * rng.standard_normal((n_out, D)), rng.standard_normal(n_out)
-        )
+        embedding, weight, bias = (rng.standard_normal(shape) for shape in ((V, D), (n_out, D), n_out))
+        if task == LANGUAGE and not is_long:  # such a model already knows how frequent the words are
+            frequent = np.log(np.bincount(target[target != TOKEN2IND["<pad>"]], minlength=n_out) + 0.1)
+            model = key.PrefixMean(embedding / 3, weight / 3, frequent + bias / 10)
+        else:
+            model = key.PrefixMean(embedding, 2 * weight, bias)
         free = key.training_step(
-            model, source, target, positions=positions, ignored=None, learning_rate=1, max_norm=1e9
+            model, source, target, positions=positions, ignored=ignored, learning_rate=1, max_norm=1e9
         )
         norm = np.sqrt(sum(float(np.square(old - new).sum()) for old, new in zip(model, free, strict=True)))
         if norm > 2 * MAX_NORM if is_long else 0.05 < norm < MAX_NORM / 2.5:
             return model
+
+
+def lengths_mistakes(before: Parts, after: Parts) -> dict[str, Callable[[], Any]]:
+    """What a gradient gives that is right up to a factor, which clipping hides as long as it is long."""
+
+    def times(factor: float) -> Callable[[], Any]:
+        return lambda: tuple(old + factor * (new - old) for old, new in zip(before, after, strict=True))
+
+    return {
+        "a gradient shorter than 0.5 is stretched; clipping leaves it as it is": times(
+            MAX_NORM / norm_of(before, after)
+        ),
+        **{
+            f"the gradient is {factor:g} times too long; follow criterion(scores, target) as it is": times(factor)
+            for factor in (2, 3, 4, 6, 18, 1 / 2, 1 / 3, 1 / 4, 1 / 18)
+        },
+    }
 
 
 def norm_of(before: Parts, after: Parts) -> float:

@@ -3,10 +3,11 @@
 Hold no answers. Run in the course's interpreter: numpy, torch and the standard library, Python 3.9 or later.
 """
 
-from .asking import Pieces, ask, ask_each, cpu, each
+from .asking import Pieces, ask, ask_each, cpu, each, were_asked
 from .checkpoints import restore, snapshot
 from .devices import copied_to, device_of, finish, inverted, last_scores_on, loader_on, on, placed, vocabulary
-from .known_gradient import PrefixMean, adam, criterion, plain_descent
+from .known_gradient import PrefixMean, adam, asked_without_mask, criterion, plain_descent, rates_of
+from .layers import added_to, changes_with_dropout, dropped, taken_apart, unused
 from .loaders import Loader, batches_of, each_accuracy, get_loader, items, steps, tensors
 from .properties import (
     applied,
@@ -31,15 +32,19 @@ __all__ = [
     "Pieces",
     "PrefixMean",
     "adam",
+    "added_to",
     "applied",
     "ask",
     "ask_each",
+    "asked_without_mask",
     "batches_of",
+    "changes_with_dropout",
     "copied",
     "copied_to",
     "cpu",
     "criterion",
     "device_of",
+    "dropped",
     "each",
     "each_accuracy",
     "finish",
@@ -60,6 +65,7 @@ __all__ = [
     "placed",
     "plain_descent",
     "positions_of",
+    "rates_of",
     "restore",
     "save",
     "seeded",
@@ -67,8 +73,11 @@ __all__ = [
     "shapes",
     "snapshot",
     "steps",
+    "taken_apart",
     "tensors",
+    "unused",
     "vocabulary",
+    "were_asked",
     "what_flows",
     "with_tables",
     "without_positions",

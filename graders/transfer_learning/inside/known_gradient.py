@@ -17,6 +17,7 @@ class _Means(nn.Module):
         with torch.no_grad():
             self.encoder.weight.copy_(torch.as_tensor(embedding))
         self.nhid = self.encoder.embedding_dim
+        self.without_mask = False
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int) -> torch.Tensor:
@@ -25,7 +26,9 @@ class _Means(nn.Module):
 
     def forward(self, src: torch.Tensor, src_mask: Any = None, *_: Any, **__: Any) -> torch.Tensor:
         """(L, N) -> (L, N, d)."""
-        return torch.einsum("ts,snd->tnd", _weights(len(src), src_mask), self.encoder(src.long()))
+        weights = _weights(len(src), src_mask)
+        self.without_mask = self.without_mask or (len(src) > 1 and src_mask is None)
+        return torch.einsum("ts,snd->tnd", weights, self.encoder(src.long()))
 
 
 class _Scores(nn.Module):
@@ -62,6 +65,16 @@ class PrefixMean(nn.Module):
     def parts(self) -> list[torch.Tensor]:
         """Embedding, weight and bias of the head."""
         return [self.base.encoder.weight, self.classifier.decoder.weight, self.classifier.decoder.bias]
+
+
+def asked_without_mask(model: PrefixMean) -> bool:
+    """Whether the model was once called without a mask. What a mask hides is a question of its own."""
+    return bool(model.base.without_mask)
+
+
+def rates_of(optimizer: torch.optim.Optimizer) -> list[float]:
+    """The learning rate of each group of parameters."""
+    return [float(group["lr"]) for group in optimizer.param_groups]
 
 
 def _weights(length: int, mask: Any) -> torch.Tensor:
