@@ -200,7 +200,10 @@ def test_the_examples_of_the_guides_are_accepted() -> None:
     assert {"assignment", "rubric", "exceptions"} <= seen
 
 
-@pytest.mark.parametrize("file", COURSE_FILES)
+LARGEST = pytest.param("assignment", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("file", [LARGEST if file == "assignment" else file for file in COURSE_FILES])
 def test_what_the_schema_refuses_the_reader_refuses_and_the_other_way_round(file: str) -> None:
     """Each value of a file with every key is replaced by each of many others; an editor must not be wrong about one."""
     full = read_yaml(FULL[file]).value
