@@ -103,7 +103,7 @@ def test_each_promise_of_a_folder_is_checked(viva: Viva, proved: Path) -> None:
         ("failing: [test_word_counts]", "should pass but did not: test_random_texts"),
         ("failing: [test_word_counts, test_random_texts, test_total]", "should not pass but did: test_total"),
         ("failing: [test_nothing]", "test_nothing must fail, and there is no such test"),
-        ("message: nobody says this", "no visible message says 'nobody says this'"),
+        ("message: nobody says this", "no message to the student says 'nobody says this'"),
     ],
 )
 def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path, stated: str, complaint: str) -> None:

@@ -34,7 +34,7 @@ def expected(assignment: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> None:
-    """The words themselves are found in a visible message by `viva verify`."""
+    """`viva verify` looks for the words in what the student reads."""
     stated = expected(assignment)
     names = [f"wrong/{path.name}" for path in (submissions(assignment) / "wrong").iterdir()]
     assert len(names) >= 10

@@ -53,7 +53,7 @@ class ExampleSubmission:
     failing: tuple[str, ...] | None = None
     """The test functions that must not pass, and no other."""
     message: str = ""
-    """Text that the student must read in some visible test."""
+    """Text that the student must read in a note or at some test."""
 
 
 def example_submissions(course: Course, assignment: Assignment) -> list[ExampleSubmission]:
