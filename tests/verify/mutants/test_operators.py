@@ -67,6 +67,11 @@ CASES = [
     ("argument_changed", "return x.clone()", "return x"),
     ("guard_dropped", "if k < 1:\n    raise ValueError('k')\nreturn x", "if False:"),
     ("statement_dropped", "x[0] += y\nreturn x", "pass"),
+    ("called_twice", "x.append(y)\nreturn x", "x.append(y); x.append(y)"),
+    ("rounded_to_half", "return np.exp(x)", "return np.float16(np.exp(x))"),
+    ("rounded_to_half", "return torch.softmax(x, -1)", "return (torch.softmax(x, -1)).half()"),
+    ("rounded_to_half", "return x / y", "return float('%.3g' % (x / y))"),
+    ("one_percent_off", "return x @ y", "return 1.01 * (x @ y)"),
 ]
 
 

@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Final
 
-from viva.verify.mutants import array_mistakes, formula_mistakes, general_mistakes, state_mistakes
+from viva.verify.mutants import (
+    array_mistakes,
+    formula_mistakes,
+    general_mistakes,
+    precision_mistakes,
+    state_mistakes,
+)
 from viva.verify.mutants.asked_names import ANSWERS
 from viva.verify.mutants.mutant import Mutant, lines_of
 from viva.verify.mutants.reachable_code import ReachableCode, Unit
@@ -20,6 +26,7 @@ OPERATORS: Final[tuple[Operator, ...]] = (
     *formula_mistakes.OPERATORS,
     *array_mistakes.OPERATORS,
     *state_mistakes.OPERATORS,
+    *precision_mistakes.OPERATORS,
 )
 """The field's own mistakes; if two make the same change, the first one names it."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)

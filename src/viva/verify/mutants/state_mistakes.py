@@ -17,6 +17,14 @@ _COMMUTE: Final = frozenset({
     "isinstance", "range", "print", "zip", "max", "min", "getattr", "setattr", "super", "allclose", "format",
     "manual_seed", "maximum", "minimum", "dot", "gcd", "isclose", "logical_and", "logical_or", "array_equal",
 })  # fmt: skip
+_TWICE_IS_ONCE: Final = frozenset({
+    "print", "warn", "__init__", "super", "zero_grad", "train", "eval", "seed", "manual_seed", "add", "update", "sort",
+    "fill_", "zero_", "to", "cuda", "requires_grad_", "setdefault", "discard", "register_buffer", "add_module",
+    "register_parameter", "setattr", "copy_", "load_state_dict", "close", "set_seed", "freeze",
+    "zip", "constant_", "uniform_", "normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_",
+    "kaiming_normal_", "trunc_normal_", "ones_",
+})  # fmt: skip
+"""Calls that do the same when they are repeated, or nothing that counts."""
 _FRESH: Final = ("list", "dict", "set", "Counter", "defaultdict", "deque")
 
 
@@ -115,6 +123,14 @@ def statement_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
                 yield code.replace(node, "pass")
 
 
+@mistake("A call that changes something is made twice.")
+def called_twice(node: ast.AST, code: Code) -> Iterator[Change]:
+    """Repeat a statement that is a call."""
+    match node:
+        case ast.Expr(value=ast.Call() as call) if called(call) not in _TWICE_IS_ONCE:
+            yield code.replace(node, f"{_bare(node, code)}; {_bare(node, code)}")
+
+
 @mistake("Input that is not allowed is not refused.")
 def guard_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
     """Drop the check of an input."""
@@ -135,6 +151,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 OPERATORS: Final = (
     parameters_swapped, arguments_swapped, argument_returned, argument_changed, first_result_kept,
     list_outlives_call, guard_dropped, step_dropped, statement_dropped,
+    called_twice,
 )  # fmt: skip
 
 
