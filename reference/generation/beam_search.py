@@ -3,7 +3,7 @@
     score(y_1 … y_t) = Σ_{s=1..t} log P(y_s | y_1 … y_{s-1})
     B_t = the k best of { y · v : y in B_{t-1}, v a continuation of y }        greedy search is k = 1
 
-Every hypothesis is extended `max_steps` times; one that has no continuation stays as it is.
+Every hypothesis is extended `max_steps` times; none ends early.
 """
 
 import math
@@ -29,10 +29,7 @@ def beam_search(step: StepFunction, beam_size: int, max_steps: int) -> list[Hypo
     for _ in range(max_steps):
         candidates: list[Hypothesis] = []
         for tokens, score in beam:
-            continuations = step(tokens)
-            candidates += [((*tokens, token), score + _log(p)) for token, p in continuations.items()]
-            if not continuations:
-                candidates.append((tokens, score))
+            candidates += [((*tokens, token), score + _log(p)) for token, p in step(tokens).items()]
         beam = sorted(candidates, key=lambda hypothesis: -hypothesis[1])[:beam_size]
     return beam
 

@@ -64,12 +64,6 @@ def test_greedy_is_a_beam_of_one_and_can_miss_the_best_path() -> None:
     assert beam_search(tree.__getitem__, 2, 2)[0][0] == ("b", "c")
 
 
-def test_a_hypothesis_without_continuation_stays() -> None:
-    tree: Tree = {(): {"a": 0.5, "b": 0.5}, ("a",): {}, ("b",): {"c": 0.3, "d": 0.7}}
-    found = beam_search(tree.__getitem__, 3, 2)
-    assert [tokens for tokens, _ in found] == [("a",), ("b", "d"), ("b", "c")]
-
-
 def test_impossible_tokens_rank_last_and_do_not_raise() -> None:
     found = beam_search(lambda prefix: {"a": 0.0, "b": 1.0}, 2, 1)
     assert found == [(("b",), 0.0), (("a",), -math.inf)]

@@ -68,9 +68,8 @@ CASES = [
     ("guard_dropped", "if k < 1:\n    raise ValueError('k')\nreturn x", "if False:"),
     ("statement_dropped", "x[0] += y\nreturn x", "pass"),
     ("called_twice", "x.append(y)\nreturn x", "x.append(y); x.append(y)"),
-    ("rounded_to_half", "return np.exp(x)", "return np.float16(np.exp(x))"),
-    ("rounded_to_half", "return torch.softmax(x, -1)", "return (torch.softmax(x, -1)).half()"),
-    ("rounded_to_half", "return x / y", "return float('%.3g' % (x / y))"),
+    ("wrong_in_half_precision", "return np.exp(x)", "return np.float16(1.007 * (np.exp(x)))"),
+    ("wrong_in_half_precision", "return torch.exp(x)", "return (1.007 * (torch.exp(x))).half()"),
     ("one_percent_off", "return x @ y", "return 1.01 * (x @ y)"),
 ]
 
