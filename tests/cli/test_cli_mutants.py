@@ -70,10 +70,10 @@ def test_a_complete_grader_lets_none_pass(viva: Viva, course: Path, tmp_path: Pa
 def test_an_equivalent_one_is_counted_apart_and_a_stale_row_is_an_error(viva: Viva, course: Path) -> None:
     ask(course, "[[1, -1, 2], []]")
     rows = course / "assignments/words/equivalent_mutants.yaml"
-    row = '- {file: "FILE", function: scaled, was: "*", becomes: "*", reason: the question has no zeros}\n'
+    row = '- {file: "FILE", function: scaled, was: "*", becomes: "*", left_open: true, reason: no zeros are asked}\n'
     rows.write_text(row.replace("FILE", "solution.py") + row.replace("FILE", "accepted/*"), "utf-8")
     ran = viva("verify", "--mutants")
-    assert ran.status == 0 and " 0 do not, " in ran.out and " 0 are equivalent" not in ran.out
+    assert ran.status == 0 and " 0 do not, " in ran.out and " 0 left open" not in ran.out
     ask(course, COMPLETE)
     ran = viva("verify", "--mutants")
     assert ran.status == 1 and "equivalent_mutants.yaml, row 1: nothing that survives" in ran.out

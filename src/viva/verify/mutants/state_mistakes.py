@@ -22,7 +22,7 @@ _TWICE_IS_ONCE: Final = frozenset({
     "fill_", "zero_", "to", "cuda", "requires_grad_", "setdefault", "discard", "register_buffer", "add_module",
     "register_parameter", "setattr", "copy_", "load_state_dict", "close", "set_seed", "freeze",
     "zip", "constant_", "uniform_", "normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_",
-    "kaiming_normal_", "trunc_normal_", "ones_", "zeros_", "shuffle",
+    "kaiming_normal_", "trunc_normal_", "ones_", "zeros_", "shuffle", "heapify", "clip_grad_norm_",
 })  # fmt: skip
 """Calls that do the same when they are repeated, or nothing that counts."""
 _FRESH: Final = ("list", "dict", "set", "Counter", "defaultdict", "deque")
