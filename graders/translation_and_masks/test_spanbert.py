@@ -115,7 +115,8 @@ def agree_either_gelu(
     given = np.asarray(actual)
     if given.shape == right[0].shape and given.dtype.kind == "f":
         right.sort(key=lambda expected: float(np.abs(given - expected).sum()))
-    agree(actual, right[0], hints=hints, name=name, rtol=1e-4, atol=1e-4)
+    agree(actual, right[0], hints=hints, name=name, rtol=5e-3, atol=5e-3)  # hints fit whatever GeLU and epsilon
+    agree(actual, right[0], name=name, rtol=1e-4, atol=1e-4)
 
 
 # What students get wrong, computed only for an answer that is wrong, so that a message can name it.
