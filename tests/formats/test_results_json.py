@@ -118,6 +118,14 @@ def test_a_hidden_test_does_not_take_the_total_away() -> None:
     assert [t["visibility"] for t in written(given, hidden_as="hidden")["tests"]] == ["hidden", "after_due_date"]
 
 
+def test_no_time_tells_a_student_how_long_a_hidden_test_took() -> None:
+    given = score(entry(1), entry(2, visibility="hidden"), wall_s=1.5)
+    for_student, for_staff = written(given), written(given, staff=True)
+    assert for_student["execution_time"] == 1.25 and for_staff["execution_time"] == 1.5
+    assert [test["extra_data"]["wall_s"] for test in for_student["tests"]] == [0.25, 0.0]
+    assert [test["extra_data"]["wall_s"] for test in for_staff["tests"]] == [0.25, 0.25]
+
+
 def test_what_staff_read_is_written_only_when_asked_for() -> None:
     given = score(entry(1, Status.FAILED, Fraction(0), message="wrong", staff="the hidden input was 42"))
     assert b"42" not in to_json(given)

@@ -224,7 +224,7 @@ def results_of(
     tests = [_test(entry, *pair, hidden_as, staff=staff) for entry, pair in zip(score.entries, units, strict=True)]
     return Results(
         score=decimal(sum(won for won, _ in units)),
-        execution_time=round(max(score.wall_s, 0.0), 3),
+        execution_time=round(max(score.wall_s - _untold_s(score, staff=staff), 0.0), 3),
         output=_summary(score, complete=complete),
         tests=tests,
         leaderboard=[_leader(x.name, x.value, x.order) for x in score.leaderboard],
@@ -292,6 +292,12 @@ def _parts(data: bytes) -> int:
 def json_schema() -> dict[str, object]:
     """Return the JSON Schema of the file."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Results.model_json_schema()}
+
+
+def _untold_s(score: Score, *, staff: bool) -> float:
+    """Return how long the hidden tests took, which the total must not tell a student either."""
+    hidden = (entry for entry in score.entries if entry.visibility != "visible" and not staff)
+    return sum(case.wall_s for entry in hidden for case in entry.cases)
 
 
 def _test(entry: Entry, won: int, most: int, hidden_as: str, *, staff: bool) -> TestResult:
