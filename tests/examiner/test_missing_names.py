@@ -94,7 +94,7 @@ def test_a_submission_for_another_assignment_is_known_by_the_names_of_its_starte
     with examined.process:
         found = {
             source: " ".join(examined.score(source).notes)
-            for source in ("def triple(n): return 3 * n", "def other(n): return n", "def double(n, m): return n")
+            for source in ("def triple(n): return 3 * n", "def other(n): return n", "def double(n): return n")
         }
     none = "This was graded as “Small”, and your submission defines none of the names asked for (such as `double`)"
     assert list(found.values()) == [f"{none}, but `triple` of “Large”: is it for that assignment?", f"{none}.", ""]

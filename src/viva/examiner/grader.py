@@ -22,6 +22,7 @@ from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
 from viva.examiner.catalog import TestFunction, case_label, resolve, with_prerequisites
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.missing_names import explained, nothing_asked_for
+from viva.examiner.other_parameters import other_parameters
 from viva.examiner.outcome import Outcome, judge, with_second_calls
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
@@ -46,6 +47,7 @@ from viva.replay.key_recording import (
     RecordingSeeds,
     ReplayedKey,
 )
+from viva.submissions.starter_code import parameters_of, starter_of
 
 MOST_CONFIRMED = 3
 """After so many second tries that ended as the first, the machine is not the cause, and no other test has one."""
@@ -163,6 +165,15 @@ class Grader:
         note = nothing_asked_for(self.assignment, submission, session.report, sought) if session.report else ""
         return [note] if note else []
 
+    def _notes_on_parameters(self, submission: Submission, session: BoxSession, run: "_Run") -> list[str]:
+        """Say which functions do not fit the starter if the submission's own code raised in a test."""
+        loaded = session.report.loaded if session.report else []
+        if not any(entry.status is Status.ERROR for entry in run.entries.values()):
+            return []
+        files = (parameters_of(file.path, file.data) for file in submission.files if file.path in loaded)
+        note = other_parameters(starter_of(self.assignment.starter).parameters, files)
+        return [note] if note else []
+
     def _made_with(self, submission: Submission, session: BoxSession) -> dict[str, str]:
         """Return what a training must share with an earlier one to continue it; the tier makes no difference."""
         shared = signature(self.assignment, self.seeds, session.isolation)
@@ -191,6 +202,7 @@ class Grader:
                 *notes_for_student(submission, session.report),
                 *_not_loaded_on(run.on_gpu),
                 *self._notes_on_names(submission, session),
+                *self._notes_on_parameters(submission, session, run),
                 *run.events.notes,
             ),
             isolation=isolation,

@@ -14,6 +14,7 @@ from typing import Final
 
 from viva.submissions.decode_text import decode
 from viva.submissions.notebook_cells import NotebookError, read_notebook
+from viva.submissions.parameters import Parameters, parameters_in
 
 MOST_BYTES: Final = 4 << 20
 """A larger file is not compared: no starter is as large."""
@@ -57,6 +58,8 @@ class StarterCode:
         )
         self.names = frozenset(name for name, _ in self._definitions)
         """Its functions and classes."""
+        self.parameters = parameters_in(part for parts in trees for part in parts)
+        """What its functions and methods take."""
 
     def compare(self, path: str, data: bytes) -> Compared:
         """Compare a file with the starter: as a whole, and each function and class of it."""
@@ -72,6 +75,11 @@ class StarterCode:
 def defined_names(path: str, data: bytes) -> frozenset[str]:
     """Return the names of the functions and classes that a module or notebook defines at its top level."""
     return frozenset(_definitions(_trees(path, data)))
+
+
+def parameters_of(path: str, data: bytes) -> dict[str, Parameters]:
+    """Return the parameters of the functions and methods that a module or notebook defines; none if it is too large."""
+    return parameters_in(_trees(path, data)) if len(data) <= MOST_BYTES else {}
 
 
 def _trees(path: str, data: bytes) -> list[ast.Module | str]:
