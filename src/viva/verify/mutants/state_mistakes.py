@@ -128,7 +128,7 @@ def called_twice(node: ast.AST, code: Code) -> Iterator[Change]:
     """Repeat a statement that is a call."""
     match node:
         case ast.Expr(value=ast.Call() as call) if called(call) not in _TWICE_IS_ONCE:
-            yield code.replace(node, f"{_bare(node, code)}; {_bare(node, code)}")
+            yield code.replace(node, f"{_bare(call, code)}; {_bare(call, code)}")
 
 
 @mistake("Input that is not allowed is not refused.")
