@@ -41,9 +41,9 @@ OTHER = [
 ]
 
 
-def note(source: str) -> str:
+def note(source: str, errors: str = "in scaled, in Model") -> str:
     asked = parameters_of("solution.py", STARTER.encode())
-    return other_parameters(asked, [parameters_of("solution.py", source.encode())])
+    return other_parameters(asked, [parameters_of("solution.py", source.encode())], errors)
 
 
 def test_what_fits_the_starter_is_not_named() -> None:
@@ -51,6 +51,10 @@ def test_what_fits_the_starter_is_not_named() -> None:
         for source in FITTING:
             with row(source):
                 assert note(source) == ""
+
+
+def test_a_function_that_did_not_raise_is_not_named() -> None:
+    assert note("def scaled(factor, x, shift=0): pass", "in forward, output = Model(3, 4)") == ""
 
 
 def test_another_order_and_another_number_are_named() -> None:

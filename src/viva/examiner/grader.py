@@ -167,11 +167,12 @@ class Grader:
 
     def _notes_on_parameters(self, submission: Submission, session: BoxSession, run: "_Run") -> list[str]:
         """Say which functions do not fit the starter if the submission's own code raised in a test."""
-        loaded = session.report.loaded if session.report else []
-        if not any(entry.status is Status.ERROR for entry in run.entries.values()):
+        errors = "\n".join(entry.message for entry in run.entries.values() if entry.status is Status.ERROR)
+        if not errors or session.report is None:
             return []
+        loaded = session.report.loaded
         files = (parameters_of(file.path, file.data) for file in submission.files if file.path in loaded)
-        note = other_parameters(starter_of(self.assignment.starter).parameters, files)
+        note = other_parameters(starter_of(self.assignment.starter).parameters, files, errors)
         return [note] if note else []
 
     def _made_with(self, submission: Submission, session: BoxSession) -> dict[str, str]:
@@ -199,10 +200,10 @@ class Grader:
             version=self.assignment.version,
             entries=tuple(run.entries.values()),
             notes=(
+                *self._notes_on_parameters(submission, session, run),
                 *notes_for_student(submission, session.report),
                 *_not_loaded_on(run.on_gpu),
                 *self._notes_on_names(submission, session),
-                *self._notes_on_parameters(submission, session, run),
                 *run.events.notes,
             ),
             isolation=isolation,

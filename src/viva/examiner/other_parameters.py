@@ -9,18 +9,21 @@ MOST_NAMED: Final = 3
 """Functions in one note."""
 
 
-def other_parameters(asked: Mapping[str, Parameters], defined: Iterable[Mapping[str, Parameters]]) -> str:
-    """Return a note about functions whose parameters do not fit the starter's; "" if all do.
+def other_parameters(asked: Mapping[str, Parameters], defined: Iterable[Mapping[str, Parameters]], errors: str) -> str:
+    """Return a note about functions that raised and whose parameters do not fit the starter's; "" if there are none.
 
     Args:
         asked: the parameters of the starter's functions.
         defined: those of the submission's files.
+        errors: what the student reads about tests in which the submission's own code raised.
     """
     said = [
         f"`{name}{found}` where the starter has `{asked[name]}`"
         for functions in defined
         for name, found in functions.items()
-        if name in asked and (found.is_in_other_order(asked[name]) or found.cannot_take(asked[name]))
+        if name in asked
+        and name.partition(".")[0] in errors
+        and (found.is_in_other_order(asked[name]) or found.cannot_take(asked[name]))
     ]
     if not said:
         return ""
