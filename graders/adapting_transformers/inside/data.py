@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from .hub import WORDS
+from .splits import Split, Splits
 
 ROWS = {"train": (40, 9427), "validation": (12, 3270)}
 """How many stand for BoolQ, and how many BoolQ has."""
@@ -49,67 +49,6 @@ def load_metric(path: str, *_names: Any, **_given: Any) -> Accuracy:
     if path != "accuracy":
         raise ValueError(f"{path!r} is not here; evaluate.load('accuracy') is")
     return Accuracy()
-
-
-class Split:
-    """Rows of a data set, as columns of lists. Where the real data are longer, positions in them are scaled down."""
-
-    def __init__(self, columns: Mapping[str, Sequence[Any]], real_rows: int = 0) -> None:
-        self._columns = {name: list(values) for name, values in columns.items()}
-        self._real_rows = real_rows
-        self.column_names = list(self._columns)
-
-    @property
-    def num_rows(self) -> int:
-        """How many rows there are."""
-        return len(self._columns[self.column_names[0]])
-
-    def __len__(self) -> int:
-        return self.num_rows
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return (self[index] for index in range(len(self)))
-
-    def __getitem__(self, wanted: Any) -> Any:
-        if isinstance(wanted, str):
-            return self._columns[wanted]
-        if isinstance(wanted, (list, tuple, range)):
-            return self.select(wanted)._columns
-        if isinstance(wanted, slice):
-            wanted = slice(self._here(wanted.start), self._here(wanted.stop), wanted.step)
-        return {name: values[wanted] for name, values in self._columns.items()}
-
-    def _here(self, position: int | None) -> Any:
-        """A position in the real data, such as 8000, as one in these."""
-        if position is None or abs(position) <= len(self) or not self._real_rows:
-            return position
-        return int(position * len(self) / self._real_rows)
-
-    def select(self, indices: Iterable[int]) -> Split:
-        """Some rows; those that only the real data have are left out."""
-        if isinstance(indices, range) and indices.step == 1:
-            indices = range(self._here(indices.start), self._here(indices.stop))
-        kept = [index for index in map(int, indices) if index < len(self)]
-        return Split({name: [values[index] for index in kept] for name, values in self._columns.items()})
-
-    def shuffle(self, seed: int | None = None, **_: Any) -> Split:
-        """The rows in another order."""
-        source = None if seed is None else torch.Generator().manual_seed(seed)
-        order = torch.randperm(len(self), generator=source).tolist()
-        return Split({name: [values[row] for row in order] for name, values in self._columns.items()}, self._real_rows)
-
-    def train_test_split(self, test_size: float = 0.25, **_: Any) -> dict[str, Split]:
-        """The rows in two parts."""
-        last = max(1, int(len(self) * test_size)) if test_size < 1 else min(int(test_size), len(self) - 1)
-        return Splits(train=self.select(range(len(self) - last)), test=self.select(range(len(self) - last, len(self))))
-
-
-class Splits(dict):  # type: ignore[type-arg]
-    """`DatasetDict`: splits by name."""
-
-    def shuffle(self, seed: int | None = None, **_: Any) -> Splits:
-        """Each split in another order."""
-        return Splits({name: split.shuffle(seed) for name, split in self.items()})
 
 
 def load_dataset(*_names: Any, split: Any = None, **_given: Any) -> Any:

@@ -11,8 +11,9 @@ from typing import Any
 import transformers
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
-from .data import Split, Splits, load_dataset, load_metric
+from .data import load_dataset, load_metric
 from .hub import AdamW, batch_encode_plus, config, encode_plus, from_hub, padding, tokenizer_from_hub
+from .splits import Split, Splits
 
 
 def _module(name: str, **names: Any) -> None:
@@ -26,7 +27,7 @@ def _module(name: str, **names: Any) -> None:
 def stand_in() -> None:
     """Put them there."""
     _module("evaluate", load=load_metric)
-    _module("datasets", load_dataset=load_dataset, Dataset=Split, DatasetDict=Splits)
+    _module("datasets", load_dataset=load_dataset, load_metric=load_metric, Dataset=Split, DatasetDict=Splits)
     library: Any = transformers
     for owner in (library.AutoModel, library.AutoModelForSequenceClassification, library.PreTrainedModel):
         owner.from_pretrained = classmethod(from_hub)

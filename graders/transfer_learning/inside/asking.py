@@ -116,6 +116,8 @@ class Pieces:
 
     EncodeAsPieces = encode_as_pieces
     DecodePieces = decode_pieces
+    Encode = encode
+    Decode = decode
 
 
 def were_asked(pieces: Pieces) -> bool:
