@@ -78,9 +78,9 @@ def from_hub(cls: type, *_names: Any, **given: Any) -> Any:
     return model.eval()
 
 
-def tokenizer(words: Sequence[str] = WORDS) -> Any:
-    """A tokenizer in BERT's format: a word is a token, ids count from 0 over the special tokens, then the words."""
-    ids = {token: index for index, token in enumerate([*SPECIAL, *words])}
+def tokenizer(words: Sequence[str] = WORDS, first_id: int = 0) -> Any:
+    """A tokenizer in BERT's format: a word is a token; ids count over the special tokens, then the words."""
+    ids = {token: index for index, token in enumerate([*SPECIAL, *words], first_id)}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token="[UNK]"))
     made.normalizer = tokenizers.normalizers.Lowercase()
     made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
