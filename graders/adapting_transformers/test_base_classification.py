@@ -85,8 +85,9 @@ def test_random_rows(submission: Any, key: Any, inside: Any, rng: np.random.Gene
     """Random questions and passages, some of them too long."""
     rows = [
         (sentence(rng, int(rng.integers(2, 6))), sentence(rng, int(length)), bool(rng.integers(2)))
-        for length in rng.integers(6, 24, 6)
+        for length in rng.integers(6, 24, 5)
     ]
+    rows.append((sentence(rng, 3), f"{sentence(rng, 2)} . {sentence(rng, 2)}", True))
     check_rows(submission.preferring("base_classification").BoolQADataset, key, inside, rows, 16, FAR)
 
 
@@ -172,8 +173,8 @@ def check_rows(dataset: Any, key: Any, inside: Any, rows: Sequence[Row], max_len
     found = inside.items(dataset, WORDS, rows, max_len, first_id)
     agree(found["length"], len(rows), name="the length of the data set")
     assert not found["other"], (
-        f"Asked again for row {found['other'][0]}, BoolQADataset gives another row than the first time: a row depends on "
-        "its index alone."
+        f"Asked again for row {found['other'][0]}, BoolQADataset gives another row than the first time: a row depends "
+        "on its index alone."
     )
     for position, (row, item) in enumerate(zip(rows, found["items"], strict=True)):
         expected = key.boolq_item(*row, vocabulary, max_len)

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from .hub import pretrained_classifier
+from .hub import Hub, pretrained_classifier
 from .loaders import Batches
 from .models import custom, groups, logits_in, logits_of, names_of, own_parameters, walk
 from .pictures import no_pictures
@@ -118,13 +118,35 @@ def overfitted(train: Callable[..., Any], batch: Mapping[str, Any], epochs: int,
     return {"before": before, "after": logits_of(trained, batch)}
 
 
-def computed(make: Callable[..., Any], kind: str, prefix_length: int, batch: Mapping[str, Any]) -> Any:
-    """What a new model of the student's computes for a batch, with a random head and a random prefix."""
-    model = custom(make, kind, prefix_length)
+def computed(
+    make: Callable[..., Any], kind: str | None, prefix_length: int, batch: Mapping[str, Any], classes: int = 2
+) -> Any:
+    """What a new model of the student's computes for a batch, with a random head and a random prefix.
+
+    Returns:
+        "logits": of the batch, after a batch of the same shape; "one", "thrice": of its first row alone, and of all
+        rows three times; "groups": the parameters; "changed": whether the model changed what it was given; "type":
+        what it says it is; "names": what the hub was asked for.
+    """
+    Hub.asked.clear()
+    model = custom(make, kind, prefix_length, classes=classes)
     with torch.no_grad():
         for _, parameter in own_parameters(model):
             parameter.copy_(torch.randn(parameter.shape))
-    return {"logits": logits_of(model, batch), "groups": groups(model, prefix_length)}
+    given = {name: torch.as_tensor(value) for name, value in batch.items()}
+    logits_of(model, {name: value.flip(0) for name, value in given.items()})
+    kept = {name: value.clone() for name, value in given.items()}
+    logits = logits_of(model, kept)
+    said = getattr(model, "type", None)
+    return {
+        "logits": logits,
+        "one": logits_of(model, {name: value[:1].clone() for name, value in given.items()}),
+        "thrice": logits_of(model, {name: torch.cat([value] * 3) for name, value in given.items()}),
+        "groups": groups(model, prefix_length),
+        "changed": any(not torch.equal(kept[name], value) for name, value in given.items()),
+        "type": said if isinstance(said, str) else None,
+        "names": sorted(Hub.asked),
+    }
 
 
 def tuned(
