@@ -46,7 +46,7 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     first = (tied[0], tied[1][[1, 2, 0]], tied[2][[1, 2, 0]])
     long_key = (np.array([1.0, 0.0]), np.array([[1.0, 0.0], [2.0, 2.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
     misleading = (np.ones(3), np.array([[3.0, -2.0, -2.0], [1.0, 1.0, 1.0], [2.0, 0.0, 0.0]]), PRINTED[2][:3])
-    for name, (q, K, V) in {
+    questions: dict[str, Question] = {
         "the output for the handout's vectors": PRINTED,
         "the output when the second key is best": (np.array([1.0, 0.0, 0.0]), *PRINTED[1:]),
         "the output when the second and the third key are equally good": tied,
@@ -54,9 +54,12 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
         "the output when a longer key is less similar in direction": long_key,
         "the output when one large component misleads": misleading,
         "the output for 6 random keys": drawn(rng, 6, 4, 3),
-    }.items():
+    }
+    for name, (q, K, V) in questions.items():
         actual = flat(student.hard_attention(q, K, V), V.shape[1])
         agree(actual, key.hard_attention(q, K, V), hints=mistakes(q, K, V), name=name)
+    for name, (q, K, V) in extreme(rng).items():
+        agree(flat(student.hard_attention(q, K, V), V.shape[1]), key.hard_attention(q, K, V), name=name)
 
 
 @number("2.1.1")
@@ -64,6 +67,10 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
 @visibility("after_published")
 def test_hard_attention_on_random_vectors(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random sizes, with and without ties."""
+    many = np.zeros((66_000, 2))
+    many[-int(rng.integers(1, 400))] = [0.0, 1.0]
+    far = (np.array([0.0, 1.0]), many, np.arange(66_000.0)[:, None])
+    agree(flat(student.hard_attention(*far), 1), key.hard_attention(*far), name="the output for 66,000 keys")
     for _ in range(8):
         n, h, d = (int(size) for size in rng.integers((6, 4, 1), 13))
         twice = np.repeat(rng.integers(-2, 3, (n, h)) * 1.0, 2, axis=0)  # every key stands there twice
@@ -124,6 +131,32 @@ def drawn(rng: np.random.Generator, n: int, h: int, d: int) -> Question:
         inner = n < 3 or 0 < scores.argmax() < n - 1
         if inner and np.diff(np.sort(scores))[-1] > 0.1:
             return q, K, V
+
+
+def extreme(rng: np.random.Generator) -> dict[str, Question]:
+    """Scores that softmax, half precision or a first guess of zero do not survive."""
+    V = rng.standard_normal((4, 2))
+    q = np.array([1.0, 2.0])
+    return {
+        "the output for one key": (q, -q[None], V[:1]),
+        "the output when all inner products are negative": (q, -np.array([[3.0, 1.0], [1.0, 1.0], [2.0, 2.0]]), V[:3]),
+        "the output when all inner products are below -100,000": (q, -1e5 * np.array([[3.0, 1.0], [1.0, 1.0]]), V[:2]),
+        "the output when inner products are thousands apart": (
+            q,
+            np.array([[-5e3, 0.0], [1e3, 10.0], [3e3, 0.0], [2e3, 1e3 + 1]]),
+            V,
+        ),
+        "the output when the best key leads by less than a thousandth": (
+            q,
+            np.array([[1.0, 1.0], [1.0, 1.0003], [1.0, 0.9]]),
+            V[:3],
+        ),
+        "the output for 300 keys": (
+            q,
+            np.repeat([[0.0, 1.0], [1.0, 1.0]], [280, 20], axis=0),
+            np.arange(300.0)[:, None],
+        ),
+    }
 
 
 def numbers_of(answer: Any) -> Any:

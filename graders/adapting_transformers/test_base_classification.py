@@ -1,6 +1,7 @@
 """Question 3.1.1: base_classification.py, its rows, its accuracy and its training; one step of the other."""
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,19 @@ WORDS = [
     "of",
     "it",
     "with",
+    ".",
+    "?",
 ]
 VOCABULARY = {token: index for index, token in enumerate([*SPECIAL, *WORDS])}
-FEW = 1e-3
-"""What single precision and another order of summation may move a gradient or an accuracy."""
+RATE = 0.05
+"""The learning rate of a few steps."""
+FEW = 1e-5
+"""What single precision and another order of summation may move a gradient: right programs are below 1e-6."""
+ON_ONE_SIDE = ((-3.0, -1.0), (1.0, 2.0), (-0.5, -0.25), (0.25, 3.0))
+EXTREME = ((2000.25, 2000.5), (1000.0, 3000.0), (-9000.0, -1000.0), (0.5, 0.5001), (-3000.5, -3000.25))
+"""Pairs of scores: both above or both below 0; thousands apart, or so close that half precision finds a tie."""
+FAR = 66_000
+"""The first id of a vocabulary whose ids do not fit into two bytes, and whose [PAD] is not 0."""
 
 
 @number("3.1.1")
@@ -46,8 +56,12 @@ def test_rows_of_the_data(submission: Any, key: Any, inside: Any) -> None:
         ("is the river green", "the old river in the city is green", True),
         ("can a dog with it", "a dog in the house", False),
         ("was it old", "the king was old", False),
+        ("is the old house green ?", "a house . the house is green . it is old", True),
+        ("was the small cat in the house of a king", "a river", True),
     ]
-    check_rows(submission.preferring("base_classification").BoolQADataset, key, inside, rows, 18)
+    dataset = submission.preferring("base_classification").BoolQADataset
+    check_rows(dataset, key, inside, rows, 18)
+    check_rows(dataset, key, inside, rows[:2], 18, FAR)
 
 
 @number("3.1.1")
@@ -58,6 +72,8 @@ def test_long_passages_are_cut(submission: Any, key: Any, inside: Any) -> None:
     rows = [
         ("is the city of the king green", passage, True),
         ("was it a small cat", passage + " with " + passage, False),
+        ("is it the old king in a green house of it", passage, False),
+        *[("can a dog", " ".join(["river"] * length), True) for length in (9, 10, 11)],
     ]
     check_rows(submission.preferring("base_classification").BoolQADataset, key, inside, rows, 16)
 
@@ -69,9 +85,10 @@ def test_random_rows(submission: Any, key: Any, inside: Any, rng: np.random.Gene
     """Random questions and passages, some of them too long."""
     rows = [
         (sentence(rng, int(rng.integers(2, 6))), sentence(rng, int(length)), bool(rng.integers(2)))
-        for length in rng.integers(6, 24, 6)
+        for length in rng.integers(6, 24, 5)
     ]
-    check_rows(submission.preferring("base_classification").BoolQADataset, key, inside, rows, 16)
+    rows.append((sentence(rng, 3), f"{sentence(rng, 2)} . {sentence(rng, 2)}", True))
+    check_rows(submission.preferring("base_classification").BoolQADataset, key, inside, rows, 16, FAR)
 
 
 @number("3.1.1")
@@ -81,7 +98,11 @@ def test_accuracy(submission: Any, student: Any, inside: Any, rng: np.random.Gen
     right = [1] * 8 + [0] * 3 if rng.integers(2) else [1] * 7 + [0] * 4
     while sum(right[-3:]) not in (1, 2):
         right = rng.permutation(right).tolist()
-    check_accuracy(submission, student, inside, [1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0], right, 4)
+    labels = [1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0]
+    check_accuracy(submission, student, inside, labels, right, 4)
+    check_accuracy(submission, student, inside, [1], [1], 4)
+    for pairs in (ON_ONE_SIDE, EXTREME):
+        check_extreme(submission, student, inside, labels, pairs, 5)
 
 
 @number("3.1.1")
@@ -91,8 +112,9 @@ def test_accuracy_of_random_scores(submission: Any, student: Any, inside: Any, r
     """Random scores and labels, in batches of random size."""
     also = ["classification"] if "evaluate_model" in submission.module("classification") else []
     for file, size in zip(["base_classification", "base_classification", *also], rng.integers(2, 6, 3), strict=False):
-        labels, right = rng.integers(0, 2, (2, 11))
-        check_accuracy(submission, student, inside, labels.tolist(), right.tolist(), int(size), file)
+        labels, right = rng.integers(0, 2, (2, 11)).tolist()
+        check_accuracy(submission, student, inside, labels, right, int(size), file)
+        check_extreme(submission, student, inside, labels, EXTREME, int(size), file)
 
 
 @number("3.1.1")
@@ -146,17 +168,25 @@ def reason(before: Array, after: Array, labels: NDArray[np.int64]) -> str:
 # Rows.
 
 
-def check_rows(dataset: Any, key: Any, inside: Any, rows: Sequence[Row], max_len: int) -> None:
-    found = inside.items(dataset, WORDS, rows, max_len)
+def check_rows(dataset: Any, key: Any, inside: Any, rows: Sequence[Row], max_len: int, first_id: int = 0) -> None:
+    vocabulary = {token: first_id + index for token, index in VOCABULARY.items()}
+    found = inside.items(dataset, WORDS, rows, max_len, first_id)
     agree(found["length"], len(rows), name="the length of the data set")
+    assert not found["other"], (
+        f"Asked again for row {found['other'][0]}, BoolQADataset gives another row than the first time: a row depends "
+        "on its index alone."
+    )
     for position, (row, item) in enumerate(zip(rows, found["items"], strict=True)):
-        expected = key.boolq_item(*row, VOCABULARY, max_len)
+        expected = key.boolq_item(*row, vocabulary, max_len)
         name = f"of row {position}, question {row[0]!r} and passage {shortened(row[1])!r} with max_len {max_len}"
         missing = [column for column in expected if column not in item]
         assert not missing, f"A row has no {missing[0]!r}; it has {', '.join(map(str, item))}."
-        agree(item["input_ids"], expected["input_ids"], hints=ids_mistakes(row, max_len), name=f"input_ids {name}")
+        if first_id:
+            name += f", where [PAD] has the id {first_id}"
+        hints = ids_mistakes(row, vocabulary, max_len)
+        agree(item["input_ids"], expected["input_ids"], hints=hints, name=f"input_ids {name}")
         mask = np.asarray(expected["attention_mask"])
-        hints: dict[str, Any] = {
+        hints = {
             "the padding is not masked": np.ones_like(mask),
             "1 stands for what is read, 0 for padding": 1 - mask,
         }
@@ -170,17 +200,18 @@ def check_rows(dataset: Any, key: Any, inside: Any, rows: Sequence[Row], max_len
         )
 
 
-def ids_mistakes(row: Row, max_len: int) -> dict[str, Any]:
+def ids_mistakes(row: Row, vocabulary: dict[str, int], max_len: int) -> dict[str, Any]:
     """What goes wrong in encoding a row."""
-    question, passage = ([VOCABULARY[word] for word in text.split()] for text in row[:2])
-    cls, sep = VOCABULARY["[CLS]"], VOCABULARY["[SEP]"]
+    unknown = vocabulary["[UNK]"]
+    question, passage = ([vocabulary.get(word, unknown) for word in text.split()] for text in row[:2])
+    cls, sep, pad = (vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]"))
     wrong = {
         "[SEP] is missing between question and passage": [cls, *question, *passage],
         "the passage comes first, so that the question is cut off": [cls, *passage, sep, *question],
         "the question is missing": [cls, *passage],
         "the passage is missing": [cls, *question],
         "question and passage are encoded without special tokens": [*question, *passage],
-        "the answer stands in the text that the model reads": [cls, *question, sep, VOCABULARY["[UNK]"], *passage],
+        "the answer stands in the text that the model reads": [cls, *question, sep, unknown, *passage],
         "the beginning is cut off instead of the end": [],
     }
     hints: dict[str, Any] = {}
@@ -190,17 +221,15 @@ def ids_mistakes(row: Row, max_len: int) -> dict[str, Any]:
             closed = ids[:max_len]
         if name.startswith("the beginning"):
             closed = [cls, *[*question, sep, *passage][-(max_len - 2) :], sep]
-        hints[name] = closed + [0] * (max_len - len(closed))
+        hints[name] = closed + [pad] * (max_len - len(closed))
     whole = [cls, *question, sep, *passage, sep]
     hints["the row is not cut to max_len"] = whole
     hints["the row is not filled up to max_len"] = [*whole[: max_len - 1], sep] if len(whole) > max_len else whole
-    hints["there is a dimension too many: take the first of the batch of one"] = [hints_right(whole, max_len, sep)]
-    return hints
-
-
-def hints_right(whole: list[int], max_len: int, sep: int) -> list[int]:
     closed = whole if len(whole) <= max_len else [*whole[: max_len - 1], sep]
-    return closed + [0] * (max_len - len(closed))
+    right = closed + [pad] * (max_len - len(closed))
+    hints["there is a dimension too many: take the first of the batch of one"] = [right]
+    hints["padding is the tokenizer's [PAD], whose id is not always 0"] = closed + [0] * (max_len - len(closed))
+    return hints
 
 
 def sentence(rng: np.random.Generator, words: int) -> str:
@@ -228,35 +257,83 @@ def check_accuracy(
     table = np.zeros((rows, 2))
     predicted = [label if is_right else 1 - label for label, is_right in zip(labels, right, strict=True)]
     table[np.arange(rows), predicted] = 2.0
-    batches = [
-        {
-            "input_ids": [[row, 0] for row in range(rows)[start : start + size]],
-            "attention_mask": [[1, 1]] * len(labels[start : start + size]),
-            "labels": list(labels[start : start + size]),
-        }
-        for start in range(0, rows, size)
-    ]
     shares = [float(np.mean(right[start : start + size])) for start in range(0, rows, size)]
     share, whole = sum(right) / rows, rows // size * size
     hints = {
         "the model was in training mode: call model.eval()": 1 - share,
         "this is the mean over batches; the last batch is smaller": float(np.mean(shares)),
-        "this divides by the number of batches instead of rows": sum(right) / len(batches),
+        "this divides by the number of batches instead of rows": sum(right) / len(shares),
         "this is the number of right rows": float(sum(right)),
         "the attention mask is not given to the model": labels.count(0) / rows,
-        "the last batch is left out": sum(right[:whole]) / whole,
+        "the attention mask that the model gets is not that of the row": mean_of(
+            right[row] if row % 2 else 1 - labels[row] for row in range(rows)
+        ),
+        "the last batch is left out": sum(right[:whole]) / max(whole, 1),
         "the last batch alone was counted": shares[-1],
         "the first batch alone was counted": shares[0],
-        "as many rows are counted as full batches hold": sum(right) / (len(batches) * size),
+        "as many rows are counted as full batches hold": sum(right) / (len(shares) * size),
         "this is in percent": 100 * share,
         "this is the share of rows that the model answers with True": sum(predicted) / rows,
     }
     name = f"the accuracy for {sum(right)} right of {rows} rows in batches of {size}"
+    ask_accuracy(submission, student, inside, table, labels, share, hints, name, size, file)
+
+
+def check_extreme(
+    submission: Any,
+    student: Any,
+    inside: Any,
+    labels: list[int],
+    pairs: Sequence[tuple[float, float]],
+    size: int,
+    file: str = "base_classification",
+) -> None:
+    """Ask for the accuracy of scores that are right in every row: the smaller and the larger of these pairs."""
+    table = np.array([pairs[row % len(pairs)][:: 1 if label else -1] for row, label in enumerate(labels)])
+    above = np.mean((table[:, 1] > 0) == np.array(labels))
+    hints = {"class 1 is chosen where its score is above 0; choose the class of the larger score": float(above)}
+    name = f"the accuracy where each row has the right score, such as {pairs[0][0]:g} and {pairs[0][1]:g},"
+    ask_accuracy(
+        submission, student, inside, table, labels, 1.0, hints if pairs is ON_ONE_SIDE else {}, name, size, file
+    )
+
+
+def ask_accuracy(
+    submission: Any,
+    student: Any,
+    inside: Any,
+    table: Array,
+    labels: list[int],
+    share: float,
+    hints: dict[str, float],
+    name: str,
+    size: int,
+    file: str,
+) -> None:
+    """Ask `evaluate_model`, or `accuracy` of who has none; the first token of a row is its number, as a large id."""
+    rows = len(labels)
+    read = [1 + row % 2 for row in range(rows)]  # every second row has no padding
+    batches = [
+        {
+            "input_ids": [[FAR + row, row % 2] for row in range(rows)[start : start + size]],
+            "attention_mask": [[1, row % 2] for row in range(rows)[start : start + size]],
+            "labels": list(labels[start : start + size]),
+        }
+        for start in range(0, rows, size)
+    ]
     if "evaluate_model" not in submission.preferring("base_classification") and "accuracy" in student:
-        agree(student.accuracy(table, list(labels)), share, hints=hints, name=name, atol=FEW)
+        agree(student.accuracy(table, list(labels)), share, hints=hints, name=name)
+        three = np.column_stack([table.min(axis=1) - 1, table])
+        agree(student.accuracy(three, [1 + label for label in labels]), share, name=f"{name}, of three classes")
         return
-    evaluate_model = submission.preferring(file).evaluate_model
-    agree(number_of(inside.evaluated(evaluate_model, table, batches)), share, hints=hints, name=name, atol=FEW)
+    found = inside.evaluated(submission.preferring(file).evaluate_model, table, read, FAR, batches)
+    agree(number_of(found["returned"]), share, hints=hints, name=name)
+    assert found["same"] is True, "evaluate_model changes the parameters of the model; it should only ask it."
+
+
+def mean_of(values: Iterable[int]) -> float:
+    """The mean of a few numbers."""
+    return float(np.mean(list(values)))
 
 
 def number_of(returned: Any) -> Any:
@@ -282,7 +359,7 @@ def check_steps(
         args=inside.arguments.keep(type=kind, prefix_length=3),
         prefix_length=3,
     )
-    found = inside.noted(train, make, batches, 2, 0.05, kind)
+    found = inside.noted(train, make, batches, 2, RATE, kind)
     steps = [step for step in found["steps"] if step["gradient"] is not None]
     assert len(steps) == 6, (
         f"Two epochs over three batches gave {len(steps)} backward passes through the model's scores; expected 6, one "
@@ -301,6 +378,9 @@ def check_steps(
         assert np.array_equal(np.asarray(step["mask"]), mask), (
             f"In step {position + 1} the model does not get the attention mask of the batch, so that it reads padding."
         )
+        assert np.array_equal(np.asarray(step["ids"]), batches[position % 3]["input_ids"]), (
+            f"In step {position + 1} the model does not get the input_ids of the batch as they are."
+        )
         agree(gradient, size * wanted, hints=gradient_mistakes(logits, labels), name=name, rtol=FEW, atol=FEW)
         if step["gathered"] is not None:
             check_gathered(np.asarray(step["gathered"]), gradient.sum(axis=0), before, position + 1)
@@ -310,6 +390,29 @@ def check_steps(
             "epoch, for evaluate_model calls eval()."
         )
     assert found["moved"] is True, "After six steps the model is what it was: does the optimizer step?"
+    check_every_step([np.asarray(values) for values in (*[step["own"] for step in steps], found["own"])])
+    slow = inside.noted(train, make, batches, 2, RATE / 100, kind)
+    far, near = (distance(run) for run in (found, slow))
+    assert far >= 5 * near, (
+        f"With lr = {RATE:g} training moves the head's parameters by up to {far:.2g}, and with lr = {RATE / 100:g} by "
+        f"{near:.2g}; expected about a hundredth. Does the optimizer get the argument lr?"
+    )
+
+
+def distance(found: Any) -> float:
+    """How far training has moved a parameter beside the encoder, at most."""
+    return float(np.abs(np.asarray(found["own"]) - np.asarray(found["steps"][0]["own"])).max())
+
+
+def check_every_step(values: Sequence[Array]) -> None:
+    """The optimizer steps after each batch, where the schedule of the learning rate does not begin or end with 0."""
+    changed = [not np.array_equal(old, new) for old, new in itertools.pairwise(values)]
+    first, last = changed.index(True), len(changed) - 1 - changed[::-1].index(True)
+    assert last > first and all(changed[first:last]), (
+        f"Of six batches only {sum(changed)} changed the head's parameters, those in step "
+        f"{', '.join(str(step) for step, has in enumerate(changed, 1) if has)}; expected one step of the optimizer for "
+        "each batch."
+    )
 
 
 def check_gathered(gathered: Array, own: Array, before: Array, step: int) -> None:

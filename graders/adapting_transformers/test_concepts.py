@@ -5,6 +5,10 @@ from typing import Any
 
 from viva.grading import agree_choice, number, weight
 
+CHOICES = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6")
+NUMBERED = {1: re.compile(r"(?<!\d)1(?!\d)|\b(A|one|first)\b"), 2: re.compile(r"(?<!\d)2(?!\d)|\b(B|two|second)\b")}
+"""How an answer says which of the two sentences it means."""
+UNSURE = re.compile(r"\b(optional|optionally|maybe|perhaps|possibly)\b", re.IGNORECASE)
 SPECIAL = re.compile(r"\[\s*(CLS|SEP|PAD|MASK|UNK)\s*\]", re.IGNORECASE)
 
 
@@ -16,7 +20,7 @@ def test_a_pair_of_sentences(submission: Any, key: Any) -> None:
     if isinstance(answer, str) and SPECIAL.match(answer.strip()):  # written out instead of a letter
         check_packing(answer)
     else:
-        agree_choice(answer, key.answers["1.1"])
+        check_choice(submission, key, "1.1")
 
 
 @number("1.1")
@@ -30,44 +34,53 @@ def test_the_complete_input(submission: Any) -> None:
 @weight(1)
 def test_when_to_train_a_tokenizer(submission: Any, key: Any) -> None:
     """When a new tokenizer is worth training."""
-    agree_choice(submission.answers["1.2"], key.answers["1.2"])
+    check_choice(submission, key, "1.2")
 
 
 @number("1.3")
 @weight(1)
 def test_byte_pair_encoding(submission: Any, key: Any) -> None:
     """What holds for byte-pair encoding; all of it and nothing else."""
-    agree_choice(submission.answers["1.3"], key.answers["1.3"])
+    check_choice(submission, key, "1.3")
 
 
 @number("1.4")
 @weight(1)
 def test_labels_of_masked_language_modelling(submission: Any, key: Any) -> None:
     """What the labels are in masked language modelling."""
-    agree_choice(submission.answers["1.4"], key.answers["1.4"])
+    check_choice(submission, key, "1.4")
 
 
 @number("1.5")
 @weight(1)
 def test_when_to_pretrain(submission: Any, key: Any) -> None:
     """When a new model is worth pretraining; all of it and nothing else."""
-    agree_choice(submission.answers["1.5"], key.answers["1.5"])
+    check_choice(submission, key, "1.5")
 
 
 @number("1.6")
 @weight(1)
 def test_tokenizer_and_model(submission: Any, key: Any) -> None:
     """What is wrong with the code."""
-    agree_choice(submission.answers["1.6"], key.answers["1.6"])
+    check_choice(submission, key, "1.6")
+
+
+def check_choice(submission: Any, key: Any, question: str) -> None:
+    """All right options and no other; the same letter for all questions is a guess."""
+    beside = [submission.answers.get(other) for other in CHOICES if other != question]
+    agree_choice(submission.answers[question], key.answers[question], beside=beside)
 
 
 def check_packing(answer: Any) -> None:
-    """[CLS], a sentence, [SEP], a sentence, [SEP]; padding may follow."""
+    """[CLS], a sentence, [SEP], the other sentence, [SEP]; padding may follow."""
     text = " ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
     assert text.strip(), "Your answer is empty; write the complete input, such as [CLS] Tokens-of-sentence-1 …"
     shape = " ".join(parts_of(text))
     shape = re.sub(r"( \[PAD\])+$", "", shape)
     if shape == "[CLS] … [SEP] … [SEP]":
+        first, second = (piece.strip() for piece in SPECIAL.split(text)[2:5:2])
+        check_sentences(first, second)
+        assert not UNSURE.search(text), "Your answer leaves open which tokens stand there; write one complete input."
         return
     reasons = {
         "[CLS] … [SEP] …": "a [SEP] closes the second sentence as well",
@@ -78,6 +91,13 @@ def check_packing(answer: Any) -> None:
     }
     because = f": {reasons[shape]}" if shape in reasons else ""
     raise AssertionError(f"Your answer has the form {shape[:80]!r}, which is not what BERT expects{because}.")
+
+
+def check_sentences(first: str, second: str) -> None:
+    """The sentences stand in their order, if the answer numbers them."""
+    one, two = ({i for i, pattern in NUMBERED.items() if pattern.search(piece)} for piece in (first, second))
+    assert not (one == two and len(one) == 1), "Your answer has the same sentence before and after the first [SEP]."
+    assert (one, two) != ({2}, {1}), "In your answer the second sentence stands before the first."
 
 
 def parts_of(text: str) -> list[str]:

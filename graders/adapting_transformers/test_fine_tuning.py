@@ -4,6 +4,7 @@
 test questions stay here. What right and wrong implementations reach was measured by `thresholds/measure.py`.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,10 @@ def fine_tuned(
     assert np.allclose(first, again, atol=1e-4), (
         "Asked twice about the same questions, in evaluation mode, the model gives other scores. Is dropout still on? "
         "`nn.functional.dropout` needs `training=self.training`."
+    )
+    batches = math.ceil(len(rows["labels"]) / BATCH)
+    assert found["taken"] >= batches, (
+        f"In no epoch more than {found['taken']} of the {batches} batches were trained on; expected all of them."
     )
     before, after = found["groups"]
     check_changes(before, after, kind)

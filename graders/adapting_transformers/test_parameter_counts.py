@@ -44,7 +44,7 @@ def test_prefix_by_hand(submission: Any, key: Any) -> None:
 @weight(1)
 def test_head_params(student: Any, key: Any) -> None:
     """head_params(d, C) counts a linear layer with its bias."""
-    for d, C in [(768, 2), (1, 1), (16, 3), (7, 5)]:
+    for d, C in [(768, 2), (1, 1), (16, 3), (7, 5), (1000, 301)]:
         hints = {
             "the bias is missing: C more": d * C,
             "there is one bias per class, not per input": d * C + d,
@@ -58,7 +58,7 @@ def test_head_params(student: Any, key: Any) -> None:
 @weight(1)
 def test_prefix_params(student: Any, key: Any) -> None:
     """prefix_params(l, d, C) counts the prefix vectors and the head."""
-    for length, d, C in [(128, 768, 2), (1, 1, 1), (5, 16, 3), (20, 7, 5)]:
+    for length, d, C in [(128, 768, 2), (1, 1, 1), (5, 16, 3), (20, 7, 5), (301, 1000, 3)]:
         head = d * C + C
         hints = {
             "the head is tuned with the prefix": length * d,

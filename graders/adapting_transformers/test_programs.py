@@ -85,6 +85,7 @@ def check_order(found: dict[str, Any], dataset: Any, inside: Any) -> None:
 def check_small(found: dict[str, Any]) -> None:
     """Ten rows for training, and the same for dev and test."""
     train, dev, test = three_loaders(found)
+    check_names(found)
     sizes = [len(part) for part in (train, dev, test)]
     assert sizes == [10, 10, 10], f"With small_subset the three loaders have {sizes} rows; expected ten in each."
     assert set(train) == set(dev) == set(test), "With small_subset training, dev and test data are the same ten rows."
@@ -96,6 +97,7 @@ def check_small(found: dict[str, Any]) -> None:
 def check_whole(found: dict[str, Any]) -> None:
     """All rows: BoolQ's training data shared by training and test data, its validation data as dev data."""
     train, dev, test = three_loaders(found)
+    check_names(found)
     assert not set(train) & set(test), "Rows of the test data are in the training data as well."
     assert not set(train) & set(dev), "Rows of the dev data are in the training data as well."
     every = found["train"]
@@ -105,6 +107,23 @@ def check_whole(found: dict[str, Any]) -> None:
     )
     assert len(dev) == found["validation"], (
         f"The dev data have {len(dev)} rows; expected all {found['validation']} of BoolQ's validation data."
+    )
+
+
+def check_names(found: dict[str, Any]) -> None:
+    """Model and tokenizer are those of the name that was given, the rows have their labels, batches their size."""
+    others = [name for name in found["names"] if name != "tiny"]
+    assert not others, (
+        f"pre_process asked for 'tiny' takes a model or a tokenizer from {others[0]!r}; expected both by the argument "
+        "model_name: ids of one checkpoint mean nothing to another."
+    )
+    every = sum(len(rows) for rows in found["rows"])  # where all labels are turned round, BoolQADataset did it
+    assert found["mislabelled"] in (0, every), (
+        f"{found['mislabelled']} rows of the three loaders have the label of another row: passages, questions and "
+        "answers come from the same rows."
+    )
+    assert found["first"][0] == 4, (
+        f"With batch_size 4 the first batch of the training data has {found['first'][0]} rows; expected 4."
     )
 
 

@@ -34,7 +34,8 @@ class Asked:
 def test_copy_query(student: Any, key: Any, rng: np.random.Generator) -> None:
     """With the query for j, attention returns v_j."""
     asked = [copying(student, rng, K, j) for K, j in [(np.eye(3), 0), (np.eye(3), 2), (fan(13), 5), (fan(13), 12)]]
-    asked += [copying(student, rng, K, 9) for K in (unit_keys(rng, 64, 256), pairs(rng))]
+    asked += [copying(student, rng, K, 9) for K in (unit_keys(rng, 64, 256), pairs(rng), cone(rng))]
+    asked += [copying(student, rng, np.array(K), 0) for K in ([[0.6, 0.8]], [[-1.0], [1.0]])]
     judge(asked, key)
 
 
@@ -42,11 +43,11 @@ def test_copy_query(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(1)
 @visibility("after_published")
 def test_copy_query_on_random_keys(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random keys of norm 1, and pairs of them with cosine 0.89."""
+    """Random keys of norm 1, and keys with cosines of 0.89."""
     asked = []
     for n, h in [(2, 8), (int(rng.integers(3, 64)), int(rng.integers(16, 257))), (64, 32)]:
         asked.append(copying(student, rng, unit_keys(rng, n, h), int(rng.integers(n))))
-    judge([*asked, copying(student, rng, pairs(rng), int(rng.integers(64)))], key)
+    judge([*asked, *[copying(student, rng, K, int(rng.integers(64))) for K in (pairs(rng), cone(rng))]], key)
 
 
 @number("2.2.2")
@@ -65,7 +66,8 @@ def test_extraction_matrix(student: Any, rng: np.random.Generator) -> None:
     """M · ½(v_a + v_b) = v_a for all v_a in A and all v_b orthogonal to A."""
     line = np.array([[1.0], [0.0], [0.0]])
     plane = np.array([[0.6, 0.0], [0.8, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    for A, B in [(line, np.eye(3)[:, 1:]), (plane, np.eye(4)[:, 3:]), subspaces(rng, 8, 3, 4), subspaces(rng, 5, 5, 0)]:
+    whole = [(np.eye(1), np.zeros((1, 0))), (np.eye(2), np.zeros((2, 0))), subspaces(rng, 5, 5, 0)]
+    for A, B in [*whole, (line, np.eye(3)[:, 1:]), (plane, np.eye(4)[:, 3:]), subspaces(rng, 8, 3, 4)]:
         ask_extraction(student, A, B)
 
 
@@ -85,9 +87,9 @@ def test_extraction_matrix_on_random_subspaces(student: Any, rng: np.random.Gene
 def test_averaging_query(student: Any, key: Any, rng: np.random.Generator) -> None:
     """With the query for a and b, attention returns ½(v_a + v_b)."""
     asked = []
-    for n, h, pairs_asked in [(3, 3, [(0, 2)]), (10, 64, [(0, 1), (7, 3)]), (64, 64, [(5, 60)]), (64, 256, [(63, 0)])]:
-        K = orthonormal_keys(rng, n, h)
-        asked += [averaging(student, rng, K, a, b) for a, b in pairs_asked]
+    sizes = [(2, 2, 1, 0), (3, 3, 0, 2), (10, 64, 0, 1), (10, 64, 7, 3), (64, 64, 5, 60), (64, 256, 63, 0)]
+    for n, h, a, b in sizes:
+        asked.append(averaging(student, rng, orthonormal_keys(rng, n, h), a, b))
     judge(asked, key)
 
 
@@ -226,6 +228,13 @@ def pairs(rng: np.random.Generator) -> Array:
     basis = np.linalg.qr(rng.standard_normal((256, 64)))[0].T
     basis[1::2] = 0.89 * basis[::2] + np.sqrt(1 - 0.89**2) * basis[1::2]
     return basis
+
+
+def cone(rng: np.random.Generator) -> Array:
+    """64 keys of 256 components, each two of them with a cosine of 0.895: the most that copying is asked for."""
+    basis = np.linalg.qr(rng.standard_normal((256, 65)))[0].T
+    K: Array = np.sqrt(0.895) * basis[0] + np.sqrt(1 - 0.895) * basis[1:]
+    return K
 
 
 def orthonormal_keys(rng: np.random.Generator, n: int, h: int) -> Array:

@@ -12,6 +12,9 @@ from .splits import Split, Splits
 ROWS = {"train": (40, 9427), "validation": (12, 3270)}
 """How many stand for BoolQ, and how many BoolQ has."""
 
+QUESTION = 5
+"""How many words a question has."""
+
 
 class Accuracy:
     """`evaluate.load("accuracy")`: the share of predictions that equal their references."""
@@ -61,10 +64,15 @@ def load_dataset(*_names: Any, split: Any = None, **_given: Any) -> Any:
 
     splits = Splits()
     for name, (rows, real_rows) in ROWS.items():
-        passages, questions = column(rows, 12), column(rows, 5)
-        answers = [passage < "i" for passage in passages]
+        passages, questions = column(rows, 12), column(rows, QUESTION)
+        answers = [is_true(passage) for passage in passages]
         splits[name] = Split({"question": questions, "answer": answers, "passage": passages}, real_rows)
     return splits[str(split).partition("[")[0]] if split in splits or "[" in str(split) else splits
+
+
+def is_true(passage: str) -> bool:
+    """The answer to any question about a passage: its first word tells."""
+    return passage < "i"
 
 
 def sizes() -> dict[str, int]:

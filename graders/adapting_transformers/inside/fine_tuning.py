@@ -31,6 +31,8 @@ class Epochs(Batches):
         self._source, self._asked = torch.Generator().manual_seed(seed), asked
         self.finished: list[list[int]] = []
         """The classes of the rows that are asked about, after each epoch that is complete."""
+        self.taken: list[int] = []
+        """How many batches were taken in each epoch."""
 
     def watch(self, model: Any, budget_s: float) -> None:
         """From now on, the processor time of this process counts."""
@@ -43,7 +45,9 @@ class Epochs(Batches):
         if self.finished and time.process_time() > self._until:
             raise _OutOfTime
         order = torch.randperm(len(self.dataset), generator=self._source)
+        self.taken.append(0)
         for some in torch.split(order, self.batch_size):
+            self.taken[-1] += 1
             yield {name: column[some] for name, column in self._rows.items()}
         state = torch.get_rng_state()  # asking in between changes nothing that the training draws
         self.finished.append(logits_of(self._model, self._asked).argmax(dim=1).tolist())
@@ -66,7 +70,8 @@ def fine_tuned(
 
     Returns:
         "epochs": the classes of the rows that are asked about after each epoch; "logits": their scores at the end,
-        twice; "stopped": whether the time ran out; "groups": the parameters by group, before and after.
+        twice; "stopped": whether the time ran out; "taken": the batches that were taken in the longest epoch; "groups":
+        the parameters by group, before and after.
     """
     torch.manual_seed(run["seed"])
     model = pretrained_classifier() if make is None else custom(make, kind, run["prefix_length"])
@@ -83,4 +88,5 @@ def fine_tuned(
         stopped = True
     both = [before, groups(model, run["prefix_length"])]
     scores = [logits_of(model, asked) for _ in "12"]
-    return {"epochs": loader.finished, "logits": scores, "stopped": stopped, "groups": both}
+    taken = max(loader.taken, default=len(loader))
+    return {"epochs": loader.finished, "logits": scores, "stopped": stopped, "taken": taken, "groups": both}

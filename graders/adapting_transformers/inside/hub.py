@@ -26,6 +26,8 @@ class Hub:
     dropout = 0.1
     heads = 2
     tokenizer: Any = None
+    asked: ClassVar[set[str]] = set()
+    """The names that models and tokenizers were asked for by."""
     base: ClassVar[dict[int, tuple[str, nn.Parameter]]] = {}
     """The parameters of the backbones given since `serve`, by identity; kept alive, so that ids stay theirs."""
 
@@ -62,8 +64,9 @@ def config(**given: Any) -> Any:
     )
 
 
-def from_hub(cls: type, *_names: Any, **given: Any) -> Any:
+def from_hub(cls: type, *names: Any, **given: Any) -> Any:
     """`from_pretrained` of every model: a backbone, with a classifier on top if the class has one."""
+    note(names, given)
     wanted = {"num_labels": getattr(given.get("config"), "num_labels", 2), **given}
     with_head = "ForSequenceClassification" in cls.__name__
     made = BertForSequenceClassification if with_head else BertModel
@@ -78,9 +81,9 @@ def from_hub(cls: type, *_names: Any, **given: Any) -> Any:
     return model.eval()
 
 
-def tokenizer(words: Sequence[str] = WORDS) -> Any:
-    """A tokenizer in BERT's format: a word is a token, ids count from 0 over the special tokens, then the words."""
-    ids = {token: index for index, token in enumerate([*SPECIAL, *words])}
+def tokenizer(words: Sequence[str] = WORDS, first_id: int = 0) -> Any:
+    """A tokenizer in BERT's format: a word is a token; ids count over the special tokens, then the words."""
+    ids = {token: index for index, token in enumerate([*SPECIAL, *words], first_id)}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token="[UNK]"))
     made.normalizer = tokenizers.normalizers.Lowercase()
     made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
@@ -92,8 +95,14 @@ def tokenizer(words: Sequence[str] = WORDS) -> Any:
     return fast(tokenizer_object=made, model_max_length=512, **names)
 
 
-def tokenizer_from_hub(_cls: type, *_names: Any, **_given: Any) -> Any:
+def note(names: Sequence[Any], given: Mapping[str, Any]) -> None:
+    """Remember what the hub was asked for."""
+    Hub.asked.add(str(names[0] if names else given.get("pretrained_model_name_or_path")))
+
+
+def tokenizer_from_hub(_cls: type, *names: Any, **given: Any) -> Any:
     """`from_pretrained` of every tokenizer."""
+    note(names, given)
     if Hub.tokenizer is None:
         Hub.tokenizer = tokenizer()
     return Hub.tokenizer

@@ -37,9 +37,19 @@ def arguments(**given: Any) -> types.SimpleNamespace:
 
 
 def items(
-    dataset_class: Callable[..., Any], words: Sequence[str], rows: Sequence[tuple[str, str, bool]], max_len: int
+    dataset_class: Callable[..., Any],
+    words: Sequence[str],
+    rows: Sequence[tuple[str, str, bool]],
+    max_len: int,
+    first_id: int = 0,
 ) -> Any:
-    """The length of a data set of (question, passage, answer), and its items."""
+    """The length of a data set of (question, passage, answer), its items, and those that are others the second time.
+
+    They are asked for in order after some were asked for from the last on, as loaders that shuffle do.
+    """
     columns = [list(column) for column in zip(*rows)]  # noqa: B905
-    dataset = dataset_class(columns[1], columns[0], columns[2], tokenizer(words), max_len)
-    return {"length": len(dataset), "items": [dict(dataset[index]) for index in range(len(rows))]}
+    dataset = dataset_class(columns[1], columns[0], columns[2], tokenizer(words, first_id), max_len)
+    first = {index: str(dict(dataset[index])) for index in reversed(range(1, len(rows)))}
+    found = [dict(dataset[index]) for index in range(len(rows))]
+    other = [index for index, shown in sorted(first.items()) if shown != str(found[index])]
+    return {"length": len(dataset), "items": found, "other": other}

@@ -44,10 +44,17 @@ def walk(module: nn.Module, before: str = "") -> list[tuple[str, nn.Parameter]]:
     return found
 
 
-def custom(make: Callable[..., Any], kind: str, prefix_length: int, device: str = "cpu") -> Any:
-    """The student's model; the prefix's length is a global of the course's file, or an argument."""
-    also = {"prefix_length": prefix_length} if "prefix_length" in names_of(make) else {}
-    return make("tiny", num_labels=2, type=kind, **also).to(device)
+def custom(
+    make: Callable[..., Any], kind: str | None, prefix_length: int, device: str = "cpu", classes: int = 2
+) -> Any:
+    """The student's model; the prefix's length is a global of the course's file, or an argument.
+
+    Without a kind, number of classes and type are left to the student's defaults.
+    """
+    also: dict[str, Any] = {"prefix_length": prefix_length} if "prefix_length" in names_of(make) else {}
+    if kind is not None:
+        also.update(num_labels=classes, type=kind)
+    return make("tiny", **also).to(device)
 
 
 @torch.no_grad()

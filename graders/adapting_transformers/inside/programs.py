@@ -9,7 +9,8 @@ from typing import Any
 
 from transformers.models.bert.modeling_bert import BertForSequenceClassification
 
-from .data import sizes
+from .data import QUESTION, is_true, sizes
+from .hub import SPECIAL, WORDS, Hub
 from .models import logits_of, names_of
 from .pictures import no_pictures
 
@@ -20,15 +21,36 @@ def loaded(pre_process: Callable[..., Any], small_subset: bool, kind: str | None
     Returns:
         "rows": for training, dev and test data, one text for each row; "scores": the shape of the logits of a batch;
         "type": what the model says it is, None if nobody asked; "of_the_library": whether it is none of the student's
-        own; "train", "validation": how many rows these have in all.
+        own; "mislabelled": how many rows have another label than their passage in the stand-in for BoolQ; "first": how
+        many rows the first batch of each loader has; "names": what the hub was asked for; "train", "validation": how
+        many rows these have in all.
     """
+    Hub.asked.clear()
     takes_kind = kind is not None and len(names_of(pre_process)) > 4
     model, *loaders = pre_process("tiny", 4, "cpu", small_subset, *([kind] if takes_kind else []))
-    rows = [[" ".join(map(str, ids)) for batch in loader for ids in batch["input_ids"].tolist()] for loader in loaders]
+    names = sorted(Hub.asked)
+    batches = [list(loader) for loader in loaders]
+    pairs = [
+        [pair for batch in part for pair in zip(batch["input_ids"].tolist(), batch["labels"].tolist())]  # noqa: B905
+        for part in batches
+    ]
+    rows = [[" ".join(map(str, ids)) for ids, _ in part] for part in pairs]
+    wrong = sum(label != answer_of(ids, label) for part in pairs for ids, label in part)
+    first = [len(part[0]["labels"]) for part in batches]
     scores = logits_of(model, next(iter(loaders[1])))
     made = getattr(model, "type", None) if takes_kind else None
     of_the_library = isinstance(model, BertForSequenceClassification)
-    return {"rows": rows, "scores": tuple(scores.shape), "type": made, "of_the_library": of_the_library, **sizes()}
+    found = {"rows": rows, "scores": tuple(scores.shape), "type": made, "of_the_library": of_the_library}
+    return {**found, "mislabelled": wrong, "first": first, "names": names, **sizes()}
+
+
+def answer_of(ids: Sequence[int], otherwise: int) -> int:
+    """The answer that the stand-in for BoolQ gives to the passage in a row; `otherwise` if it has another form."""
+    separator = SPECIAL.index("[SEP]")
+    words = ids[ids.index(separator) + 1 :] if separator in ids else ()
+    if not words or ids.index(separator) != 1 + QUESTION or not len(SPECIAL) <= words[0] < len(SPECIAL) + len(WORDS):
+        return otherwise
+    return int(is_true(WORDS[words[0] - len(SPECIAL)]))
 
 
 def started(path: str, source: str, arguments: Sequence[str]) -> None:

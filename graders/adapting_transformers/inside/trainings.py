@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from .hub import pretrained_classifier
+from .hub import Hub, pretrained_classifier
 from .loaders import Batches
 from .models import custom, groups, logits_in, logits_of, names_of, own_parameters, walk
 from .pictures import no_pictures
@@ -20,27 +20,38 @@ from .pictures import no_pictures
 class Scores(nn.Module):
     """A model of a known score for each class of each row, whose number is the first token.
 
-    In training mode it turns its scores round, as dropout spoils them; without a mask it gives class 0 for every row.
+    In training mode it turns its scores round, as dropout spoils them; without a mask it gives class 0 for every row,
+    and so it does for a row whose mask is not its own.
     """
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: Any, read: Any, first_id: int) -> None:
         super().__init__()
         self.table = nn.Parameter(torch.as_tensor(table, dtype=torch.float32).clone())
+        self._read, self._first_id = torch.as_tensor(read), first_id
 
     def forward(self, input_ids: Any, attention_mask: Any = None, labels: Any = None, **_: Any) -> Any:
         """Ids (rows, length) -> scores (rows, 2), and the loss where there are labels."""
-        logits = self.table[input_ids[:, 0]]
+        rows = input_ids[:, 0] - self._first_id
+        logits = self.table[rows]
         if self.training:
             logits = -logits
-        if attention_mask is None:
-            logits = logits * 0 + torch.tensor([1.0, 0.0])
+        unread = rows < 0 if attention_mask is None else attention_mask.sum(1) == self._read[rows]
+        logits = torch.where(unread[:, None], logits, logits * 0 + torch.tensor([1.0, 0.0]))
         loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
 
-def evaluated(evaluate_model: Callable[..., Any], table: Any, batches: Sequence[Mapping[str, Any]]) -> Any:
-    """The accuracy of known scores; the model comes in training mode."""
-    return evaluate_model(Scores(table).train(), Batches(batches), "cpu")
+def evaluated(
+    evaluate_model: Callable[..., Any], table: Any, read: Any, first_id: int, batches: Sequence[Mapping[str, Any]]
+) -> Any:
+    """What `evaluate_model` returns for known scores, and whether they are what they were.
+
+    The model comes in training mode.
+    """
+    model = Scores(table, read, first_id).train()
+    before = model.table.detach().clone()
+    returned = evaluate_model(model, Batches(batches), "cpu")
+    return {"returned": returned, "same": torch.equal(before, model.table.detach())}
 
 
 def noted(
@@ -54,16 +65,21 @@ def noted(
     """What happens while a model is trained: the student's own of some type, or a pretrained classifier.
 
     Returns:
-        "steps": for each forward pass with gradients, the mask that came in, the logits, the gradient that reached
-        them, whether the model was in training mode, and what had gathered in the gradient of the head's bias;
-        "moved": whether anything changed.
+        "steps": for each forward pass with gradients, the ids and the mask that came in, the logits, the gradient that
+        reached them, whether the model was in training mode, what had gathered in the gradient of the head's bias, and
+        "own", the parameters beside the encoder; "own": these at the end; "moved": whether anything changed.
     """
     model = pretrained_classifier() if make is None else custom(make, kind, 3)
     before = [parameter.detach().clone() for _, parameter in walk(model)]
     steps = _note_steps(model)
     trained = after_training(train, model, epochs, Batches(batches), lr)
     moved = any(not torch.equal(old, new) for old, (_, new) in zip(before, walk(trained)))  # noqa: B905
-    return {"steps": steps, "moved": moved}
+    return {"steps": steps, "own": own_values(trained), "moved": moved}
+
+
+def own_values(model: Any) -> torch.Tensor:
+    """The parameters beside the encoder, one after the other."""
+    return torch.cat([parameter.detach().flatten() for _, parameter in own_parameters(model)]).clone()
 
 
 def _note_steps(model: Any) -> list[dict[str, Any]]:
@@ -76,7 +92,9 @@ def _note_steps(model: Any) -> list[dict[str, Any]]:
         logits = logits_in(output)
         if logits.requires_grad:
             mask = named.get("attention_mask", given[1] if len(given) > 1 else None)
-            step = {"mask": mask, "logits": logits.detach().clone(), "training": model.training}
+            ids = named.get("input_ids", given[0] if given else None)
+            step = {"ids": ids, "mask": mask, "logits": logits.detach().clone(), "training": model.training}
+            step["own"] = own_values(model)
             step.update(gradient=None, gathered=None)
             steps.append(step)
             logits.register_hook(lambda gradient: step.update(gradient=gradient.clone()))  # type: ignore[no-untyped-call]
@@ -100,13 +118,35 @@ def overfitted(train: Callable[..., Any], batch: Mapping[str, Any], epochs: int,
     return {"before": before, "after": logits_of(trained, batch)}
 
 
-def computed(make: Callable[..., Any], kind: str, prefix_length: int, batch: Mapping[str, Any]) -> Any:
-    """What a new model of the student's computes for a batch, with a random head and a random prefix."""
-    model = custom(make, kind, prefix_length)
+def computed(
+    make: Callable[..., Any], kind: str | None, prefix_length: int, batch: Mapping[str, Any], classes: int = 2
+) -> Any:
+    """What a new model of the student's computes for a batch, with a random head and a random prefix.
+
+    Returns:
+        "logits": of the batch, after a batch of the same shape; "one", "thrice": of its first row alone, and of all
+        rows three times; "groups": the parameters; "changed": whether the model changed what it was given; "type":
+        what it says it is; "names": what the hub was asked for.
+    """
+    Hub.asked.clear()
+    model = custom(make, kind, prefix_length, classes=classes)
     with torch.no_grad():
         for _, parameter in own_parameters(model):
             parameter.copy_(torch.randn(parameter.shape))
-    return {"logits": logits_of(model, batch), "groups": groups(model, prefix_length)}
+    given = {name: torch.as_tensor(value) for name, value in batch.items()}
+    logits_of(model, {name: value.flip(0) for name, value in given.items()})
+    kept = {name: value.clone() for name, value in given.items()}
+    logits = logits_of(model, kept)
+    said = getattr(model, "type", None)
+    return {
+        "logits": logits,
+        "one": logits_of(model, {name: value[:1].clone() for name, value in given.items()}),
+        "thrice": logits_of(model, {name: torch.cat([value] * 3) for name, value in given.items()}),
+        "groups": groups(model, prefix_length),
+        "changed": any(not torch.equal(kept[name], value) for name, value in given.items()),
+        "type": said if isinstance(said, str) else None,
+        "names": sorted(Hub.asked),
+    }
 
 
 def tuned(
