@@ -323,8 +323,6 @@ def ask_accuracy(
     ]
     if "evaluate_model" not in submission.preferring("base_classification") and "accuracy" in student:
         agree(student.accuracy(table, list(labels)), share, hints=hints, name=name)
-        three = np.column_stack([table.min(axis=1) - 1, table])
-        agree(student.accuracy(three, [1 + label for label in labels]), share, name=f"{name}, of three classes")
         return
     found = inside.evaluated(submission.preferring(file).evaluate_model, table, read, FAR, batches)
     agree(number_of(found["returned"]), share, hints=hints, name=name)
