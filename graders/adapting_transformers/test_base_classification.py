@@ -389,6 +389,9 @@ def check_steps(
         )
     assert found["moved"] is True, "After six steps the model is what it was: does the optimizer step?"
     check_every_step([np.asarray(values) for values in (*[step["own"] for step in steps], found["own"])])
+    assert found["at_once"] <= 1, (
+        f"The optimizer takes {found['at_once']} steps for one batch; expected one step for each batch."
+    )
     slow = inside.noted(train, make, batches, 2, RATE / 100, kind)
     far, near = (distance(run) for run in (found, slow))
     assert far >= 5 * near, (
@@ -405,6 +408,7 @@ def distance(found: Any) -> float:
 def check_every_step(values: Sequence[Array]) -> None:
     """The optimizer steps after each batch, where the schedule of the learning rate does not begin or end with 0."""
     changed = [not np.array_equal(old, new) for old, new in itertools.pairwise(values)]
+    assert any(changed), "Training changes nothing beside the encoder: does the optimizer get the head's parameters?"
     first, last = changed.index(True), len(changed) - 1 - changed[::-1].index(True)
     assert last > first and all(changed[first:last]), (
         f"Of six batches only {sum(changed)} changed the head's parameters, those in step "

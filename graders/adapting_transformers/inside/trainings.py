@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -67,14 +69,16 @@ def noted(
     Returns:
         "steps": for each forward pass with gradients, the ids and the mask that came in, the logits, the gradient that
         reached them, whether the model was in training mode, what had gathered in the gradient of the head's bias, and
-        "own", the parameters beside the encoder; "own": these at the end; "moved": whether anything changed.
+        "own", the parameters beside the encoder; "own": these at the end; "moved": whether anything changed; "at_once":
+        the most steps that one optimizer took between two forward passes.
     """
     model = pretrained_classifier() if make is None else custom(make, kind, 3)
     before = [parameter.detach().clone() for _, parameter in walk(model)]
     steps = _note_steps(model)
-    trained = after_training(train, model, epochs, Batches(batches), lr)
+    with _counted_steps(steps) as counts:
+        trained = after_training(train, model, epochs, Batches(batches), lr)
     moved = any(not torch.equal(old, new) for old, (_, new) in zip(before, walk(trained)))  # noqa: B905
-    return {"steps": steps, "own": own_values(trained), "moved": moved}
+    return {"steps": steps, "own": own_values(trained), "moved": moved, "at_once": max(counts.values(), default=0)}
 
 
 def own_values(model: Any) -> torch.Tensor:
@@ -108,6 +112,30 @@ def _note_steps(model: Any) -> list[dict[str, Any]]:
         if parameter.shape == (2,):
             parameter.register_post_accumulate_grad_hook(gathered)  # type: ignore[no-untyped-call]
     return steps
+
+
+@contextlib.contextmanager
+def _counted_steps(forward_passes: Sequence[Any]) -> Iterator[collections.Counter[tuple[int, int]]]:
+    """Count the steps of each optimizer after each forward pass; one that calls its parent's `step` takes one step."""
+    counts: collections.Counter[tuple[int, int]] = collections.Counter()
+    running: collections.Counter[int] = collections.Counter()
+
+    def before(optimizer: Any, *_: Any) -> None:
+        running[id(optimizer)] += 1
+        counts[len(forward_passes), id(optimizer)] += running[id(optimizer)] == 1
+
+    def after(optimizer: Any, *_: Any) -> None:
+        running[id(optimizer)] -= 1
+
+    handles = [
+        torch.optim.optimizer.register_optimizer_step_pre_hook(before),
+        torch.optim.optimizer.register_optimizer_step_post_hook(after),
+    ]
+    try:
+        yield counts
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def overfitted(train: Callable[..., Any], batch: Mapping[str, Any], epochs: int, lr: float) -> Any:
