@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from .hub import Hub, pretrained_classifier
@@ -128,8 +129,8 @@ def _counted_steps(forward_passes: Sequence[Any]) -> Iterator[collections.Counte
         running[id(optimizer)] -= 1
 
     handles = [
-        torch.optim.optimizer.register_optimizer_step_pre_hook(before),
-        torch.optim.optimizer.register_optimizer_step_post_hook(after),
+        register_optimizer_step_pre_hook(before),
+        register_optimizer_step_post_hook(after),
     ]
     try:
         yield counts
