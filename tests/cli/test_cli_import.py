@@ -11,6 +11,7 @@ from otter_class import autograder
 from bench.small_course import notebook
 
 
+@pytest.mark.long
 def test_an_nbgrader_course_is_taken_over_and_graded(
     viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

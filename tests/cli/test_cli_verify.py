@@ -35,7 +35,7 @@ def expect(course: Path, text: str) -> None:
     (course / FIXTURES / "expected.yaml").write_text(text, "utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_holds_is_counted_and_listed_when_asked(viva: Viva, proved: Path) -> None:
     ran = viva("verify")
     assert (ran.status, ran.err) == (0, "")

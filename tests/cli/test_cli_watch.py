@@ -38,7 +38,7 @@ class Output:
             time.sleep(0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_save_shows_what_changed_and_ctrl_c_ends(start: Start, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine", KEEPS_CASE)
     process = start("check", "mine", "--watch")

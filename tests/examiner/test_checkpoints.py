@@ -123,6 +123,7 @@ def notes(graded: Graded) -> list[str]:
     return [note for note in graded.score.notes if "was stopped" in note]
 
 
+@pytest.mark.long
 def test_runs_of_one_epoch_each_come_to_what_one_run_comes_to(examined: Examined, tmp_path: Path) -> None:
     whole = examined.graded(HONEST, None, LONG)
     assert not whole.trained and [len(values) for values in curves(whole).values()] == [4, 4]

@@ -560,6 +560,7 @@ CLASS = {
 }
 
 
+@pytest.mark.long
 def test_three_runs_give_the_same(examined: Examined) -> None:
     runs = [[without_times(examined.score(source)) for source in CLASS.values()] for _ in range(3)]
     assert runs[0] == runs[1] == runs[2]

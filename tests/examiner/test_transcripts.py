@@ -190,6 +190,7 @@ def test_another_tolerance_needs_nobody(course: _Course) -> None:
     assert by_name(again.score)["test_third"].status is Status.PASSED
 
 
+@pytest.mark.long
 def test_an_answer_that_is_right_now_is_followed_by_questions_that_were_never_asked(course: _Course) -> None:
     """A test ends with the first wrong answer."""
     course.change("key.py", "return x / 2", "return x")

@@ -12,6 +12,8 @@ from viva.model import Tier
 WANTED: pytest.StashKey[dict[Tier, list[Program]]] = pytest.StashKey()
 SLOW = ("archive", "compare", "decoder", "flood", "hang")
 """Families that wait for limits to be reached, or give the examiner much to read."""
+WAITING = ("leak/by_time_and_ending", "protocol/trickle", "forge/half_open_at_load", "notebook/nested_without_end")
+"""Programs of other families that do so."""
 TRIALS: pytest.StashKey[Trials] = pytest.StashKey()
 
 
@@ -38,7 +40,7 @@ def _marks(tier: Tier, program: Program, quick: Tier) -> list[pytest.MarkDecorat
     `make test` runs the quick families in the best tier; continuous integration also the slow families there, and the
     quick ones in the other tiers; the rest is for the night.
     """
-    slow = program.path.parent.name in SLOW
+    slow = program.path.parent.name in SLOW or program.name in WAITING
     if tier != quick:
         return [pytest.mark.nightly if slow else pytest.mark.long]
     return [pytest.mark.long] if slow else []

@@ -227,6 +227,7 @@ def graded(course: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProc
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.long
 @needs_walls
 def test_folders_are_graded_as_what_they_are(tmp_path: Path, course: Path) -> None:
     folders = [made(build, tmp_path, course) for build in FOLDERS]

@@ -130,7 +130,7 @@ POINTS = st.integers(0, 4)
 PLACES = st.sets(st.sampled_from([place("00"), place("01"), place("02")]), min_size=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(st.lists(st.tuples(PLACES, POINTS), max_size=6))
 def test_each_step_back_is_the_state_before_it(kept: Records, actions: list[tuple[set[Place], int]]) -> None:
     assignment = f"alone {next(FRESH)}"

@@ -126,6 +126,7 @@ def test_the_neighbours_of_an_answer(queue: ReviewQueue) -> None:
     assert queue.neighbor(answers[0], -1) is None and queue.neighbor(answers[-1], 1) is None
 
 
+@pytest.mark.long
 @given(
     st.integers(0, 9),
     st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["look", "mark", "jump"])), max_size=60),

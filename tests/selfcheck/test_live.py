@@ -117,6 +117,7 @@ def test_the_state_of_the_process_stays_as_it_was(shell: Any, folder: Path) -> N
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "loop",
     [

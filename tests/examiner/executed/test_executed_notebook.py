@@ -168,7 +168,7 @@ def test_a_call_log_is_the_same_with_and_without_it_and_gives_it_again(course: _
             assert without_times(again.score) == without_times(two.score)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_cells_that_were_not_run_say_so(course: _Course) -> None:
     endless = ["while True: pass"] * 3
     graded = course.graded({"a.ipynb": notebook("print('kept')", *endless, "print('never')")})

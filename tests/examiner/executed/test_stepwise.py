@@ -43,6 +43,7 @@ def told(data: bytes) -> list[tuple[str, Any]]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "ends", ["import os\nos._exit(3)", "import os, signal\nprint('lost')\nos.kill(os.getpid(), signal.SIGKILL)"]
 )

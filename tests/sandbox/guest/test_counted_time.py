@@ -124,6 +124,7 @@ def busy_core() -> Iterator[int]:
         each.wait()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(counted_time.waited_s("self") is None, reason="this system does not tell how long threads wait")
 def test_on_a_busy_core_a_program_uses_hardly_more_than_on_an_idle_one(busy_core: int) -> None:
     folder = str(Path(counted_time.__file__).parents[2])
