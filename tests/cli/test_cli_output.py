@@ -177,6 +177,7 @@ def shell(line: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["schema"], ["grade", "class/ada", "-o", "ada.json"], ["--help"]])
 def test_output_into_a_reader_that_leaves(work: Path, arguments: list[str]) -> None:
     line = " ".join(program(*arguments))

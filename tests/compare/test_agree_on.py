@@ -123,6 +123,7 @@ print([str(p) for p in Path().glob("*")])
 """
 
 
+@pytest.mark.long
 def test_nothing_is_written(tmp_path):
     """Neither examples, constants nor Unicode tables: a grader may run where nothing can be written."""
     paths = [str(Path(viva.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]

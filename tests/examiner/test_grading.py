@@ -516,7 +516,7 @@ def test_an_examiner_that_gives_up_leaves_a_result(tmp_path_factory: pytest.Temp
         examined.process.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_examiner_that_hangs_is_ended_and_the_result_finished(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -566,7 +566,7 @@ def test_three_runs_give_the_same(examined: Examined) -> None:
     assert runs[0] == runs[1] == runs[2]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_after_another_and_side_by_side_give_the_same(examined: Examined) -> None:
     course = examined.course
     assignment = course.assignment("small")
