@@ -1,16 +1,13 @@
 """The stand-in for a pretrained tokenizer behaves as DistilBERT's does with the same vocabulary."""
 
 import importlib
-import sys
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rows import Rows
 
-INSIDE = Path(__file__).parents[2] / "graders" / "adapting_transformers" / "inside"
 pytestmark = pytest.mark.long  # transformers takes seconds to import
 
 QUESTION, PASSAGE = "is the cat", "A dog, a zebra; in the house"
@@ -40,18 +37,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def hub() -> Iterator[Any]:
-    """The stand-ins, without putting them where `from_pretrained` looks."""
-    package = types.ModuleType("inside_for_tokenizers")
-    package.__path__ = [str(INSIDE)]
-    sys.modules[package.__name__] = package
-    yield importlib.import_module(f"{package.__name__}.hub")
-    for name in [name for name in sys.modules if name.partition(".")[0] == package.__name__]:
-        del sys.modules[name]
-
-
-def test_texts_become_the_same_ids(hub: Any, tmp_path: Path) -> None:
+def test_texts_become_the_same_ids(inside: Callable[[str], Any], tmp_path: Path) -> None:
+    hub = inside("hub")
     transformers = importlib.import_module("transformers")
     vocabulary = tmp_path / "vocab.txt"
     vocabulary.write_text("\n".join([*hub.SPECIAL, *hub.WORDS]) + "\n", "utf-8")

@@ -3,7 +3,7 @@
 Runs in the course's interpreter, so numpy, torch and the standard library only, and Python 3.9 or later.
 """
 
-from .calls import each, generator, kept_apart, repeat, stacked
+from .calls import generator, kept_apart, repeat, stacked
 from .fine_tuning import LoRATuning
 from .generation import classifier, fill_function, learned, step_function
 from .lora import lora_facts, lora_outputs, merged_twice, versions
@@ -11,7 +11,6 @@ from .lora import lora_facts, lora_outputs, merged_twice, versions
 __all__ = [
     "LoRATuning",
     "classifier",
-    "each",
     "fill_function",
     "generator",
     "kept_apart",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,6 @@ from .layers import as_array
 def generator(seed: int) -> np.random.Generator:
     """The source of randomness that the student's samplers are given."""
     return np.random.default_rng(seed)
-
-
-def each(function: Callable[..., Any], questions: Sequence[Sequence[Any]]) -> list[Any]:
-    """Call a function on each list of arguments, all in one crossing of the door."""
-    return [function(*arguments) for arguments in questions]
 
 
 def repeat(function: Callable[..., Any], times: int, *arguments: Any) -> list[Any]:

@@ -27,13 +27,6 @@ def _lines(value: object) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _is_left_open(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise Expected("true or false")
-    return value
-
-
-_LEFT_OPEN: Final = Kind(_is_left_open, {"type": "boolean"})
 _TEXT: Final = {"type": "string"}
 _LINES: Final = Kind(_lines, {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]})
 
@@ -47,7 +40,7 @@ class EquivalentRow:
     was: Text
     becomes: Annotated[tuple[str, ...], _LINES]
     reason: Text
-    left_open: Annotated[bool, _LEFT_OPEN] = False
+    left_open: bool = False
     """The reason says what the handout leaves open; otherwise, why both lines give the same."""
 
     def matches(self, mutant: Mutant) -> tuple[str, ...]:
