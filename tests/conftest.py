@@ -1,7 +1,8 @@
 """What every test session has: one profile of hypothesis, and examiners that tests share."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,17 @@ settings.register_profile("random", max_examples=500, derandomize=False, deadlin
 settings.load_profile(os.environ.get("VIVA_HYPOTHESIS", "same"))
 if settings.default.derandomize:
     ignore_source_constants()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage neither while collecting nor in what was collected; that halves the time it takes."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -42,6 +42,7 @@ def test_the_zip_is_written_and_told(viva: Viva) -> None:
         assert "The smallest container in which that fits" in ran.out
 
 
+@pytest.mark.long
 @pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation to try it in")
 def test_doctor_shows_every_container(viva: Viva) -> None:
     ran = viva("doctor", "--gradescope", "-a", "words")

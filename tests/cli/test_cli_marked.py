@@ -63,6 +63,7 @@ FIRST = "[]"
 SECOND = "\n  - :id: 11\n    :created_at: 2026-10-05 10:00:00 Z"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("which", "ada"),
     [("last", "3.6"), ("best", "9")],  # the last one came 3 hours late: 4 of 9 points, less a tenth
@@ -170,6 +171,7 @@ def test_a_report_from_the_records_knows_hidden_tests_and_who_is_missing(
     assert "argued" not in (tmp_path / "out/feedback/turingalan_1002.html").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_attempts_of_one_name_have_pages_of_their_own(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     policy(keeping, "{}")
     for when in ("10:00:00", "11:00:00"):
@@ -181,6 +183,7 @@ def test_attempts_of_one_name_have_pages_of_their_own(viva: Viva, keeping: Path,
     assert pages == ["submission_11-attempt-1.html", "submission_11.html"]
 
 
+@pytest.mark.long
 def test_attempts_of_one_name_are_all_marked_again_and_keep_their_decisions(
     viva: Viva, keeping: Path, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from cli_course import RIGHT, SECRET, cell, hand_in, hand_in_notebook, notebook,
 from viva.cli.main import run
 from viva.formats.results_json import Results, load_results
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 COUNTS, TOTAL, ANSWERS = RIGHT.split("\n\n\n")
 ALL = 9

@@ -64,7 +64,7 @@ def test_assignments_are_told_apart_and_in_order(viva: Viva, own_course: Path) -
         assert told == ([again, words] if names else [words, again]) and ran.status == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_promise_of_a_folder_is_checked(viva: Viva, proved: Path) -> None:
     """Submissions that lie in a wrong folder, a starter that is solved, and a key that contradicts itself."""
     expect(proved, "")

@@ -254,7 +254,7 @@ def test_a_missing_name_is_named_with_the_closest_ones(examined: Examined) -> No
 
 @pytest.mark.parametrize(
     "body",
-    [pytest.param(HANG, id="a loop"), pytest.param(DEAF_HANG, id="deaf to signals", marks=pytest.mark.slow)],
+    [pytest.param(HANG, id="a loop"), pytest.param(DEAF_HANG, id="deaf to signals", marks=pytest.mark.long)],
 )
 def test_a_hang_costs_one_test(examined: Examined, body: str) -> None:
     score = examined.score(but("triple", body))
@@ -534,6 +534,7 @@ def test_an_examiner_that_hangs_is_ended_and_the_result_finished(
         examined.process.close()
 
 
+@pytest.mark.long
 def test_a_submission_that_uses_up_its_time_is_finished(tmp_path_factory: pytest.TempPathFactory) -> None:
     settings = "limits: {call_s: 3, test_s: 3, submission_s: 2}\n"
     examined = Examined(write_course(tmp_path_factory.mktemp("late"), tests=TESTS, key=KEY, settings=settings))

@@ -163,7 +163,10 @@ def shout(text):
 """
 
 
-@pytest.mark.parametrize("ada", [pytest.param(source, id=name) for name, source in ADAS.items()])
+@pytest.mark.parametrize(
+    "ada",
+    [pytest.param(source, id=name, marks=[pytest.mark.long] * (name == "ends")) for name, source in ADAS.items()],
+)
 def test_a_b_a_gives_a_twice_and_nothing_of_a_in_b(examined: Examined, ada: str) -> None:
     import textwrap
 
@@ -379,7 +382,7 @@ def shout(x): raise ValueError(remember(x))
 @pytest.mark.parametrize(
     "how",
     [
-        pytest.param(source, id=name, marks=[pytest.mark.slow] * (name == "by hanging"))
+        pytest.param(source, id=name, marks=[pytest.mark.long] * (name == "by hanging"))
         for name, source in TELLS.items()
     ],
 )

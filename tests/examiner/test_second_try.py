@@ -99,7 +99,7 @@ def test_a_test_that_passes_at_the_second_try_has_passed(tried: Tried, instead: 
     assert tried.times("second") == 2 and tried.times("first") == (1 if lost == "error" else 3)
 
 
-@pytest.mark.parametrize(("instead", "status"), [(HANG, "timeout"), (DIE, "error")])
+@pytest.mark.parametrize(("instead", "status"), [pytest.param(HANG, "timeout", marks=pytest.mark.long), (DIE, "error")])
 def test_what_ends_twice_costs_its_points_and_is_not_tried_for_ever(tried: Tried, instead: str, status: str) -> None:
     found = statuses(tried.score(**dict.fromkeys(NAMES, (99, instead))))
     assert set(found.values()) == {status}

@@ -45,6 +45,7 @@ def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
     examined.process.close()
 
 
+@pytest.mark.long
 def test_curves_of_visible_tests_come_with_the_score(examined: Examined) -> None:
     score = examined.score("def slope(step):\n    return step / 3\n")
     assert by_name(score)["test_it_rises"].earned == 2

@@ -104,7 +104,7 @@ def test_a_full_name_between_spaces_never_stays(first: str, last: str, before: s
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_class_of_two_thousand_is_searched() -> None:
     people = [Student(f"s{i:05}", f"First{i} Last{i}", f"s{i:05}@x.edu") for i in range(2000)]
     text = " ".join(f"First{i} wrote" for i in range(0, 2000, 100)) + " nothing here" * 500

@@ -27,6 +27,7 @@ def test_linux_offers_everything() -> None:
     assert system.NO_LINK and system.NOT_INHERITED
 
 
+@pytest.mark.long
 @LINUX
 def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -203,7 +203,7 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(STEPS)
 def test_several_markers_take_back_what_a_simple_model_does(
     kept: Records, steps: list[tuple[Reason, tuple[set[Place], int | None, str] | None]]

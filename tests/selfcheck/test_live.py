@@ -157,6 +157,7 @@ def test_ctrl_c_gives_the_prompt_back_and_the_next_check_works(shell: Any) -> No
     assert viva.check("1.2").earned == 2
 
 
+@pytest.mark.long
 def test_the_limit_holds_in_another_thread(shell: Any) -> None:
     """Where no signal can be had, a thread keeps the time."""
     run(shell, "def total(numbers):\n    while True: pass")

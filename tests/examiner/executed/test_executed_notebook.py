@@ -194,7 +194,7 @@ FIDELITY: Final = [
 """Cells of each kind, of those that the notebook runner is compared with."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_outputs_are_those_of_the_stock_kernel(course: _Course) -> None:
     pytest.importorskip("ipykernel", reason="the stock kernel is what we compare with")
     pytest.importorskip("nbclient")

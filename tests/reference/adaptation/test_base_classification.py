@@ -75,6 +75,7 @@ def test_ten_rows_three_times() -> None:
     assert len({tuple(numbers(loader)) for loader in loaders}) == 1 and len(numbers(loaders[0])) == 10
 
 
+@pytest.mark.long
 def test_the_command_line_trains(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """60 steps on rows that are all True: at the end the model says so."""
     options = "--small_subset --num_epochs 60 --lr 0.1 --batch_size 64 --device cpu"

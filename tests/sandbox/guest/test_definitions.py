@@ -43,6 +43,7 @@ raise SystemExit
 '''
 
 
+@pytest.mark.long
 def test_definitions_are_run_and_work_is_skipped(worker: Worker) -> None:
     began = time.monotonic()
     report = worker.load(SOURCE, mode="definitions")

@@ -82,6 +82,7 @@ def test_notebooks_are_refused_too(worker: Worker) -> None:
     assert [c["status"] for c in cells] == ["raised", "ok"] and "forbids" in cells[0]["raised"]["message"]
 
 
+@pytest.mark.long
 def test_a_layer_of_torch(torch_worker: Worker) -> None:
     report = torch_worker.load(
         """

@@ -374,6 +374,7 @@ def test_a_shell_costs_little_when_ipython_is_loaded_ahead(preloaded: Worker) ->
     assert processor_s(preloaded) - before < 0.2
 
 
+@pytest.mark.long
 def test_figures_where_matplotlib_was_loaded_before(preloaded: Worker) -> None:
     [cell] = preloaded.notebook(FIGURE)
     assert kinds(cell) == ["display_data"]

@@ -26,6 +26,7 @@ def program(torch_fork_server: ForkServer) -> Iterator[Program]:
         yield Program(box, torch_fork_server.tier)
 
 
+@pytest.mark.long
 def test_a_network_trains_the_same_in_every_box(torch_fork_server: ForkServer) -> None:
     source = """
     import torch
