@@ -49,7 +49,7 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     Q = np.array([[2000.0, 0, 0, 0], [25.0, 50.0, 0, 0], [-2000.0, 0, 0, 0], [0, 0, 50.0, -100.0]])
     K = np.array([[3.0, 1.0, 0, 2.0], [2.0, 3.0, 1.0, 0], [3.0, 0, 2.0, 1.0]])
     V = np.vstack([V[:2], [[-4.0, 6.0]]])
-    hints = {"the largest score of all rows is subtracted; each row has its own": np.full((4, 2), np.nan)}
+    hints = {"a sum of exp(score) is 0 or infinite: subtract each row's own largest score": np.full((4, 2), np.nan)}
     expected = key.scaled_dot_product_attention(Q, K, V)
     name = "attention with rows of scores from -3,000 to 3,000"
     agree(output_of(student.scaled_dot_product_attention(Q, K, V)), expected, hints=hints, name=name)

@@ -41,8 +41,8 @@ def agree(
         expected: the key's value.
         rtol, atol: tolerances instead of the table's: |actual - expected| <= rtol * |expected| + atol.
         hints: known mistakes: what to call them, and the value that they lead to (or a function of no arguments that
-            computes it, called only when the values disagree). A mistake that would have changed an earlier answer of
-            the same test, which agreed, is not named.
+            computes it, called only when the values disagree). Only a mistake that gives every answer of the test is
+            named: the examiner asks the test once more to see that.
         name: what the message calls the value.
         up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list),
             "spaces" (between the words of a text).
@@ -57,11 +57,14 @@ def agree(
     hints = hints_of_answer(hints)
     if type(actual) is Remote or type(actual) is Handle:
         actual = actual.value()
-    found = difference(actual, expected, context)
 
     def equals(value: object) -> bool:
         return difference(actual, value, context) is None
 
+    if hint_evidence.is_second_look():
+        hint_evidence.look(hints, equals)
+        return
+    found = difference(actual, expected, context)
     if found is None:
         hint_evidence.answer_agreed(hints, equals)
         return
@@ -82,14 +85,12 @@ def difference(actual: object, expected: object, context: Context) -> Difference
 
 def disagreement(found: Difference, name: str, named: list[str], notes: list[str]) -> Disagreement:
     """Return the exception with its message, which names a common mistake or a visible similarity of the values."""
-    message = found.sentence(name)
-    if named:
-        message += mistakes_sentence(named)
-    else:
-        message = " ".join(filter(None, [message, found.advice, common_mistake(found.actual, found.expected)]))
+    sentence = found.sentence(name)
+    similar = " ".join(filter(None, [sentence, found.advice, common_mistake(found.actual, found.expected)]))
     error = Disagreement(
-        message,
-        hint=named[0] if named else None,
+        sentence + mistakes_sentence(named) if named else similar,
+        mistakes=tuple(named),
+        naming=lambda fitting: sentence + mistakes_sentence(fitting) if fitting else similar,
         actual=show(found.actual),
         expected=show(found.expected),
     )

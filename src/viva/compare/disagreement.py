@@ -1,5 +1,6 @@
 """What a comparison found: `Difference` inside the package, `Disagreement` for its callers."""
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
@@ -41,7 +42,7 @@ class Disagreement(AssertionError):
 
     Attributes:
         message: one or two sentences for the student.
-        hint: the name of the known mistake that the answer equals, None if none does.
+        mistakes: the names of the known mistakes that the answer equals.
         share: the part of the points that is earned nevertheless, None where the comparison cannot tell.
         actual: the differing part of the answer, shortened, for staff.
         expected: what was expected there, shortened, for staff.
@@ -51,14 +52,43 @@ class Disagreement(AssertionError):
         self,
         message: str,
         *,
-        hint: str | None = None,
+        mistakes: tuple[str, ...] = (),
+        naming: Callable[[list[str]], str] | None = None,
         share: Fraction | None = None,
         actual: str = "",
         expected: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.mistakes = mistakes
+        self._naming = naming
         self.share = share
         self.actual = actual
         self.expected = expected
+
+    @property
+    def hint(self) -> str | None:
+        """Return the known mistake that is named first; None if none is."""
+        return self.mistakes[0] if self.mistakes else None
+
+    @property
+    def suspected(self) -> tuple[str, ...]:
+        """Return the mistakes that are named, if the message can do without them."""
+        return self.mistakes if self._naming is not None else ()
+
+    def without(self, refuted: Collection[str]) -> "Disagreement":
+        """Return the same disagreement that names none of these mistakes."""
+        if self._naming is None or not refuted:
+            return self
+        fitting = [name for name in self.mistakes if name not in refuted]
+        other = Disagreement(
+            self._naming(fitting),
+            mistakes=tuple(fitting),
+            naming=self._naming,
+            share=self.share,
+            actual=self.actual,
+            expected=self.expected,
+        )
+        for note in getattr(self, "__notes__", ()):
+            other.add_note(note)
+        return other.with_traceback(self.__traceback__)

@@ -1,20 +1,59 @@
-"""What earlier comparisons of a test say about a hint: a mistake that would have shown there is not the mistake."""
+"""What the answers of a test say about its hints: only a mistake that gives every answer of the test is named.
 
-from collections.abc import Callable, Iterator, Mapping
+Comparisons that agreed come first. The first one that does not agree ends the test; then the examiner runs the test a
+second time, in which comparisons raise nothing and only look whether the mistakes that are to be named still fit.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
-_refuted: ContextVar[set[str] | None] = ContextVar("_refuted", default=None)
+
+@dataclass(slots=True)
+class Evidence:
+    """What is known about the mistakes of one test."""
+
+    suspected: Collection[str] | None = None
+    """The mistakes that a second look is about; None in the test itself."""
+    refuted: set[str] = field(default_factory=set)
+    """Mistakes that would have given another answer than the student's."""
+
+
+_evidence: ContextVar[Evidence | None] = ContextVar("_evidence", default=None)
 
 
 @contextmanager
-def of_one_test() -> Iterator[None]:
-    """Begin without evidence; what is found within the block is forgotten after it."""
-    before = _refuted.set(set())
+def of_one_test(suspected: Collection[str] | None = None) -> Iterator[Evidence]:
+    """Begin without evidence; what is found within the block is forgotten after it.
+
+    Args:
+        suspected: mistakes to look for once more; `agree` then raises nothing.
+    """
+    evidence = Evidence(suspected)
+    before = _evidence.set(evidence)
     try:
-        yield
+        yield evidence
     finally:
-        _refuted.reset(before)
+        _evidence.reset(before)
+
+
+def is_second_look() -> bool:
+    """Return whether comparisons only look which mistakes fit."""
+    evidence = _evidence.get()
+    return evidence is not None and evidence.suspected is not None
+
+
+def look(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> None:
+    """Note which of the suspected mistakes would have given another answer."""
+    evidence = _evidence.get()
+    if evidence is None or evidence.suspected is None:
+        return
+    for name in [name for name in evidence.suspected if name in (hints or {})]:
+        hint = (hints or {})[name]
+        with suppress(Exception):  # the author's slip has been told
+            if not agrees(hint() if callable(hint) else hint):
+                evidence.refuted.add(name)
 
 
 def answer_agreed(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> None:
@@ -22,16 +61,16 @@ def answer_agreed(hints: Mapping[str, object] | None, agrees: Callable[[object],
 
     A hint that is still to be computed is not asked for: right answers would pay for it.
     """
-    refuted = _refuted.get()
-    if refuted is None:
+    evidence = _evidence.get()
+    if evidence is None:
         return
     for name, hint in (hints or {}).items():
         with suppress(Exception):  # the author's slip is told where the hint is needed
             if not callable(hint) and not agrees(hint):
-                refuted.add(name)
+                evidence.refuted.add(name)
 
 
 def not_refuted(named: list[str]) -> list[str]:
     """Return the mistakes that fit all answers of the test so far."""
-    refuted = _refuted.get() or ()
-    return [name for name in named if name not in refuted]
+    evidence = _evidence.get()
+    return [name for name in named if evidence is None or name not in evidence.refuted]

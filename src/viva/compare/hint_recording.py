@@ -1,6 +1,6 @@
 """Recorded hints: saved where the key is recorded, read where neither key nor the author's code is available.
 
-Within a case, comparisons come in the same order for every submission, and the first that fails is the last.
+Within a case, comparisons come in the same order for every submission.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +11,10 @@ from typing import Protocol
 
 class HintRecording(Protocol):
     """Maps the author's hints to those that are tried."""
+
+    def begin_case(self) -> None:
+        """Count the comparisons of a case from the first."""
+        ...
 
     def of_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return the hints of the next comparison of one answer: values, or functions of no arguments."""
@@ -34,6 +38,12 @@ def using_hint_recording(hint_recording: HintRecording | None) -> Iterator[None]
         yield
     finally:
         _hint_recording.reset(before)
+
+
+def begin_case() -> None:
+    """Count the comparisons of a case from the first: it begins, or it is run again."""
+    if (hint_recording := _hint_recording.get()) is not None:
+        hint_recording.begin_case()
 
 
 def hints_of_answer(hints: Mapping[str, object] | None) -> Mapping[str, object] | None:

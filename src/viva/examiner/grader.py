@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import viva
-from viva.compare import hint_evidence
-from viva.compare.hint_recording import HintRecording, using_hint_recording
+from viva.compare import Disagreement, hint_evidence
+from viva.compare.hint_recording import HintRecording, begin_case, using_hint_recording
 from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
@@ -51,6 +51,8 @@ from viva.submissions.starter_code import parameters_of, starter_of
 
 MOST_CONFIRMED = 3
 """After so many second tries that ended as the first, the machine is not the cause, and no other test has one."""
+SECOND_LOOK_S = 5.0
+"""Seconds of the box for finding out which mistake fits all answers of a test."""
 TRAINING_LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
 NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
 
@@ -320,21 +322,8 @@ class _Run:
     def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
         session, limits = self._context.session, self._grader.assignment.limits
         case_id = f"{function.test_id}[{case_label(item)}]"
-        self._context.test_id = case_id
         call_s = self._options.call_s
-        session.begin_test(
-            seed=self._context.seeds.box(case_id),
-            test_s=call_s or function.timeout_s or limits.test_s,
-            call_s=call_s or function.timeout_s,
-            hidden=function.hidden,
-            gpu_mib=function.gpu_mib,
-            case_id=case_id,
-        )
-        if session.epoch != self._epoch:
-            # Fixtures of every scope may hold objects of the box that is gone: they are set up again, once.
-            tear_down(item)
-            self._epoch = session.epoch
-        self.events.begin_test(function.test_id, hidden=function.hidden)
+        self._begin(function, item, call_s or function.timeout_s or limits.test_s)
         if self.events.checkpoints is not None:
             self.events.checkpoints.case_id = case_id
         with collecting(self.events), hint_evidence.of_one_test():
@@ -345,11 +334,52 @@ class _Run:
             error = error or fault
         if self._options.questions:
             self.questions.append((case_id, [question.shown() for question in session.test.questions]))
+        if isinstance(error, Disagreement) and error.suspected and not function.needs:
+            error = error.without(self._refuted(function, item, following, error.suspected))
         incomplete = session.report is not None and session.report.incomplete
         if isinstance(error, MissingName) and session.report is not None:
             error = explained(error, self._context.submission, session.report)
         outcome = judge(error, answered=session.test.answered, incomplete=incomplete)
         return with_second_calls(outcome, session.test.changed_answers)
+
+    def _begin(self, function: TestFunction, item: pytest.Function, test_s: float) -> None:
+        """Let a case begin, for the first time or once more: box, seeds, fixtures and events."""
+        session = self._context.session
+        self._context.test_id = case_id = f"{function.test_id}[{case_label(item)}]"
+        session.begin_test(
+            seed=self._context.seeds.box(case_id),
+            test_s=test_s,
+            call_s=self._options.call_s or function.timeout_s,
+            hidden=function.hidden,
+            gpu_mib=function.gpu_mib,
+            case_id=case_id,
+        )
+        if session.epoch != self._epoch:
+            # Fixtures of every scope may hold objects of the box that is gone: they are set up again, once.
+            tear_down(item)
+            self._epoch = session.epoch
+        begin_case()
+        self.events.begin_test(function.test_id, hidden=function.hidden)
+
+    def _refuted(
+        self,
+        function: TestFunction,
+        item: pytest.Function,
+        following: pytest.Function | None,
+        suspected: tuple[str, ...],
+    ) -> set[str]:
+        """Run the test of a wrong answer once more, and return the mistakes that do not give all of its answers."""
+        context, session = self._context, self._context.session
+        kept = context.set_points, context.leader
+        if session.submission_left_s <= 0:
+            return set()
+        with session.second_look(), collecting(Events()), hint_evidence.of_one_test(suspected) as evidence:
+            self._begin(function, item, SECOND_LOOK_S)
+            run_item(fresh(item), following)
+        for name in ("__score__", "__leaderboard_value__"):
+            vars(item.obj).pop(name, None)
+        context.set_points, context.leader = kept
+        return evidence.refuted
 
     def _take_gradescopes(self, test: object, case_id: str) -> None:
         """Take the points and leaderboard value that gradescope_utils leaves on the function, so that none leaks."""

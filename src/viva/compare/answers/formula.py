@@ -242,7 +242,7 @@ def _wrong(
     message = Difference(text).sentence(name)
     if named:
         message += mistakes_sentence(named)
-    error = Disagreement(message, hint=named[0] if named else None, actual=show(actual), expected=expected)
+    error = Disagreement(message, mistakes=tuple(named), actual=show(actual), expected=expected)
     for note in notes:
         error.add_note(note)
     return error

@@ -89,7 +89,7 @@ def _wrong(
         message += mistakes_sentence(named)
     else:
         message += _advice(shown, readings, expected)
-    error = Disagreement(message, hint=named[0] if named else None, actual=shown, expected=show(expected))
+    error = Disagreement(message, mistakes=tuple(named), actual=shown, expected=show(expected))
     for note in notes:
         error.add_note(note)
     return error

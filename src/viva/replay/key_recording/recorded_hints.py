@@ -14,13 +14,15 @@ class _ComparisonCounter:
 
     def __init__(self, record: Record) -> None:
         self._record = record
-        self._case_id, self._count = "", 0
+        self._count = 0
+
+    def begin_case(self) -> None:
+        """Count from the first comparison."""
+        self._count = 0
 
     def _next(self) -> str:
-        if self._record.case_id != self._case_id:
-            self._case_id, self._count = self._record.case_id, 0
         self._count += 1
-        return f"{self._case_id} {self._count}"
+        return f"{self._record.case_id} {self._count}"
 
 
 class HintWriter(_ComparisonCounter):
