@@ -122,19 +122,26 @@ def means_causal(answer: Any) -> bool:
 
 
 def count_mistakes(key: Any, T: int, m: int, causal: bool, clip: int | None) -> Mistakes:
+    """Return what programs with one mistake each give, for every combination of the arguments."""
     right = key.relative_bias_params
-    mistakes: Mistakes = {
-        "this is one bias for each pair of positions; they share it where i - j is the same": lambda: T**2 * m,
-        "distances run from -(T - 1) to T - 1: 2T are one too many": lambda: 2 * T * m,
-        "distances run from -(T - 1) to T - 1, not from -T to T": lambda: (2 * T + 1) * m,
+    pairs = T * (T + 1) // 2 if causal else T**2
+    return {
+        "this is one bias for each pair of positions; they share it where i - j is the same": lambda: pairs * m,
+        "distances run from -(T - 1) to T - 1: 2T are one too many": lambda: (
+            right(T, m, causal, clip) + (0 if causal else m)
+        ),
+        "distances run from -(T - 1) to T - 1, not from -T to T": lambda: right(
+            T + 1, m, causal, clip if clip is None or clip < T else None
+        ),
         "the distance 0 is missing": lambda: right(T, m, causal, clip) - m,
         "each of the m heads has biases of its own": lambda: right(T, 1, causal, clip),
-        "the argument `causal` is not used, or the other way round": lambda: right(T, m, not causal, clip),
+        "the argument `causal` is not used": lambda: right(T, m, False, clip),
+        "the argument `causal` is used the other way round": lambda: right(T, m, not causal, clip),
         "the argument `clip` is not used": lambda: right(T, m, causal, None),
+        "clip=0 leaves one number for each head; `if clip:` takes 0 for no clip": lambda: right(
+            T, m, causal, clip or None
+        ),
+        "distances are clipped to at most k, which is a distance that still counts": lambda: right(
+            T, m, causal, None if clip is None else clip - 1
+        ),
     }
-    if clip is not None:
-        mistakes["clip=0 leaves one number for each head; `if clip:` takes 0 for no clip"] = lambda: right(T, m, causal)
-        mistakes["distances are clipped to at most k, which is a distance that still counts"] = lambda: right(
-            T, m, causal, clip - 1
-        )
-    return mistakes
