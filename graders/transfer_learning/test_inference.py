@@ -129,7 +129,7 @@ def asked(
                 raise AssertionError(
                     f"{name}: the model was called without the square mask; as in training, call model(source, mask)."
                 )
-            found.append(call.printed.strip().split("\n")[-1] if call.value == [None] else call.value[0])
+            found.append(printed_words(call.printed) if call.value == [None] else call.value[0])
         if not inside.were_asked(known["s"]):
             break
     if not found:
@@ -165,6 +165,13 @@ def world(
     also_called = {name: pieces for name in ("sp", "spm_model", "sp_model") if name not in student}
     submission.set(**known, **also_called, ntokens=V, nhid=D)
     return known
+
+
+def printed_words(printed: str) -> str:
+    """Return the last line that was printed; lines of known words come before a program's remarks about itself."""
+    lines = printed.removesuffix("\n").split("\n")
+    known = [line for line in lines if set(line.replace("▁", " ").split()) <= {*WORDS, ""}]
+    return next((line for line in reversed(known) if line.strip()), "" if known else lines[-1])
 
 
 def word_of(found: Any) -> Any:
