@@ -195,10 +195,12 @@ def distributions(rng: np.random.Generator, count: int) -> list[Distribution]:
 def attention_mistakes(key: Any, X: Array, W_Q: Array, W_K: Array, W_V: Array, causal: bool) -> Mistakes:
     attention = key.self_attention
     return {
-        "`causal` is not used": lambda: attention(X, W_Q, W_K, W_V, not causal),
-        "the causal mask is transposed: it hides the past and shows the future": lambda: (
-            attention(X[::-1], W_Q, W_K, W_V, True)[::-1] if causal else None
-        ),
+        "`causal` is not used": lambda: attention(X, W_Q, W_K, W_V, False),
+        "`causal` is not used; the future is always hidden": lambda: attention(X, W_Q, W_K, W_V, True),
+        "`causal` is used the other way round": lambda: attention(X, W_Q, W_K, W_V, not causal),
+        "the causal mask is transposed: it hides the past and shows the future": lambda: attention(
+            X[::-1], W_Q, W_K, W_V, causal
+        )[::-1],
         "the scale 1/√d_k is missing": lambda: attention(X, W_Q * math.sqrt(W_Q.shape[1]), W_K, W_V, causal),
         "the scale is 1/√d, with the size of the tokens; it is 1/√d_k, with that of queries and keys": lambda: (
             attention(X, W_Q * math.sqrt(W_Q.shape[1] / W_Q.shape[0]), W_K, W_V, causal)

@@ -240,10 +240,10 @@ def check_continuation(
         return
     hints: dict[str, Any] = {
         "decoding does not stop at <eos>": lambda: (
-            further[: len(found)] if ends and len(found) > len(expected) else None
+            (further[: len(found)] if len(found) > len(expected) else None) if ends else expected
         ),
-        "one token too many; at most max_len are new": lambda: further[: max_len + 1] if not ends else None,
-        "one token too few; max_len are new": lambda: None if ends else expected[:-1],
+        "one token too many; at most max_len are new": lambda: expected if ends else further[: max_len + 1],
+        "one token too few; max_len are new": lambda: expected if ends else expected[:-1],
         "the first token again and again: the new one must be added to the sentence": lambda: (
             expected[:1] * max(2, len(found))
         ),
