@@ -418,7 +418,9 @@ def check_every_step(values: Sequence[Array]) -> None:
 
 
 def check_gathered(gathered: Array, own: Array, before: Array, step: int) -> None:
-    """The gradient that the optimizer finds is that of the step's own batch."""
+    """The gradient that the optimizer finds is that of the step's own batch; some programs clear it once per epoch."""
+    if np.allclose(gathered, own, rtol=FEW, atol=FEW):
+        return
     hints = {"the gradient of the step before is still in it: call zero_grad() in each step": before + own}
     name = f"what has gathered as the gradient of the head's bias in step {step}"
     agree(gathered, own, hints=hints, name=name, rtol=FEW, atol=FEW)
