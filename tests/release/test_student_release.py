@@ -58,6 +58,8 @@ def test_a_right_answer_passes_there(folder: Path) -> None:
 def test_a_wrong_answer_is_told_as_the_course_tells_it(folder: Path) -> None:
     found = checked(folder, RIGHT.replace("sum(numbers)", "sum(numbers) / len(numbers)"))
     assert found["1"].startswith("failed") and "a known mistake: the mean" in found["1"]
+    found = checked(folder, RIGHT.replace("sum(numbers)", "sum(numbers) / (len(numbers) if len(numbers) == 3 else 2)"))
+    assert found["1"].startswith("failed") and "a known mistake" not in found["1"]
     found = checked(folder, RIGHT.replace("sorted(words)", "words"))
     assert found["2"].startswith("failed") and "in_order(['" in found["2"]
 
