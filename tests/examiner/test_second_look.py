@@ -109,6 +109,7 @@ def test_whatever_comes_later_costs_nothing(examined: Examined, later: str) -> N
     assert found["test_values"].message.startswith("area(1) is 2; expected 4.")
 
 
+@pytest.mark.long
 def test_hangs_of_second_looks_use_up_no_time(examined: Examined) -> None:
     """Five tests that hang in their second look would use up the time of a submission, and of a name that hangs."""
     found = entries(examined, "\n    while n == 5: pass\n    return 2 * n")

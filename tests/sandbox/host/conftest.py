@@ -13,6 +13,8 @@ from viva.model import Limits, Tier
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
+WAITING = ("test_endings", "test_lifecycle")
+"""Files of tests that wait for seconds."""
 SMALL = Limits(memory_mib=256, disk_mib=8, output_kib=16, processes=24, submission_s=60.0)
 
 
@@ -23,14 +25,19 @@ def offered() -> list[Tier]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests that take `fork_server` (or anything made from it) run once in each tier."""
+    """Tests that take `fork_server` (or anything made from it) run once in each tier.
+
+    Those that wait for seconds run in the strongest one; `make long` runs them in the others.
+    """
     if "fork_server" in metafunc.fixturenames:
         needed = metafunc.definition.get_closest_marker("parametrize")
         assert needed is None or "fork_server" not in needed.args[0]
         least = getattr(metafunc.function, "least_tier", Tier.T0)
-        metafunc.parametrize(
-            "fork_server", [tier for tier in offered() if tier >= least], indirect=True, ids=str, scope="session"
-        )
+        tiers = [tier for tier in offered() if tier >= least]
+        waits = metafunc.module.__name__.rpartition(".")[2] in WAITING
+        later = [pytest.mark.long] if waits else []
+        given = [pytest.param(tier, marks=later if tier < max(tiers) else []) for tier in tiers]
+        metafunc.parametrize("fork_server", given, indirect=True, ids=str, scope="session")
 
 
 @pytest.fixture(scope="session")
