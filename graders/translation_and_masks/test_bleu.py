@@ -82,6 +82,9 @@ def test_brevity_penalty(student: Any, key: Any) -> None:
         (9, (4,)),
         (7, (7,)),
         (6, (3, 7)),
+        (1, (1, 4)),
+        (1, (3,)),
+        (3, (120, 200)),
     ]
     rows += [(8, (10, 6)), (8, (6, 10))]  # equally close: the shorter counts
     for candidate_length, lengths in rows:

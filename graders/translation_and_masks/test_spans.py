@@ -108,6 +108,10 @@ def test_best_span_on_random_vectors(student: Any, key: Any, rng: np.random.Gene
         long = np.stack([10 * np.sqrt(place + 1), -(place**2) * 2.5 / best / (best + 1) ** 0.5], axis=1)
         questions.append((S, E, long, np.zeros(2), -500.0, max_len))
         expected.append(key.best_span(*questions[-1]))
+    falling = np.array([[9.0, -50.0], [1.0, -50.0], [5.0, -50.0], [0.0, 10.0], [3.0, -50.0], [0.0, 9.0]])
+    for max_len in (2, 3, 4):  # once the best start is too far away, the next ones stand in no order
+        questions.append((S, E, falling, np.zeros(2), -500.0, max_len))
+        expected.append(key.best_span(*questions[-1]))
     agree(student.best_span.each(questions), expected)
 
 
@@ -129,6 +133,9 @@ def test_squad_exact_match(student: Any, key: Any) -> None:
     ]:
         name = f"squad_exact_match({prediction!r}, {golds})"
         agree(student.squad_exact_match(prediction, golds), key.squad_exact_match(prediction, golds), name=name)
+    marks = [(f"x{chr(code)}y", ["xy"]) for code in range(32, 128)]
+    for question, answer in zip(marks, student.squad_exact_match.each(marks), strict=True):
+        agree(answer, key.squad_exact_match(*question), name=f"squad_exact_match({question[0]!r}, {question[1]})")
 
 
 @number("4.1")
