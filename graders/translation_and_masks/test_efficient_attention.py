@@ -34,7 +34,7 @@ def test_linear_attention_up_to_scale(student: Any, key: Any, inside: Any, rng: 
 @weight(2)
 def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Linear attention divides each row by φ(q)·Σφ(k), so that it is a weighted mean of the values."""
-    for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5), (2, 1100, 2, 1)]:
+    for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5), (2, 1025, 2, 1)]:
         Q, K, V = random_matrices(rng, n, m, d, dv)
         actual, expected = student.linear_attention(Q, K, V, inside.elu_plus_one), key.kernel_attention(Q, K, V)
         name = f"linear_attention of {n} {'query' if n == 1 else 'queries'} and {m} keys"
