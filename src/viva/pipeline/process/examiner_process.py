@@ -72,15 +72,19 @@ class ExaminerProcess:
         if self._stopped and self._process is not None:
             self._process.kill()
         ours.settimeout(START_S)
-        self._left_s = wall_countdown(START_S)
-        ready = None
-        with contextlib.suppress(OSError):  # it ended, was ended, or is not ready in time
+        ready, what = None, "ended before it was ready"
+        try:
+            self._left_s = Countdown(self._new_clock(), START_S).left_s  # a busy machine may take longer
             send(ours, self.settings.to_plain())
             ready = self._next()
+        except TimeoutError:
+            what = f"was not ready within {START_S:g} s"
+        except OSError:
+            pass  # it ended, or was ended
         if ready is None:
             log_tail = self._log_tail()
             self.close(kill=True)
-            raise GraderError(f"The examiner of {self.assignment.name} ended before it was ready.\n{log_tail}")
+            raise GraderError(f"The examiner of {self.assignment.name} {what}.\n{log_tail}")
         self.tests = [entry_from_plain(e) for e in ready["tests"]]
         self.left_out = {why: Fraction(points) for why, points in ready["left_out"].items()}
 

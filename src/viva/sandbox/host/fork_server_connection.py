@@ -8,19 +8,23 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final
 
 import viva.sandbox.guest.transport.control as control
 from viva.model.errors import BoxUnavailable
+from viva.sandbox.guest.process.counted_time import Countdown
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.captured_output import CapturedOutput
 from viva.sandbox.host.launch import START, environment
+from viva.sandbox.host.limits import processes
 from viva.sandbox.host.reactor import Reactor
 
 _START_S: Final = 120.0
-"""Importing torch from a cold disk takes long; a fork server that is silent for this long will never start."""
+"""Importing torch from a cold disk takes long; a fork server that has used so much time will never start. What it waits
+for a processor, on a busy machine, hardly counts."""
 _SPAWN_S: Final = 60.0
 _END_S: Final = 20.0
 _KEPT_KIB: Final = 64
@@ -63,15 +67,23 @@ class ForkServerConnection:
 
     def _send_settings(self, settings: dict[str, object]) -> dict[str, Any]:
         try:
+            left_s = Countdown(processes.clock_of(lambda: self.pid, time.monotonic), _START_S).left_s
             self._channel.settimeout(_START_S)
             control.send(self._channel, settings)
-            message: dict[str, Any]
-            message, _ = control.receive(self._channel)
+            message = self._first_message(left_s)
             self._channel.settimeout(None)
         except (EOFError, OSError) as error:
             return {"failed": f"the fork server did not start ({error})"}
         self._reactor.watch(self._channel, self._receive)
         return message
+
+    def _first_message(self, left_s: Callable[[], float]) -> dict[str, Any]:
+        while (seconds := left_s()) > 0:
+            self._channel.settimeout(seconds)
+            with contextlib.suppress(TimeoutError):
+                message: dict[str, Any] = control.receive(self._channel)[0]
+                return message
+        raise TimeoutError(f"not ready within {_START_S:g} s")
 
     @property
     def pid(self) -> int:
