@@ -207,6 +207,16 @@ def test_an_examiner_that_cannot_start_is_the_graders_fault(viva: Viva, own_cour
     assert not Path("result.json").exists()  # it would blame the student
 
 
+def test_an_examiner_that_is_not_ready_in_time_says_so(
+    viva: Viva, own_course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waiting for a processor hardly counts; computing and sleeping do."""
+    monkeypatch.setattr("viva.pipeline.process.examiner_process.START_S", 0.3)
+    replace(TESTS, "from viva", "import time; time.sleep(1000)\nfrom viva")(own_course)
+    ran = viva("grade", hand_in(own_course.parent / "right"))
+    assert ran.status == 2 and "was not ready within 0.3 s" in ran.sentence()
+
+
 def test_a_bug_of_our_own_is_a_sentence_too(viva: Viva, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viva.formats.results_json.json_schema", lambda: 1 / 0)
     ran = viva("schema")
