@@ -133,7 +133,7 @@ def test_squad_exact_match(student: Any, key: Any) -> None:
     ]:
         name = f"squad_exact_match({prediction!r}, {golds})"
         agree(student.squad_exact_match(prediction, golds), key.squad_exact_match(prediction, golds), name=name)
-    marks = [(f"x{chr(code)}y", ["xy"]) for code in range(32, 128)]
+    marks = [(f"x{chr(code)}y", ["xy"]) for code in range(32, 127)]
     for question, answer in zip(marks, student.squad_exact_match.each(marks), strict=True):
         agree(answer, key.squad_exact_match(*question), name=f"squad_exact_match({question[0]!r}, {question[1]})")
 
