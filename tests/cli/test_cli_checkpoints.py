@@ -225,7 +225,7 @@ def test_a_run_that_was_interrupted_goes_on(
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(process.pid, number)
-    process.communicate(timeout=10)
+    process.communicate(timeout=600)
     assert not load_results(OUT).extra_data.complete
     assert len(checkpoints()) == 1 and checkpoints()[0].stat().st_mode & 0o777 == 0o600
     how(100, 0)

@@ -49,7 +49,7 @@ def test_the_exit_status_says_whose_fault_it_is(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == status, done.stdout + done.stderr

@@ -270,7 +270,7 @@ def test_a_course_that_was_handed_in_is_not_obeyed(tmp_path: Path, course: Path,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 1

@@ -63,7 +63,7 @@ def _run(program: str, *arguments: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd="/",
-        timeout=60,
+        timeout=600,
         check=False,
     )
     if done.returncode:

@@ -83,7 +83,7 @@ def original(folder: Path, tests: Mapping[str, str], submission: Mapping[str, st
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     command = [sys.executable, "run_tests.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     text = (folder / "results.json").read_text("utf-8")
     try:
         return Original(json.loads(text), done.stderr)
