@@ -65,6 +65,7 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
 @number("2.1.1")
 @weight(2)
 @visibility("after_published")
+@pytest.mark.timeout(30)  # a right program may print each of 132,000 products
 def test_hard_attention_on_random_vectors(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Random sizes, with and without ties."""
     many = np.zeros((66_000, 2))
