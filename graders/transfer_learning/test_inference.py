@@ -359,7 +359,7 @@ def drawn_for_accuracy(
         if len(batches) > 2 and not padded and round(sum(sizes) * right) % 2 == 0:
             continue  # of 16 examples an odd number is right: the share has four decimals
         if not padded and not wrong.isdisjoint((0.0, 1.0)):
-            continue  # what a program that reads nothing may return is no known mistake
+            continue  # 0 and 1 are what a program returns that reads nothing: they must point to no mistake
         if min(abs(value - one) for value in wrong for one in (right, accepted)) > 0.01:
             return model, batches, float(right)
 
