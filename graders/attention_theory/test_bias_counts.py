@@ -130,9 +130,7 @@ def count_mistakes(key: Any, T: int, m: int, causal: bool, clip: int | None) -> 
         "distances run from -(T - 1) to T - 1: 2T are one too many": lambda: (
             right(T, m, causal, clip) + (0 if causal else m)
         ),
-        "distances run from -(T - 1) to T - 1, not from -T to T": lambda: right(
-            T + 1, m, causal, clip if clip is None or clip < T else None
-        ),
+        "distances run from -(T - 1) to T - 1, not from -T to T": lambda: right(T + 1, m, causal, clip),
         "the distance 0 is missing": lambda: right(T, m, causal, clip) - m,
         "each of the m heads has biases of its own": lambda: right(T, 1, causal, clip),
         "the argument `causal` is not used": lambda: right(T, m, False, clip),

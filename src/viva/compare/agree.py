@@ -61,8 +61,7 @@ def agree(
     def equals(value: object) -> bool:
         return difference(actual, value, context) is None
 
-    if hint_evidence.is_second_look():
-        hint_evidence.look(hints, equals)
+    if hint_evidence.looked(hints, equals):
         return
     found = difference(actual, expected, context)
     if found is None:

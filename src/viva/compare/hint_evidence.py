@@ -1,4 +1,4 @@
-"""What the answers of a test say about its hints: only a mistake that gives every answer of the test is named.
+"""What the answers of a test say about its hints: a mistake is named only if it gives every answer of the test.
 
 Comparisons that agreed come first. The first one that does not agree ends the test; then the examiner runs the test a
 second time, in which comparisons raise nothing and only look whether the mistakes that are to be named still fit.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Evidence:
-    """What is known about the mistakes of one test."""
+    """The mistakes that the answers of one test rule out."""
 
     suspected: Collection[str] | None = None
     """The mistakes that a second look is about; None in the test itself."""
@@ -44,16 +44,17 @@ def is_second_look() -> bool:
     return evidence is not None and evidence.suspected is not None
 
 
-def look(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> None:
-    """Note which of the suspected mistakes would have given another answer."""
+def looked(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> bool:
+    """In a second look, note which suspected mistakes would have given another answer; return whether it is one."""
     evidence = _evidence.get()
     if evidence is None or evidence.suspected is None:
-        return
-    for name in [name for name in evidence.suspected if name in (hints or {})]:
-        hint = (hints or {})[name]
-        with suppress(Exception):  # the author's slip has been told
-            if not agrees(hint() if callable(hint) else hint):
-                evidence.refuted.add(name)
+        return False
+    for name, hint in (hints or {}).items():
+        if name in evidence.suspected:
+            with suppress(Exception):  # the author's slip has been told
+                if not agrees(hint() if callable(hint) else hint):
+                    evidence.refuted.add(name)
+    return True
 
 
 def answer_agreed(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> None:

@@ -334,7 +334,7 @@ class _Run:
             error = error or fault
         if self._options.questions:
             self.questions.append((case_id, [question.shown() for question in session.test.questions]))
-        if isinstance(error, Disagreement) and error.suspected and not function.needs:
+        if isinstance(error, Disagreement) and error.suspected and not (function.needs or call_s):
             error = error.without(self._refuted(function, item, following, error.suspected))
         incomplete = session.report is not None and session.report.incomplete
         if isinstance(error, MissingName) and session.report is not None:
@@ -370,9 +370,9 @@ class _Run:
     ) -> set[str]:
         """Run the test of a wrong answer once more, and return the mistakes that do not give all of its answers."""
         context, session = self._context, self._context.session
-        kept = context.set_points, context.leader
         if session.submission_left_s <= 0:
             return set()
+        kept = context.set_points, context.leader
         with session.second_look(), collecting(Events()), hint_evidence.of_one_test(suspected) as evidence:
             self._begin(function, item, SECOND_LOOK_S)
             run_item(fresh(item), following)
