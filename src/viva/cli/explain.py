@@ -13,7 +13,6 @@ from viva.cli.shared.options import (
     choose_gpus,
     choose_tier,
     course_option,
-    min_tier_of,
     open_course,
     tier_option,
 )
@@ -43,7 +42,7 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
     keep_apart(course.root, [path])
     submission = open_submission(path, str(path), withheld=course.withheld)
     chosen = choose_assignment(course, assignment, submission)
-    tier = choose_tier(tier_name, min_tier_of(course, chosen))
+    tier = choose_tier(tier_name, chosen.min_tier)
     if graded_hash and graded_hash != submission.content_hash:
         click.echo("viva: the submission has changed since it was graded; this is about how it is now.", err=True)
     options = GradeOptions(only=(test,), questions=True)

@@ -12,7 +12,6 @@ from viva.cli.shared.options import (
     choose_assignment,
     choose_tier,
     course_option,
-    min_tier_of,
     open_course,
     tier_option,
 )
@@ -65,7 +64,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     keep_apart(course.root, [path])
     submission = open_submission(path, str(path), withheld=course.withheld)
     chosen = choose_assignment(course, assignment, submission)
-    tier = choose_tier(tier_name, min_tier_of(course, chosen))
+    tier = choose_tier(tier_name, chosen.min_tier)
     fork_server = ForkServer.start(tier, preload=chosen.preload, hidden=[chosen.graders.parent])
     pool = Pool(fork_server, chosen.limits, ready=1)
     loader = Loader(submission, chosen, helpers_of(chosen))

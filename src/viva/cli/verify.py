@@ -13,7 +13,6 @@ from viva.cli.shared.options import (
     choose_tier,
     course_option,
     gpu_option,
-    min_tier_of,
     open_course,
     tier_option,
     training_option,
@@ -66,7 +65,7 @@ def command(
     if not course.assignments:
         raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
     assignments = [course.assignment(name) for name in dict.fromkeys(names or course.assignments)]
-    tier = max(choose_tier(tier_name, min_tier_of(course, assignment)) for assignment in assignments)
+    tier = max(choose_tier(tier_name, assignment.min_tier) for assignment in assignments)
     secret = course.secret_or_public(os.environ)
     if mutants:
         return max([_break(course, a, tier, secret, workers or 0, output) for a in assignments])

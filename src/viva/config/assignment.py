@@ -97,6 +97,7 @@ class Assignment:
     due: datetime | None
     """With a time zone."""
     min_tier: Tier | None
+    """The weakest isolation that grading accepts: its own or the course's; None where neither says."""
     python: Path | None
     """The interpreter of the box; None for viva's own."""
     graders: Path

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from viva.config import secret as secrets
@@ -43,7 +43,8 @@ class Course:
             if name not in self.assignments:
                 there = f"{self.root / 'grader.yaml'} lists no assignment `{name}`"
                 raise UsageError(f"{there}{suggest(name, self.assignments)}")
-            self._loaded[name] = load_assignment(self.root, name)
+            loaded = load_assignment(self.root, name)
+            self._loaded[name] = loaded if loaded.min_tier is not None else replace(loaded, min_tier=self.min_tier)
         return self._loaded[name]
 
     def secret(self, environ: Mapping[str, str]) -> bytes:

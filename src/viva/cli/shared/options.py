@@ -117,11 +117,6 @@ def choose_assignment(course: Course, name: str | None, submission: Submission) 
     return course.assignment(name) if name else recognise(course, submission)
 
 
-def min_tier_of(course: Course, assignment: Assignment) -> Tier | None:
-    """Return the weakest isolation that the assignment, or else its course, accepts; None if neither sets it."""
-    return assignment.min_tier if assignment.min_tier is not None else course.min_tier
-
-
 def choose_tier(wanted: str | None, min_tier: Tier | None) -> Tier:
     """Return the tier to use: the one asked for, or else the host's best, never silently below T1 or `min_tier`.
 

@@ -106,7 +106,7 @@ class Run:
             self.writer.last(fallback_results.repeated_results(refusal.last, refusal.note))
             return
         self.writer = LiveResults(self.paths.results, settings.hidden)
-        tier = self._tier(assignment.min_tier if assignment.min_tier is not None else course.min_tier)
+        tier = self._tier(assignment.min_tier)
         self.used = str(tier)
         shared = plan_memory(
             container_mib(self.paths.root), assignment.limits.memory_mib, packed.rest_mib, packed.box_mib
