@@ -42,7 +42,10 @@ PACKAGES = [
 # server, and to a process that cannot inherit a connection; and the table of the types that cross.
 SHARED_WITH_OUTSIDE = {
     "viva.sandbox.guest.process.counted_time",
-    *(f"viva.sandbox.guest.transport.{name}" for name in ("wire", "control", "loopback", "value_types")),
+    *(
+        f"viva.sandbox.guest.transport.{name}"
+        for name in ("wire", "control", "loopback", "optional_layers", "value_types")
+    ),
 }
 # A live notebook is asked in its own process: there the kernel does what the box's worker does.
 SERVED_BY_A_LIVE_KERNEL = {

@@ -18,7 +18,7 @@ from viva.model.seeds import Seeds
 from viva.pipeline import cluster_worker
 from viva.pipeline.cluster_messages import Task, graded_from_bytes
 from viva.pipeline.process.examiner_process import ExaminerProcess
-from viva.records.grading_identity import made_with
+from viva.records.conditions import made_with
 from viva.sandbox.host.levels.tiers import TierReport
 
 

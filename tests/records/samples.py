@@ -4,8 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
+from viva.records.conditions import Conditions
 
 MOMENT = datetime(2026, 11, 1, 23, 59, 30, tzinfo=UTC)
 
@@ -20,6 +22,12 @@ def score(name: str = "ada", *earned: int, content_hash: str = "00") -> Score:
     entries = tuple(_entry(number, points) for number, points in enumerate(earned or (4, 1), 1))
     isolation = Isolation("T3", {"seccomp": "on"}, {"net": "refused"}, ("gpu",))
     return Score(name, content_hash, "small", 1, entries, ("a note",), isolation, {"viva": "0.1.0"}, wall_s=0.25)
+
+
+def made(tests: str = "m", tier: str = "T3", **changes: Any) -> Conditions:
+    """Under which conditions a score was made."""
+    plain = Conditions(tests, "seed", None, False, training=True, gpu=False, isolation=Isolation(tier))
+    return replace(plain, **changes)
 
 
 def with_message(original: Score, message: str) -> Score:

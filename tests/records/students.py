@@ -42,7 +42,7 @@ def keep(records: Records, attempt: Attempt, who: str, *, transcribed: bool = Tr
     (number,) = records.add_attempts("small", [(attempt, f"hash of {attempt.name}")])
     score = graded(attempt, who)
     said = call_log(who) if transcribed else b""
-    made = records.add_score(number, score, made_with="m1", identity=None, reason=BY, call_log=said)
+    made = records.add_score(number, score, samples.made("m1"), BY, call_log=said)
     (kept,) = [kept for kept in records.current("small") if kept.id == made]
     return kept
 
@@ -70,7 +70,7 @@ def fill(records: Records) -> None:
     override(records, second.scored.score, attempt.name, "1", Fraction(3), Reason("grace", "Ada argued well"))
     override(records, cem.scored.score, cem.scored.attempt.name, "1", Fraction(2), Reason("grace", "seen"))
     found = [(kept, graded(kept.scored.attempt, "Ada", 1, 1), b"") for kept in (first, second, cem)]
-    propose(records, "small", "m2", found, Reason("grace", "other points"))
+    propose(records, "small", "m2", found, Reason("grace", "other points"), lambda _: samples.made("m2"))
     proposal = pending_proposal(records, "small")
     assert proposal is not None
     decide(records, proposal, BY, applied=True, chosen=lambda change: change.kept.id in (first.id, cem.id))

@@ -5,6 +5,7 @@ import re
 
 import prose
 import pytest
+import samples
 import students
 
 from viva.model.hand_grading import SETTLED
@@ -77,7 +78,7 @@ def test_of_prose_in_hidden_tests_there_can_be_points_alone(records: Records) ->
         attempt = students.handed_in(name, students.CEM)
         graded = prose.score(name, prose.entry(visibility=visibility), content_hash=name)
         (number,) = records.add_attempts("small", [(attempt, name)])
-        records.add_score(number, graded, made_with="m", identity=None, reason=students.BY)
+        records.add_score(number, graded, samples.made(), students.BY)
         settled = (prose.place(name, kind=SETTLED), prose.said(3, comment="Of the mask."))
         append(records, "small", name, [settled], prose.WHY)
     hidden, visible = (each["reviews"][0] for each in account_of(records, "m-4713", hidden=False)["attempts"])

@@ -10,6 +10,7 @@ import samples
 from viva.model import Score, Status
 from viva.model.errors import UsageError
 from viva.records import Records
+from viva.records.conditions import Conditions
 from viva.records.hand_grading import append, undo
 from viva.records.overrides import ByHand, Override, all_overrides, decided, overridden, override
 from viva.records.proposals import Change, decide, pending_proposal, propose
@@ -24,13 +25,17 @@ def gain(change: Change) -> Fraction:
 
 def keep(records: Records, name: str, *earned: int) -> StoredScore:
     (number,) = records.add_attempts("small", [(samples.attempt(name), "00")])
-    made = records.add_score(number, samples.score(name, *earned), made_with="m1", identity=None, reason=Reason("ada"))
+    made = records.add_score(number, samples.score(name, *earned), samples.made("m1"), Reason("ada"), once=False)
     (kept,) = [k for k in records.current("small") if k.id == made]
     return kept
 
 
+def by_m2(_: Score) -> Conditions:
+    return samples.made("m2")
+
+
 def proposal_for(records: Records, *found: tuple[StoredScore, Score]) -> None:
-    propose(records, "small", "m2", [(kept, score, b"") for kept, score in found], BY)
+    propose(records, "small", "m2", [(kept, score, b"") for kept, score in found], BY, by_m2)
 
 
 def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Records) -> None:
@@ -51,7 +56,7 @@ def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Reco
 def test_an_override_is_about_the_attempt_that_was_there_and_those_after_it(records: Records) -> None:
     def hand_in(attempt: int) -> None:
         (number,) = records.add_attempts("small", [(samples.attempt(number=attempt), "00")])
-        records.add_score(number, samples.score("ada", 1, 1), made_with="m", identity=None, reason=BY)
+        records.add_score(number, samples.score("ada", 1, 1), samples.made(), BY)
 
     for attempt, points in ((1, 2), (2, 3), (3, None)):
         hand_in(attempt)
@@ -75,7 +80,7 @@ def test_an_override_stands_above_a_mark_of_prose(records: Records) -> None:
     ):
         (number,) = records.add_attempts("small", [(attempt, content_hash)])
         graded = prose.score(attempt.name, content_hash=content_hash)
-        records.add_score(number, graded, made_with="m", identity=None, reason=BY)
+        records.add_score(number, graded, samples.made(), BY)
     assert ByHand.of(records, "small") == ByHand({}, {})
     append(records, "small", "a1", [(prose.place(), prose.said(3))], BY)
     append(records, "small", "a2", [(prose.place("01"), prose.said(4, done=False))], BY)
@@ -144,12 +149,12 @@ def test_what_a_regrade_leaves_as_it_was_is_kept_at_once(records: Records) -> No
     later = keep(records, "cem", 4, 4)
     same = [(each, each.scored.score, b"said") for each in (bob, cem)]
     found = [(ada, samples.score("ada", 3, 3), b"")]
-    propose(records, "small", "m2", found, BY, same=same, identity=lambda kept: f"of {kept.id}")
+    propose(records, "small", "m2", found, BY, by_m2, same=same)
     proposal = pending_proposal(records, "small")
     assert proposal is not None and [change.kept.id for change in proposal.changes] == [ada.id]
     first, second, third = records.current("small")
     assert (first, third) == (ada, later), "nothing takes the place of a score that came meanwhile"
-    assert second.scored == bob.scored and records.graded([f"of {bob.id}", f"of {cem.id}"]) == {f"of {bob.id}"}
+    assert second.scored == bob.scored and second.conditions == samples.made("m2")
     assert (second.kind, second.made_with, second.by, second.why) == ("regraded", "m2", BY.by, BY.why)
     assert records.call_log(second.call_log_id) == b"said"
 

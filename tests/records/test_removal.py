@@ -6,6 +6,7 @@ from typing import Any
 
 import prose
 import pytest
+import samples
 import students
 from sqlalchemy import select
 
@@ -138,7 +139,7 @@ def test_marks_of_bytes_that_others_handed_in_too_stay(filled: Records) -> None:
     (first, *_) = filled.current("small")
     theirs = [(students.handed_in("copied", students.BOB), first.scored.score.content_hash)]
     (number,) = filled.add_attempts("small", theirs)
-    filled.add_score(number, first.scored.score, made_with="m1", identity=None, reason=WHY)
+    filled.add_score(number, first.scored.score, samples.made("m1"), WHY)
     removal = remove(filled, "m-4711", WHY, SECRET)
     (by_ada,) = [row for row in rows(filled)["reviews"] if row.kind == "appeal"]
     assert removal.counts.reviews == 0 and f"reviews, row {by_ada.id}: by" in removal.mentions

@@ -6,6 +6,7 @@ import stat
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import samples
@@ -15,20 +16,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from viva.model import Isolation
 from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.database import REVISION, open_database
 from viva.records.database_tables import METADATA
 from viva.records.row_packing import pack_score, unpack_score
 from viva.records.store import Reason
+from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
 
 BY = Reason("grace", "the first grading")
 
 
-def keep(records: Records, name: str = "ada", *earned: int, identity: str | None = None) -> int | None:
+def keep(records: Records, name: str = "ada", *earned: int, once: bool = False, **made: Any) -> int | None:
     (number,) = records.add_attempts("small", [(samples.attempt(name), "00")])
     given = samples.score(name, *earned)
-    return records.add_score(number, given, made_with="m", identity=identity, reason=BY, call_log=b"said")
+    return records.add_score(number, given, samples.made(**made), BY, call_log=b"said", once=once)
 
 
 def test_a_score_comes_back_as_it_was(records: Records) -> None:
@@ -74,7 +77,7 @@ def test_attempts_do_not_hide_each_other(
         moment = None if hours is None else samples.MOMENT + timedelta(hours=hours)
         attempt = replace(samples.attempt(number=attempt), submitted_at=moment)
         (number,) = records.add_attempts("small", [(attempt, content_hash)])
-        records.add_score(number, samples.score("ada", points, 0), made_with="m", identity=None, reason=BY)
+        records.add_score(number, samples.score("ada", points, 0), samples.made(), BY)
     keep(records, "bob", 4, 4)
     *attempts, bob = records.current("small")
     assert [kept.scored.score.earned for kept in attempts] == standing
@@ -82,11 +85,19 @@ def test_attempts_do_not_hide_each_other(
 
 
 def test_the_same_grading_is_kept_once(records: Records) -> None:
-    first = keep(records, identity="x")
-    assert keep(records, "ada", 4, 4, identity="x") is None
+    first = keep(records, once=True)
+    assert keep(records, "ada", 4, 4, once=True) is None
     assert [kept.id for kept in records.current("small")] == [first]
-    found = records.graded(["x", "y", *map(str, range(1200))])
-    assert found == {"x"}
+    assert keep(records, "ada", 4, 4, once=True, whole=False) is not None, "it was broken off"
+    assert keep(records, "ada", 4, 4, once=True, tier="T0") is not None, "another isolation"
+    last = keep(records, "ada", 4, 4, once=False)
+    assert [kept.id for kept in records.current("small")] == [last]
+
+
+def test_conditions_come_back_as_they_were(records: Records) -> None:
+    made = {"only": ("1", "test_2"), "isolation": Isolation("T2", missing=(OPTIONAL_LAYERS["cgroup"],)), "gpu": True}
+    keep(records, **made)
+    assert [kept.conditions for kept in records.current("small")] == [samples.made(**made)]
 
 
 def test_a_attempt_is_kept_once_and_anew_when_anything_of_it_differs(records: Records) -> None:
@@ -109,8 +120,8 @@ def test_any_text_of_a_student_is_kept(text_of_student: str) -> None:
 def _write(url: str, folder: str, writer: int) -> None:
     with Records.open(url, Path(folder)) as records:
         for n in range(20):
-            keep(records, f"s{n}", identity=f"shared {n}")
-            keep(records, f"own {writer} {n}", identity=f"own {writer} {n}")
+            keep(records, f"s{n}", once=True)
+            keep(records, f"own {writer} {n}", once=True)
 
 
 @pytest.mark.long

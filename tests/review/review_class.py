@@ -7,6 +7,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import samples
+
 from viva.config import Assignment, Course, load_course
 from viva.config.rubric import Rubric
 from viva.config.rubric_file import load_rubric
@@ -100,9 +102,7 @@ def fill(records: Records, size: int, folder: Path = Path("class"), write: Write
     questions = rubric()
     found = [(attempt_of(number, folder), hash_of(number)) for number in range(size)]
     for number, attempt_id in enumerate(records.add_attempts(NAME, found)):
-        records.add_score(
-            attempt_id, score_of(number, questions, write), made_with="test", identity=None, reason=Reason("tests")
-        )
+        records.add_score(attempt_id, score_of(number, questions, write), samples.made(), Reason("tests"))
 
 
 def notebook(number: int, write: Writer = prose) -> bytes:

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import samples
 from queue_helpers import (
     ADA,
     ALAN,
@@ -109,7 +110,7 @@ def attempts(file: Path) -> None:
                 attempt = replace(attempt, students=team[::order])
             row = records.add_attempts(NAME, [(attempt, hash_of(100 + place))])[0]
             score = replace(score_of(number, questions), content_hash=hash_of(100 + place))
-            records.add_score(row, score, made_with="t", identity=None, reason=Reason("t"))
+            records.add_score(row, score, samples.made(), Reason("t"))
 
 
 @pytest.mark.parametrize(("which", "count"), [("last", {101, 102, 104}), ("best", {100, 101, 102, 103, 104})])
@@ -133,7 +134,7 @@ def test_prose_that_no_question_marks_is_said_and_what_is_graded_already_is_left
             for e in entries
         ]
         kept = replace(score_of(50, questions), entries=tuple(entries))
-        records.add_score(row, kept, made_with="t", identity=None, reason=Reason("t"))
+        records.add_score(row, kept, samples.made(), Reason("t"))
     with queue_at(file) as queue:
         assert queue.unknown == ["9.9"]
         assert queue.answer((hash_of(50), "9.9")) is None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import samples
 from hostile_notebooks import PAYLOADS
 from review_class import NAME, attempt_of, fill, hash_of, notebook, rubric, score_of
 from review_server import Server, chromium, opened, served
@@ -244,4 +245,4 @@ def _hostile_class(url: str, folder: Path) -> None:
                 for n, e in enumerate(score.entries)
             )
             kept = replace(score, content_hash=content_hash, entries=entries)
-            records.add_score(attempt_id, kept, made_with="test", identity=None, reason=Reason("tests"))
+            records.add_score(attempt_id, kept, samples.made(), Reason("tests"))

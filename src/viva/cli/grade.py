@@ -30,7 +30,7 @@ from viva.cli.shared.options import (
 )
 from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
 from viva.config import Course
-from viva.model import Tier
+from viva.model import Isolation, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
@@ -95,6 +95,8 @@ class Place:
     """Where submissions are graded: on this machine or on a cluster."""
 
     tier: Tier
+    isolation: Isolation
+    """What every submission gets at the least."""
     gpus: Gpus
     workers: int
     cluster: Cluster | None
@@ -106,16 +108,18 @@ class Place:
         Raises:
             UsageError: they do not fit together.
         """
-        floors = [j.assignment.min_tier for j in listing.jobs if j.assignment.min_tier is not None]
-        min_tier = max(floors, default=course.min_tier)
+        floors = (job.assignment.min_tier for job in listing.jobs)
+        min_tier = max((floor for floor in floors if floor is not None), default=None)
         if elsewhere:
             cluster = elsewhere.cluster(course, machine.tier_name, min_tier, machine.gpu_wish, machine.workers)
-            return cls(cluster.tier, Gpus(), 0, cluster)
+            return cls(cluster.tier, cluster.isolation, Gpus(), 0, cluster)
+        from viva.sandbox.host.levels.detect_levels import isolation_of
+
         tier = choose_tier(machine.tier_name, min_tier)
         gpus = choose_gpus(machine.gpu_wish)
         if tier is Tier.T0:
             warn(f"isolation T0: {UNSAFE}.")
-        return cls(tier, gpus, machine.workers or 0, None)
+        return cls(tier, isolation_of(tier), gpus, machine.workers or 0, None)
 
     @property
     def has_gpu(self) -> bool:
@@ -153,16 +157,11 @@ class Grading:
             run.use_store(decisions)
             if records is not None:
                 from viva.pipeline.score_cache import ScoreCache
+                from viva.records.conditions import Asked
 
-                cache = ScoreCache(
-                    records,
-                    self.course.root,
-                    self.secret,
-                    options,
-                    records_use.reason(),
-                    gpu=self.place.has_gpu,
-                    again=records_use.again,
-                )
+                asked = Asked(self.course.root, self.secret, options, gpu=self.place.has_gpu)
+                again, isolation = records_use.again, self.place.isolation
+                cache = ScoreCache(records, asked, isolation, records_use.reason(), again=again)
                 run.use_cache(cache)
             summary = run.run(self._pool(options, writer, progress))
         show_summary(summary, writer, self.place.tier, as_student=as_student)

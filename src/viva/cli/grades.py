@@ -75,6 +75,7 @@ def command(
         raise UsageError(f"--to {wanted} {needs}.")
     course = open_course(course_dir)
     attempts, chosen, students = _class(course, results, assignment, records_url, roster, export)
+    _refuse_below(chosen, attempts)
     policy, exceptions = chosen.policy(), chosen.exceptions()
     marks = final_grades(attempts, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
     grades = returned_grades(marks, policy.rounding, with_open=with_open)
@@ -88,6 +89,20 @@ def command(
         filled = _into(wanted, _read_grades_csv(into), grades, chosen, column, rescale)
     filled.write(output)
     return _print_filled(filled, output)
+
+
+def _refuse_below(chosen: "Assignment", attempts: "Sequence[ScoredAttempt]") -> None:
+    """Refuse scores whose programs ran with less isolation than the assignment asks for: they may be forged."""
+    below = {
+        one.attempt.name: one.score.isolation.tier for one in attempts if one.score.isolation.is_below(chosen.min_tier)
+    }
+    if below:
+        names = ", ".join(f"{line(name)} ({tier})" for name, tier in list(below.items())[:5])
+        more = f" and {len(below) - 5} more" if len(below) > 5 else ""
+        raise UsageError(
+            f"{chosen.name} asks for isolation {chosen.min_tier} or better (min_tier), and these ran with less: "
+            f"{names}{more}. `viva grade` them again; nothing was written."
+        )
 
 
 def _class(

@@ -13,7 +13,6 @@ from viva.cli.shared.options import (
     choose_tier,
     course_option,
     gpu_option,
-    min_tier_of,
     open_course,
     tier_option,
     training_option,
@@ -21,7 +20,7 @@ from viva.cli.shared.options import (
 from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
 from viva.config import Assignment, Course
 from viva.formats import escaping
-from viva.model import Tier
+from viva.model import Score, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
@@ -30,8 +29,9 @@ from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
     from viva.records import Records
+    from viva.records.conditions import Asked, Conditions
     from viva.records.proposals import Change
-    from viva.records.store import Reason, StoredScore
+    from viva.records.store import Reason
 
 
 @click.command("regrade")
@@ -83,16 +83,14 @@ def command(
 
         run = Run.of(course, course.assignment(assignment), training, gpu_wish)
         if not (applies or discards or only_show):
-            propose_regrade(
-                run, records, choose_tier(tier_name, min_tier_of(course, run.assignment)), workers or 0, reason
-            )
+            propose_regrade(run, records, choose_tier(tier_name, run.assignment.min_tier), workers or 0, reason)
         proposal = pending_proposal(records, assignment)
         if proposal is None:
             raise UsageError(f"No regrade of {assignment} waits: `viva regrade {assignment}` makes a proposal.")
         by_hand = ByHand.of(records, assignment)
         choice = Choice(students, tests, lambda change: never_lower and applies and gain(change, by_hand) < 0)
         if applies or discards:
-            done = decide(records, proposal, reason, applied=applies, chosen=choice, identity=run.identity)
+            done = decide(records, proposal, reason, applied=applies, chosen=choice)
             rest = f"; {left} wait on" if (left := len(proposal.changes) - len(done)) else ""
             click.echo(f"{len(done)} of {len(proposal.changes)} {'applied' if applies else 'discarded'}{rest}")
             return 0
@@ -111,23 +109,25 @@ class Run:
     secret: bytes
     options: GradeOptions
     gpus: Gpus
-    made_with: str
+    asked: "Asked"
 
     @classmethod
     def of(cls, course: Course, assignment: Assignment, training: bool, gpu_wish: str) -> Self:
         """Return the run for the assignment as it is now."""
-        from viva.records.grading_identity import made_with
+        from viva.records.conditions import Asked
 
-        options = GradeOptions(training=training, call_log=True)
-        made = made_with(assignment, course.root)
-        return cls(course, assignment, course.secret(os.environ), options, choose_gpus(gpu_wish), made)
+        options, gpus, secret = (
+            GradeOptions(training=training, call_log=True),
+            choose_gpus(gpu_wish),
+            course.secret(os.environ),
+        )
+        return cls(
+            course, assignment, secret, options, gpus, Asked(course.root, secret, options, gpu=bool(gpus.devices))
+        )
 
-    def identity(self, kept: "StoredScore") -> str:
-        """Return the identity that `viva grade` looks for, so that it does not grade this submission again."""
-        from viva.records.grading_identity import identity_of
-
-        hashed, gpu = kept.scored.score.content_hash, bool(self.gpus.devices)
-        return identity_of(kept.attempt_id, hashed, self.made_with, self.secret, self.assignment, self.options, gpu=gpu)
+    def conditions(self, score: Score) -> "Conditions":
+        """Return the conditions under which a score was made, for `viva grade` to find it and not to grade again."""
+        return self.asked.conditions(self.assignment, score.isolation)
 
 
 class Choice:
@@ -154,19 +154,21 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
     from viva.pipeline.process.settings import BoxOptions
     from viva.pipeline.regrading import Regrade, differs
     from viva.records.proposals import propose
+    from viva.sandbox.host.levels.detect_levels import isolation_of
 
     name = run.assignment.name
     known = records.current(name)
-    kept = [k for k in known if k.made_with != run.made_with]
+    made_with = run.asked.tests(run.assignment)
+    kept = [k for k in known if k.made_with != made_with]
     if not kept:
         what = f"all {len(known)} scores were made by the tests as they are"
         what = what if known else "there are no scores in the records"
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
     pool = LocalPool(run.course, run.secret, BoxOptions(tier, gpus=run.gpus), run.options, workers)
-    regraded = Regrade(run.course, run.assignment, records, pool).run(kept)
+    regraded = Regrade(run.course, run.assignment, records, pool, isolation_of(tier)).run(kept)
     changed = [each for each in regraded.found if differs(each[0].scored.score, each[1])]
     same = [each for each in regraded.found if not differs(each[0].scored.score, each[1])]
-    propose(records, name, run.made_with, changed, reason, same=same, identity=run.identity)
+    propose(records, name, made_with, changed, reason, run.conditions, same=same)
     click.echo(
         f"{len(kept)} marked again, {len(changed)} otherwise than before; "
         f"{regraded.programs_run} programs were run for it, the others had answered already"

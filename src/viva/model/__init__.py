@@ -1,8 +1,9 @@
 """Values that every package shares: statuses, scores, limits, tiers, submissions, errors; without input and output."""
 
 from viva.model.attempt import Attempt, ScoredAttempt, Student
+from viva.model.isolation import Isolation
 from viva.model.limits import Limits
-from viva.model.score import Case, Entry, Isolation, Score
+from viva.model.score import Case, Entry, Score
 from viva.model.status import Status
 from viva.model.submission import File, Submission
 from viva.model.tier import Tier

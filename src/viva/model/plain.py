@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from viva.model.gpu import Gpu, Gpus, GpuUse
-from viva.model.score import Case, Curve, Entry, Isolation, Leader, Score
+from viva.model.isolation import Isolation
+from viva.model.score import Case, Curve, Entry, Leader, Score
 from viva.model.status import Status
 from viva.model.submission import File, Submission
 

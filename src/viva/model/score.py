@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.model.gpu import GpuUse
+from viva.model.isolation import Isolation
 from viva.model.status import Status
 
 VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
@@ -71,16 +72,6 @@ class Entry:
     def staff_message(self) -> str:
         """Return what staff read in addition to the student's message."""
         return "\n".join(dict.fromkeys(case.staff_message for case in self.cases if case.staff_message))
-
-
-@dataclass(frozen=True, slots=True)
-class Isolation:
-    """The isolation layers around the student's code, as the box reported them before it read a student byte."""
-
-    tier: str
-    layers: Mapping[str, str] = field(default_factory=dict)
-    probes: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from viva.model.grade_request import GradeOptions
 from viva.model.seeds import Seeds
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.records.grading_identity import made_with
+from viva.records.conditions import made_with
 
 
 @dataclass(frozen=True, slots=True)

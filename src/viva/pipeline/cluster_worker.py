@@ -21,7 +21,7 @@ from viva.pipeline.cluster_messages import Task, error_to_bytes, graded_to_bytes
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
-from viva.records.grading_identity import made_with
+from viva.records.conditions import made_with
 from viva.sandbox.host.gpu.gpus import find_gpus
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 

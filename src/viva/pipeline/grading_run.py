@@ -50,6 +50,8 @@ class Summary:
     """How many of them had been graded by the same tests and the same viva."""
     earlier: Counter[str] = field(default_factory=Counter)
     """How many of them had been graded by other tests or another viva, by assignment."""
+    weaker: Counter[str] = field(default_factory=Counter)
+    """How many submissions are graded again because their score was made with a weaker isolation, by its level."""
 
     @property
     def points(self) -> dict[str, Fraction]:
@@ -94,6 +96,7 @@ class GradingRun:
             self._display.advance(None)
         self.summary.unchanged = len(found.kept)
         self.summary.earlier = Counter(job.assignment.name for job, _ in found.earlier)
+        self.summary.weaker = Counter(last.scored.score.isolation.tier for _, last in found.weaker)
         self._jobs, self._store = found.to_grade, cache
 
     def use_store(self, store: ScoreStore | None) -> None:

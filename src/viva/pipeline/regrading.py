@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from viva.config import Assignment, Course
-from viva.model import Entry, Score, Status
+from viva.model import Entry, Isolation, Score, Status
 from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
@@ -46,7 +46,9 @@ class _Case:
 class Regrade:
     """Grades the submissions of one assignment again."""
 
-    def __init__(self, course: Course, assignment: Assignment, records: Records, pool: LocalPool) -> None:
+    def __init__(
+        self, course: Course, assignment: Assignment, records: Records, pool: LocalPool, isolation: Isolation
+    ) -> None:
         """Prepare.
 
         Args:
@@ -54,8 +56,10 @@ class Regrade:
             assignment: the assignment whose tests run, as they are now.
             records: where scores and call logs are kept.
             pool: runs the programs that have to be asked again; its options apply to each.
+            isolation: what the pool offers: nothing of a program that ran with less is used again.
         """
         self._course, self._assignment, self._records, self._pool = course, assignment, records, pool
+        self._isolation = isolation
 
     def run(self, kept: Sequence[StoredScore], on_done: Callable[[], None] = lambda: None) -> Regraded:
         """Grade these submissions again.
@@ -101,7 +105,9 @@ class Regrade:
 
     def _replay(self, cases: dict[str, _Case]) -> None:
         """Grade from the call logs; what has none, or cannot be answered from it, remains to be run."""
-        with_call_log = [case.job for case in cases.values() if case.kept.call_log_id is not None]
+        with_call_log = [
+            case.job for case in cases.values() if case.kept.call_log_id is not None and self._may_use(case.kept)
+        ]
         boxes = replace(self._pool.boxes, replay_only=True)
         replaying = replace(self._pool, options=GradeOptions(), boxes=boxes)
         for job, graded in replaying.run(with_call_log) if self._assignment.suite is None else ():
@@ -133,13 +139,20 @@ class Regrade:
 
     def _joined(self, case: _Case, rerun: Score) -> Score:
         """Return the replayed score with the tests that were run again, or only these if nothing could be replayed."""
-        before = {entry.test_id: entry for entry in case.kept.scored.score.entries}
+        kept = case.kept.scored.score
+        before = {entry.test_id: entry for entry in kept.entries} if self._may_use(case.kept) else {}
         new = {entry.test_id: _decided(entry, before.get(entry.test_id)) for entry in rerun.entries}
+        isolation = rerun.isolation.weaker(kept.isolation) if before else rerun.isolation
         if case.score is None or len(case.changed) == len(case.score.entries):
-            return replace(rerun, entries=tuple(new.values()))
+            return replace(rerun, entries=tuple(new.values()), isolation=isolation)
         entries = tuple(new[e.test_id] if e.test_id in case.changed else e for e in case.score.entries)
-        curves = [curve for curve in case.score.curves if curve.test_id not in case.changed]
-        return replace(case.score, entries=entries, curves=(*curves, *rerun.curves), gpu=rerun.gpu or case.score.gpu)
+        curves = (*(curve for curve in case.score.curves if curve.test_id not in case.changed), *rerun.curves)
+        gpu = rerun.gpu or case.score.gpu
+        return replace(case.score, entries=entries, curves=curves, gpu=gpu, isolation=isolation)
+
+    def _may_use(self, kept: StoredScore) -> bool:
+        """Return whether the program of a kept score ran with no less isolation than this regrade offers."""
+        return kept.scored.score.isolation.holds(self._isolation)
 
     def _call_log(self, case: _Case, graded: Graded) -> bytes:
         if case.score is None or not graded.call_log:

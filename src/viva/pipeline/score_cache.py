@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from viva.config import Assignment
-from viva.model import Attempt, Score, Status, Student
+from viva.model import Attempt, Isolation, Score, Student
 from viva.model.errors import UsageError
-from viva.model.grade_request import Graded, GradeOptions
+from viva.model.grade_request import Graded
 from viva.pipeline.jobs import Job
 from viva.records import Records, StoredScore
-from viva.records.grading_identity import identity_of, made_with
+from viva.records.conditions import Asked, Standing, standing
 from viva.records.overrides import ByHand, DecidedScore, Override, held_now, overridden
 from viva.records.store import GRADED, Reason
 
@@ -24,37 +23,27 @@ class Sorted:
     """Graded before, by the same tests and the same engine."""
     earlier: list[tuple[Job, StoredScore]] = field(default_factory=list)
     """Graded before, by other tests or another engine: a regrade would show what that changes."""
+    weaker: list[tuple[Job, StoredScore]] = field(default_factory=list)
+    """Graded before with a weaker isolation, and so among `to_grade`."""
 
 
 class ScoreCache:
     """Knows which submissions of a class have scores, and keeps those that are graded now."""
 
     def __init__(
-        self,
-        records: Records,
-        root: Path,
-        secret: bytes,
-        options: GradeOptions,
-        reason: Reason,
-        *,
-        gpu: bool = False,
-        again: bool = False,
+        self, records: Records, asked: Asked, isolation: Isolation, reason: Reason, *, again: bool = False
     ) -> None:
         """Prepare.
 
         Args:
             records: where scores are kept.
-            root: the course's folder.
-            secret: the course's secret.
-            options: which tests run.
+            asked: what the run asks for.
+            isolation: what the run offers at the least.
             reason: who grades, and why.
-            gpu: whether the run offers a GPU: without one, tests that need it stay pending.
             again: grade everything, also what has a score, and keep both scores.
         """
-        self._records, self._root, self._secret, self._options = records, root, secret, options
-        self._reason, self._gpu, self._again = reason, gpu, again
-        self._made: dict[str, str] = {}
-        self._identities: dict[str, str] = {}
+        self._records, self._asked, self._isolation = records, asked, isolation
+        self._reason, self._again = reason, again
         self._numbers: dict[str, int] = {}
 
     def sort(self, jobs: Sequence[Job]) -> Sorted:
@@ -65,20 +54,25 @@ class ScoreCache:
                 assignment.name, [(attempt_of(job), job.content_hash) for job in theirs]
             )
             self._numbers |= {job.name: number for job, number in zip(theirs, numbers, strict=True)}
-        self._identities = {job.name: self._identity(job) for job in jobs}
         if self._again:
             return Sorted([*jobs])
-        kept = self._records.graded(self._identities.values())
         latest = self._records.latest(self._numbers.values())
         found = Sorted()
         for job in jobs:
             last = latest.get(self._numbers[job.name])
-            if last is not None and self._identities[job.name] in kept:
+            if last is None:
+                found.to_grade.append(job)
+                continue
+            asked = self._asked.conditions(job.assignment, self._isolation, options=job.options)
+            how = standing(last.scored.score, last.conditions, asked)
+            if how is Standing.SAME:
                 found.kept.append((job, last))
-            elif last is not None and not self._has_more(last):
+            elif how is Standing.OTHER_TESTS:
                 found.earlier.append((job, last))
             else:
                 found.to_grade.append(job)
+                if how is Standing.WEAKER:
+                    found.weaker.append((job, last))
         return found
 
     def scores(self, found: Sorted) -> list[tuple[Job, DecidedScore, bool]]:
@@ -102,39 +96,18 @@ class ScoreCache:
         Raises:
             UsageError: it cannot be written; the message says whose score it is.
         """
-        whole = graded.finished and not graded.score.has_grader_error
         number, assignment, name = self._numbers[job.name], job.assignment.name, attempt_of(job).name
+        whole = graded.finished and not graded.score.has_grader_error
+        made = self._asked.conditions(job.assignment, graded.score.isolation, options=job.options, whole=whole)
         try:
             self._records.add_score(
-                number,
-                graded.score,
-                made_with=self._made_with(job.assignment),
-                identity=self._identities[job.name] if whole and not self._again else None,
-                reason=self._reason,
-                call_log=graded.call_log,
+                number, graded.score, made, self._reason, call_log=graded.call_log, once=not self._again
             )
         except UsageError as error:
             raise UsageError(f"{job.name} was graded and not kept: {error}") from error
         people = ByHand.about(self._records, assignment, name, graded.score.content_hash)
         held = held_now(self._records, assignment, people, name) if people.overrides else {}
         return _decided(people, job, number, graded.score, held)
-
-    def _has_more(self, kept: StoredScore) -> bool:
-        """Return whether this run could grade what the kept score left pending."""
-        score = kept.scored.score
-        needs = {need for e in score.entries if e.status is Status.DEFERRED for need in e.needs}
-        offered = {"training" if self._options.training else "", "gpu" if self._gpu else ""}
-        return score.has_grader_error or bool(needs & offered)
-
-    def _made_with(self, assignment: Assignment) -> str:
-        if assignment.name not in self._made:
-            self._made[assignment.name] = made_with(assignment, self._root)
-        return self._made[assignment.name]
-
-    def _identity(self, job: Job) -> str:
-        made, options = self._made_with(job.assignment), job.options or self._options
-        number = self._numbers[job.name]
-        return identity_of(number, job.content_hash, made, self._secret, job.assignment, options, gpu=self._gpu)
 
 
 def _decided(

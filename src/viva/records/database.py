@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from viva.model.errors import UsageError
 
-REVISION: Final = "0003"
+REVISION: Final = "0004"
 """The present revision of the tables: the last migration."""
 BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""

@@ -41,7 +41,8 @@ scores: Final = Table(
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("attempt_id", Integer, ForeignKey("attempts.id"), nullable=False, index=True),
-    Column("identity", Text, unique=True),  # equal for gradings that must be equal; none for a person's decision
+    Column("identity", Text, unique=True),  # equal for gradings that must be equal; none where both are to be stored
+    Column("conditions", Text),  # JSON; none for a score of an earlier viva
     Column("kind", Text, nullable=False),  # graded, regraded
     Column("version", Integer, nullable=False),
     Column("made_with", Text, nullable=False),  # digest of tests, key and data
@@ -91,6 +92,7 @@ proposed: Final = Table(
     Column("attempt_id", Integer, ForeignKey("attempts.id"), nullable=False),
     Column("old_score_id", Integer, ForeignKey("scores.id"), nullable=False),
     Column("score", LargeBinary, nullable=False),
+    Column("conditions", Text),  # as in `scores`
     Column("call_log_id", Integer, ForeignKey("call_logs.id")),
 )
 

@@ -1,6 +1,6 @@
 """Changes by a regrade: proposed first, then applied or discarded, all or some of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, insert, select
 
 from viva.model import Score
+from viva.records.conditions import Conditions
 from viva.records.database import writing
 from viva.records.database_tables import decisions, proposals, proposed
 from viva.records.row_packing import pack_score, unpack_score
@@ -51,6 +52,8 @@ class Change:
     """The present score."""
     score: Score
     """The proposed score."""
+    conditions: Conditions
+    """Under which conditions the proposed score was made."""
     call_log_id: int | None
 
     @property
@@ -91,9 +94,9 @@ def propose(
     made_with: str,
     found: Iterable[tuple[StoredScore, Score, bytes]],
     reason: Reason,
+    conditions: Callable[[Score], Conditions],
     *,
     same: Iterable[tuple[StoredScore, Score, bytes]] = (),
-    identity: Callable[[StoredScore], str | None] = lambda _: None,
 ) -> int:
     """Store what a regrade would change, all of it or nothing; it does not count before `decide`.
 
@@ -103,9 +106,9 @@ def propose(
         made_with: digest of the present tests, key and data.
         found: the present score, the new one, and its call log.
         reason: who regraded, and why.
+        conditions: returns the conditions under which one of the new scores was made.
         same: as `found`, where nothing changes: stored as graded with the present tests, unless another score counts
             by now.
-        identity: the identity of a score of `same`; see `Records.add_score`.
 
     Returns:
         The proposal's number.
@@ -120,6 +123,7 @@ def propose(
                 "attempt_id": kept.attempt_id,
                 "old_score_id": kept.id,
                 "score": pack_score(score),
+                "conditions": conditions(score).to_json(),
                 "call_log_id": add_call_log(connection, call_log) or kept.call_log_id,
             }
             connection.execute(insert(proposed).values(**values))
@@ -127,7 +131,7 @@ def propose(
         for kept, score, call_log in same:
             if kept.id in current:
                 number = add_call_log(connection, call_log) or kept.call_log_id
-                regraded = NewScore(kept.attempt_id, score, made_with, identity(kept), reason, REGRADED, number)
+                regraded = NewScore(kept.attempt_id, score, conditions(score), reason, REGRADED, number)
                 _add_regraded(connection, regraded)
     return int(key[0])
 
@@ -147,7 +151,9 @@ def pending_proposal(records: Records, assignment: str) -> Proposal | None:
             .where(proposed.c.proposal_id == latest.id, decisions.c.id.is_(None))
             .order_by(proposed.c.id)
         )
-        changes = [_change(row, current[row.old_score_id]) for row in rows if row.old_score_id in current]
+        changes = [
+            change for row in rows if row.old_score_id in current for change in _change(row, current[row.old_score_id])
+        ]
     return Proposal(latest.id, assignment, latest.made_with, latest.by, latest.why, latest.at, changes)
 
 
@@ -158,7 +164,6 @@ def decide(
     *,
     applied: bool,
     chosen: Callable[[Change], bool] = lambda _: True,
-    identity: Callable[[StoredScore], str | None] = lambda _: None,
 ) -> list[Change]:
     """Apply or discard changes of a proposal, all of the chosen ones or none; the others stay pending.
 
@@ -168,7 +173,6 @@ def decide(
         reason: who decides, and why.
         applied: True makes the new scores count, False keeps the present ones.
         chosen: selects the changes to decide.
-        identity: the identity of the new score; see `Records.add_score`.
 
     Returns:
         The changes that were decided now, without those that another person has decided since.
@@ -186,8 +190,7 @@ def decide(
                 regraded = NewScore(
                     change.kept.attempt_id,
                     change.score,
-                    proposal.made_with,
-                    identity(change.kept),
+                    change.conditions,
                     Reason(reason.by, reason.why or proposal.why),
                     REGRADED,
                     change.call_log_id,
@@ -197,10 +200,13 @@ def decide(
 
 
 def _add_regraded(connection: Connection, new: NewScore) -> None:
-    """Make the new score the latest one; if an earlier grading has its identity, store it without one."""
+    """Make the new score the latest one, also if an earlier grading was made under the same conditions."""
     if add_score(connection, new) is None:
-        add_score(connection, replace(new, identity=None))
+        add_score(connection, replace(new, once=False))
 
 
-def _change(row: "StoredRow", kept: StoredScore) -> Change:
-    return Change(row.id, kept, unpack_score(row.score), row.call_log_id)
+def _change(row: "StoredRow", kept: StoredScore) -> Iterator[Change]:
+    """Yield a proposed change; nothing for one of an earlier viva, which stored no conditions."""
+    conditions = Conditions.from_json(row.conditions)
+    if conditions is not None:
+        yield Change(row.id, kept, unpack_score(row.score), conditions, row.call_log_id)

@@ -14,6 +14,7 @@ from sqlalchemy.engine import URL
 
 from viva.model import Attempt, Score, ScoredAttempt
 from viva.records.attempt_rows import current_scores
+from viva.records.conditions import Conditions
 from viva.records.database import open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
 from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpack_score
@@ -49,6 +50,8 @@ class StoredScore:
     at: datetime
     call_log_id: int | None
     """The call log with requests and answers; None where none was stored."""
+    conditions: Conditions | None = None
+    """Under which conditions it was made; None if an earlier viva stored it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,11 @@ class NewScore:
 
     attempt_id: int
     score: Score
-    made_with: str
-    identity: str | None
+    conditions: Conditions
     reason: Reason
     kind: str
     call_log_id: int | None
+    once: bool = True
 
 
 class Records:
@@ -114,41 +117,30 @@ class Records:
         self,
         attempt_id: int,
         score: Score,
-        *,
-        made_with: str,
-        identity: str | None,
+        conditions: Conditions,
         reason: Reason,
-        kind: str = GRADED,
+        *,
         call_log: bytes = b"",
+        once: bool = True,
     ) -> int | None:
         """Store a score and its call log.
 
         Args:
             attempt_id: as `add_attempts` returned it.
             score: the score.
-            made_with: digest of tests, key and data.
-            identity: the same for two gradings that must be equal; the second is not stored.
+            conditions: under which it was made.
             reason: who had it graded, and why.
-            kind: "graded" or "regraded".
             call_log: requests and answers.
+            once: of two whole gradings of an attempt under the same conditions, store the first one only.
 
         Returns:
             Its number; None if another process has stored the same grading since.
         """
         with writing(self.engine) as connection:
             call_log_id = add_call_log(connection, call_log)
-            return add_score(connection, NewScore(attempt_id, score, made_with, identity, reason, kind, call_log_id))
+            return add_score(connection, NewScore(attempt_id, score, conditions, reason, GRADED, call_log_id, once))
 
     # --- reading
-
-    def graded(self, identities: Iterable[str]) -> set[str]:
-        """Return those of some identities that are graded already."""
-        found: set[str] = set()
-        with self.engine.connect() as connection:
-            for part in parts(list(identities)):
-                query = select(scores.c.identity).where(scores.c.identity.in_(part))
-                found.update(connection.execute(query).scalars())
-        return found
 
     def current(self, assignment: str, name: str | None = None) -> list[StoredScore]:
         """Return the latest score of every attempt, by name; attempts of one name from the first to the last.
@@ -238,12 +230,14 @@ def current_numbers(connection: Connection, assignment: str, name: str | None = 
 
 def add_score(connection: Connection, new: NewScore) -> int | None:
     """Add a row to `scores` in an open transaction; see `Records.add_score`."""
+    conditions = new.conditions
     statement = _insert(connection)(scores).values(
         attempt_id=new.attempt_id,
-        identity=new.identity,
+        identity=conditions.identity(new.attempt_id) if conditions.whole and new.once else None,
+        conditions=conditions.to_json(),
         kind=new.kind,
         version=new.score.version,
-        made_with=new.made_with,
+        made_with=conditions.tests,
         signature=json.dumps(dict(new.score.signature)),
         tier=new.score.isolation.tier,
         earned=str(new.score.earned),
@@ -286,6 +280,7 @@ def stored_score_of(row: "StoredRow") -> StoredScore:
         why=row.why,
         at=datetime.fromisoformat(row.at),
         call_log_id=row.call_log_id,
+        conditions=Conditions.from_json(row.conditions),
     )
 
 

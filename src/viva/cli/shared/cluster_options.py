@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from viva.config import Course
-from viva.model import Tier
+from viva.model import Isolation, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Observer
 from viva.pipeline.schedulers import PLACES, Certificates, Connection, check_place, connect
+from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
 
 if TYPE_CHECKING:
     from viva.pipeline.cluster import ClusterPool
@@ -58,6 +59,11 @@ class Cluster:
     """The isolation that was asked for; None for the best of each worker."""
     gpu: bool
     """Whether workers with the resource `GPU` get the tests for a GPU."""
+
+    @property
+    def isolation(self) -> Isolation:
+        """Return what every worker offers at the least: the level, whatever optional layers it lacks."""
+        return Isolation(str(self.tier), missing=tuple(OPTIONAL_LAYERS.values()))
 
     def pool(self, secret: bytes, options: GradeOptions, observer: Observer) -> "ClusterPool":
         """Return the pool that grades on the cluster."""

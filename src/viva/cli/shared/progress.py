@@ -135,7 +135,10 @@ def _show_files(summary: "Summary", writer: "ResultsWriter") -> None:
 
 
 def show_cached(summary: "Summary") -> None:
-    """Print which submissions kept the score of an earlier run, and how to grade them again."""
+    """Print which submissions kept the score of an earlier run, how to grade them again, and which were."""
+    for level, count in sorted(summary.weaker.items()):
+        what = "1 submission was" if count == 1 else f"{count} submissions were"
+        click.echo(f"{what} graded before with isolation {level}, weaker than now, and again")
     if summary.unchanged:
         what = "1 submission was" if summary.unchanged == 1 else f"{summary.unchanged} submissions were"
         click.echo(f"{what} graded before and not again (--again grades anew)")

@@ -53,6 +53,7 @@ def page(
         bins=bins,
         columns=charts.columns(bins, of_totals.mean if of_totals else None),
         faults=facts.grader_faults(marked),
+        below=facts.below(marked, assignment.min_tier),
         most_faults=facts.MOST_ERRORS,
         analysis=analyse(last),
         wrong=clusters.wrong_answers(last),

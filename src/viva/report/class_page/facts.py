@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from viva.formats.question_numbers import in_order
-from viva.model import Entry, Status
+from viva.model import Entry, Status, Tier
 from viva.model.attempt import ScoredAttempt
 from viva.model.score import Curve
 from viva.report.class_page.statistics import Summary, summary
@@ -139,6 +139,11 @@ def isolation(marked: Sequence[ScoredAttempt]) -> list[tuple[str, str, int]]:
     """Return each isolation tier, its missing layers, and the number of submissions that were graded with it."""
     counts = Counter((graded.score.isolation.tier, ", ".join(graded.score.isolation.missing)) for graded in marked)
     return sorted((tier, missing, n) for (tier, missing), n in counts.items())
+
+
+def below(marked: Sequence[ScoredAttempt], floor: Tier | None) -> list[tuple[str, str]]:
+    """Return submissions that were graded with less isolation than the assignment asks for, and their level."""
+    return [(one.attempt.name, one.score.isolation.tier) for one in marked if one.score.isolation.is_below(floor)]
 
 
 def curve_bands(marked: Sequence[ScoredAttempt]) -> list[CurveBand]:

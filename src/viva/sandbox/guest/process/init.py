@@ -15,6 +15,7 @@ from typing import List, NoReturn, Optional
 
 from ..lockdown import cgroup, clean_environment, descriptors, identity, kernel_calls, kernel_namespaces
 from ..lockdown.root_directory import ENGINE, RootDirectory
+from ..transport.optional_layers import OPTIONAL_LAYERS
 from . import descendants, student_process
 from .box_plan import MISSING_IN_T0, BoxPlan
 
@@ -89,7 +90,7 @@ def _prepare(plan: BoxPlan, connections: Connections, root: Optional[RootDirecto
     if connections.cgroups:
         layers["cgroup"] = cgroup.enter(connections.cgroups)
     else:
-        plan.missing.append("a limit on the memory of all processes together (a watchdog polls it instead)")
+        plan.missing.append(OPTIONAL_LAYERS["cgroup"])
     if root is None:
         plan.missing += MISSING_IN_T0 if plan.tier == "T0" else ("namespaces",)
         return

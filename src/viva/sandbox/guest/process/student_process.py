@@ -19,6 +19,7 @@ from ..lockdown import (
     rlimits,
     seccomp,
 )
+from ..transport.optional_layers import OPTIONAL_LAYERS
 from . import preload
 from .box_plan import BoxPlan
 
@@ -167,9 +168,9 @@ def _no_new_privileges(plan: BoxPlan, rpc: int) -> str:
 
 def _landlock(plan: BoxPlan, rpc: int) -> str:
     if not plan.isolates_sockets:
-        plan.missing.append("a wall before abstract unix sockets of others (Landlock ABI 6, Linux 6.12)")
+        plan.missing.append(OPTIONAL_LAYERS["abstract sockets"])
     if not plan.landlock_abi:
-        plan.missing.append("Landlock (Linux 5.13 or newer, enabled at boot)")
+        plan.missing.append(OPTIONAL_LAYERS["Landlock"])
         return "missing"
     rules, optional = _rules(plan)
     return landlock.Ruleset(rules, optional=optional).apply()

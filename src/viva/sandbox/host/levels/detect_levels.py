@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Final
 
-from viva.model import Tier
+from viva.model import Isolation, Tier
 from viva.model.errors import BoxUnavailable
 from viva.sandbox.host.launch import START, environment
 from viva.sandbox.host.levels.tiers import TierReport
@@ -38,6 +38,11 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
         raise BoxUnavailable(f"{python} cannot try the walls: {why}") from error
     cgroup = _has_cgroup()
     return [TierReport.from_trial(tier, found.get(str(tier), {}), cgroup=cgroup) for tier in sorted(Tier, reverse=True)]
+
+
+def isolation_of(tier: Tier) -> Isolation:
+    """Return the isolation that boxes of a tier have on this host."""
+    return next(report.isolation for report in detect_tiers() if report.tier is tier)
 
 
 def _has_cgroup() -> bool:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from viva.model import Tier, system
+from viva.model import Isolation, Tier, system
+from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
 
 _ADVICE: Mapping[str, str] = {
     "Linux": "use a Linux host, or the Dockerfile of this project on any other",
@@ -43,6 +44,14 @@ class TierReport:
     def sentence(self) -> str:
         """Return why the tier is not available or what it lacks; "complete" otherwise."""
         return "; ".join(self.missing) or "complete"
+
+    @property
+    def isolation(self) -> Isolation:
+        """Return what a box of this tier promises here: it lacks no other optional layer."""
+        names = (text.partition(":")[0] for text in self.missing)
+        return Isolation(
+            str(self.tier), missing=tuple(OPTIONAL_LAYERS[name] for name in names if name in OPTIONAL_LAYERS)
+        )
 
     @classmethod
     def from_trial(cls, tier: Tier, layers: Mapping[str, str], *, cgroup: bool) -> "TierReport":

@@ -1,0 +1,82 @@
+"""A score that was made with less isolation than is asked for now never stands: its program may have read the key."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_course import KEEPS_CASE, hand_in
+from cli_run import Viva
+
+FORGED = """\
+import sys
+
+sys.path.insert(0, {graders!r})
+from key import total, word_counts
+
+answers = {{"2.1": "B"}}
+written = {{"2.2": "Because."}}
+"""
+
+
+@pytest.fixture
+def keeping(own_course: Path) -> Path:
+    """The course, which keeps records."""
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    return own_course
+
+
+@pytest.fixture
+def forged(keeping: Path, tmp_path: Path) -> Path:
+    """A class in which one program takes its answers from the key, which it can read in T0 alone."""
+    hand_in(tmp_path / "class" / "ada", FORGED.format(graders=str(keeping / "graders" / "words")))
+    hand_in(tmp_path / "class" / "bob", KEEPS_CASE)
+    return tmp_path / "class"
+
+
+def scores() -> dict[str, Any]:
+    return {p.parent.name: json.loads(p.read_text())["score"] for p in Path("out").rglob("results.json")}
+
+
+def ask_for(course: Path, tier: str) -> None:
+    with (course / "grader.yaml").open("a") as file:
+        file.write(f"min_tier: {tier}\n")
+
+
+def test_a_score_of_weaker_isolation_is_graded_again_and_that_is_said(viva: Viva, forged: Path) -> None:
+    viva("grade", forged, "-o", "out", "--tier", "T0")
+    assert scores() == {"ada": 9, "bob": 3}
+    again = viva("grade", forged, "-o", "out")
+    assert "2 submissions were graded before with isolation T0, weaker than now, and again" in again.out
+    assert scores() == {"ada": 1, "bob": 3}
+    assert "2 submissions were graded before and not again" in viva("grade", forged, "-o", "out").out
+    assert "2 submissions were graded before and not again" in viva("grade", forged, "--tier", "T0").out
+    assert scores() == {"ada": 1, "bob": 3}, "the stronger one stands"
+
+
+def test_answers_of_weaker_isolation_are_not_used_in_a_regrade(viva: Viva, forged: Path, keeping: Path) -> None:
+    viva("grade", forged, "--tier", "T0")
+    tests = keeping / "graders" / "words" / "test_words.py"
+    tests.write_text(tests.read_text().replace("@weight(4)", "@weight(3)"))
+    proposed = viva("regrade", "words").out
+    assert "2 programs were run for it" in proposed and "ada  9 → 1 (-8)" in proposed
+    viva("regrade", "words", "--apply")
+    assert "not again" in viva("grade", forged).out
+
+
+def test_scores_below_min_tier_are_shown_and_become_no_grades(viva: Viva, forged: Path, keeping: Path) -> None:
+    viva("grade", forged, "--tier", "T0", "-o", "out")
+    assert viva("grades", "words", "--to", "csv", "-o", "before.csv").status == 0
+    ask_for(keeping, "T1")
+    for scored in ("words", Path("out") / forged.relative_to("/")):
+        ran = viva("grades", scored, "--to", "csv", "-o", "marks.csv")
+        assert ran.status == 1 and "words asks for isolation T1 or better (min_tier)" in ran.sentence()
+        assert "ada (T0), bob (T0)" in ran.sentence() and not Path("marks.csv").exists()
+    viva("report", "words", "-o", "report")
+    page = (Path("report") / "report.html").read_text()
+    assert "Graded with too little isolation: 2 submissions" in page
+    viva("grade", forged)
+    assert viva("grades", "words", "--to", "csv", "-o", "marks.csv").status == 0
+    viva("report", "words", "-o", "report")
+    assert "too little isolation" not in (Path("report") / "report.html").read_text()
