@@ -104,6 +104,28 @@ def test_an_order_with_other_terms_beside_it():
                 agree_formula(answer, "O(M**2*k)", LETTERS, lower=["M*k**2", "M*k", "M**2"])
 
 
+HIDDEN_TERMS = [
+    "O(M²k + 1e-30 M^9)",
+    "O(M²k + M^9/10^30)",
+    "O(M²k + 10^-25 k³)",
+    "O(M²k + Mk²(1 + 1e-20 k))",
+    "O(M²k (1 + 1e-12 M))",
+]
+HIDDEN_BY_MANY_FACTORS = ["O(M²k + 1e-60 M^9)", "O(M²k + M^9/(10^20*10^20))", "O(M²k + (1e-8 M)^9)"]
+
+
+def test_a_term_that_grows_faster_is_seen_whatever_its_factor():
+    with Rows() as row:
+        for answer in HIDDEN_TERMS:
+            for lower in ((), ("M*k**2", "M*k", "M**2")):
+                with row(answer), pytest.raises(Disagreement, match="not even up to a factor"):
+                    agree_formula(answer, "O(M**2*k)", LETTERS, lower=lower)
+        for answer in HIDDEN_BY_MANY_FACTORS:
+            with row(answer), pytest.raises(Disagreement, match="too large or too small for an order of growth"):
+                agree_formula(answer, "O(M**2*k)", LETTERS)
+    agree_formula("O(M²k/1000 + 1000 Mk²)", "O(M**2*k)", LETTERS, lower=["M*k**2"])
+
+
 def test_lower_terms_are_for_orders_only():
     with pytest.raises(Disagreement):
         agree_formula("M²k + Mk²", "M**2*k", LETTERS, lower=["M*k**2"])

@@ -9,7 +9,7 @@ from typing import Final, final
 
 from viva.compare.answers.formula_text import LENGTH, parse
 from viva.compare.answers.formula_tree import Tree, Variable, evaluate, variables_of
-from viva.compare.answers.growth_order import is_sum_with, without_order
+from viva.compare.answers.growth_order import far_points, has_plain_factors, is_sum_with, without_order
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_answer
@@ -71,6 +71,8 @@ def agree_formula(
     right = [_Formula.of_author(text, ranges) for text in (expected, *accept)]
     try:
         readings = _readings(actual, ranges)
+        if right[0].is_order and not all(map(has_plain_factors, readings)):
+            raise Unreadable("its factors are too large or too small for an order of growth; leave them out")
     except Unreadable as why:
         raise refusal(name, actual, WHAT, why) from None
     if any(formula.differs_at(reading) is None for formula in right for reading in readings):
@@ -92,6 +94,8 @@ class _Formula:
     text: str
     tree: Tree
     points: tuple[tuple[Values, float], ...]
+    far: tuple[tuple[Values, float], ...]
+    """Far points, for an order of growth."""
     is_order: bool
 
     @classmethod
@@ -109,7 +113,9 @@ class _Formula:
         points = tuple((p, v) for p in _points(ranges) if math.isfinite(v := evaluate(tree, p)))
         if len(points) < _POINTS // 2:
             raise ValueError(f"agree_formula: {text!r} has no value at most points of the given ranges.")
-        return cls(str(text), tree, points, is_order)
+        distant = far_points(points[-1][0]) if is_order else []
+        far = tuple((p, v) for p in distant if math.isfinite(v := evaluate(tree, p)))
+        return cls(str(text), tree, points, far, is_order)
 
     def differs_at(self, other: Tree) -> tuple[Values, float, float] | None:
         """Return the first point at which `other` has another value: the point, its value, the right value."""
@@ -123,13 +129,18 @@ class _Formula:
             seen = evaluate(other, point) / factor
             if not abs(seen - value) <= _RTOL * (abs(value) + scale):
                 return point, seen, value
+        for point, value in self.far:
+            seen = evaluate(other, point) / factor
+            if not abs(seen - value) <= abs(value) / 2:
+                return point, seen, value
         return None
 
     def is_within(self, other: Tree, lower_terms: Sequence[Tree]) -> bool:
         """Return whether `other` is a sum of this term and some of the lower ones."""
-        wanted = [value for _, value in self.points]
-        terms = [[evaluate(tree, point) for point, _ in self.points] for tree in lower_terms]
-        return is_sum_with([evaluate(other, point) for point, _ in self.points], wanted, terms)
+        points = (*self.points, *self.far)
+        terms = [[evaluate(tree, point) for point, _ in points] for tree in lower_terms]
+        values = [evaluate(other, point) for point, _ in points]
+        return is_sum_with(values, [value for _, value in points], terms, far=len(self.far))
 
 
 def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:

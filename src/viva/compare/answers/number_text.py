@@ -78,7 +78,9 @@ def _read_piece(piece: str) -> list[Fraction]:
     if match := _REMARK.fullmatch(piece):
         piece = match[1]
     if piece.endswith("%"):
-        return _percentage(_read_piece(piece[:-1].strip()))
+        share = piece[:-1].strip()
+        is_decimal = _DECIMAL_COMMA.fullmatch(share)  # nobody means 82,650 % by thousands
+        return _percentage(_read_piece(share.replace(",", ".") if is_decimal else share))
     if match := _WITH_WORDS.fullmatch(piece):
         word, inner = match[2], match[1].strip()
         if word in _MULTIPLIERS or word.lower() in _MULTIPLIERS:
@@ -120,16 +122,15 @@ def _times_power_of_ten(mantissas: list[Fraction], exponent: str) -> list[Fracti
 
 
 def _decimal(text: str) -> list[Fraction]:
-    """Read digits with any separators; "1,008" is one thousand and eight, or a number a little above one."""
+    """Read digits with any separators; "1,008" is one thousand and eight, and "0,008" a number below one."""
     if not text.isascii():
         return []
     if _PLAIN.fullmatch(text):
         return [Fraction(text)]
     if match := _GROUPED.fullmatch(text):
         grouped = Fraction(text.replace(match[1], ""))
-        is_open = match[1] == "," and text.count(",") == 1 and "." not in text
-        decimal = [Fraction(text.replace(",", "."))] if is_open else []
-        return decimal if decimal and text.startswith("0") else [grouped, *decimal]
+        is_decimal = text.startswith("0,") and text.count(",") == 1 and "." not in text
+        return [Fraction(text.replace(",", ".")) if is_decimal else grouped]
     if _GROUPED_BY_POINTS.fullmatch(text):
         return [Fraction(text.replace(".", "").replace(",", "."))]
     if _DECIMAL_COMMA.fullmatch(text):
