@@ -76,6 +76,13 @@ SHOWN = [
     ("tab\tstays\nline stays", "tab\tstays\nline stays"),
     ("naïve café 日本語 👩‍💻", "naïve café 日本語 👩‍💻"),
     ("a" + "\u0301" * 50, "a" + "\u0301" * 4),
+    ("12\u200b3\u200c4\u200d5", "12345"),
+    ("soft\u00adhyphen \u034fgrapheme \u180evowel", "softhyphen grapheme vowel"),
+    ("\u3164\uffa0\u115f\u1160name", "name"),
+    ("a\ufe00\ufe0e\ufe0f\U000e0100b", "ab"),
+    ("A\u200d\u200d\u200db \u0430\u200c\u0431", "Ab \u0430\u0431"),
+    ("👩\u200d\u200d\u200d💻", "👩💻"),
+    ("می\u200cخواهم क्\u200dष ❤️\u200d🔥 ✔️", "می\u200cخواهم क्\u200dष ❤️\u200d🔥 ✔️"),
 ]
 
 

@@ -20,9 +20,16 @@ _SEQUENCE: Final = re.compile(
     r"|\x1b[ -/]{0,16}[0-~]?"  # the rest of them
 )
 _LINE_BREAK: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_EMOJI: Final = "\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+_JOINED: Final = f"\u0600-\u07ff\u0900-\u109f\u1780-\u17b3\u17b6-\u17ff\ufb50-\ufdff\ufe70-\ufefc{_EMOJI}"
+"""Where a joiner is a part of the spelling: Arabic and Indian scripts, and emoji of several parts."""
 _UNSEEN: Final = re.compile(
-    "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # writing direction: text could claim to be other text
-    "\u2060-\u2065\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"  # invisible characters that carry hidden text
+    # Unicode's Default_Ignorable_Code_Point: characters without a glyph, which could hide text, make two names look
+    # alike or turn the writing direction, so that text claims to be other text
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\ufff9-\ufffb]"  # and the marks of annotated text
+    f"|[\u200c\u200d](?![{_JOINED}])|(?<![{_JOINED}\ufe0f])[\u200c\u200d]|(?<![{_EMOJI}])\ufe0f"
 )
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>:@/$^=])")
