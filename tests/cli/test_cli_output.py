@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, hand_in
+from cli_course import KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva, program, without_warning
 
 from viva.formats.atomic_write import write_atomically
@@ -254,3 +254,14 @@ def test_doctor_names_every_tier_and_what_each_lacks(viva: Viva) -> None:
     for words in ("T0", "T1", "T2", "T3", "Python 3", "numpy", "The best here is T"):
         assert words in ran.out
     assert sys.prefix in ran.out.replace("\n", "")
+
+
+def test_a_secret_that_could_be_guessed_is_said(viva: Viva, monkeypatch: pytest.MonkeyPatch, own_course: Path) -> None:
+    hand_in(Path("work"), RIGHT)
+    assert "could be guessed" not in viva("grade", "work").err
+    monkeypatch.setenv("VIVA_SECRET", "ab" * 32)
+    ran = viva("grade", "work")
+    assert ran.status == 0 and "viva: the course's secret has 64 bits at most" in ran.err
+    assert "could be guessed" not in viva("grade", "work", "--visible-only").err
+    monkeypatch.setenv("VIVA_COURSE", str(own_course))
+    assert "hidden inputs could be guessed" in viva("doctor").out

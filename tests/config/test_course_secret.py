@@ -1,11 +1,13 @@
 """The secret comes from where the course says, and a missing one is a sentence that says how to make it."""
 
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from viva.config import Course, load_course
+from viva.config.secret import weakness
 from viva.model.errors import CourseError
 
 Write = Callable[[str, str], Path]
@@ -59,3 +61,24 @@ def test_without_a_secret_everybody_gets_the_same_known_value(write: Write, tmp_
 def test_a_secret_that_is_there_but_wrong_stays_an_error(write: Write, tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="16 are the least"):
         course(write, tmp_path, "env:S").secret_or_public({"S": "short"})
+
+
+@pytest.mark.parametrize(
+    ("secret", "bits"),
+    [
+        (b"0123456789abcdef", 64),
+        (b"ab" * 32, 64),
+        (b"x" * 64, 0),
+        (b"1234567890123456", 53),
+        (b"correct horse batt", 108),
+    ],
+)
+def test_a_secret_that_could_be_guessed_is_called_so(secret: bytes, bits: int) -> None:
+    assert f"has {bits} bits at most, so that hidden inputs could be guessed" in weakness(secret)
+    assert secret.decode() not in weakness(secret)
+
+
+def test_a_secret_that_was_drawn_is_strong_enough() -> None:
+    for _ in range(200):
+        for drawn in (secrets.token_hex(32), secrets.token_hex(16), secrets.token_urlsafe(16)):
+            assert weakness(drawn.encode()) == ""

@@ -9,8 +9,11 @@ from pathlib import Path
 import click
 
 from viva.cli.shared.options import course_option, open_course
+from viva.config import load_course
+from viva.config.find_course import find_course
+from viva.config.secret import weakness
 from viva.model import Tier, system
-from viva.model.errors import UsageError
+from viva.model.errors import CourseError, UsageError
 
 PROMISES = {
     Tier.T3: "root: namespaces, own user, Landlock, seccomp, limits, cgroup",
@@ -93,7 +96,21 @@ def _isolation_layers() -> int:
         console.print(f"  {name:<20} {text}")
     if best.tier is Tier.T0:
         console.print("`viva grade` refuses to run here unless told `--tier T0`; `viva check` works.")
+    if sentence := _secret_here():
+        console.print(f"The course here: {sentence}", markup=False, soft_wrap=True)
     return 0
+
+
+def _secret_here() -> str:
+    """Return what is wrong with the secret of the course in this folder; empty if there is no course."""
+    try:
+        root = find_course(None, os.environ, Path.cwd())
+    except (CourseError, OSError):
+        return ""
+    try:
+        return weakness(load_course(root).secret(os.environ))
+    except CourseError as error:
+        return str(error)
 
 
 def _user() -> str:

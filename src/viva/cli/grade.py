@@ -30,6 +30,7 @@ from viva.cli.shared.options import (
 )
 from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
 from viva.config import Course
+from viva.config.secret import weakness
 from viva.model import Isolation, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
@@ -80,6 +81,8 @@ def command(
     """
     course = course_choice.open()
     secret = course.secret_or_public(os.environ) if tests.visible_only else course.secret(os.environ)
+    if not tests.visible_only and (sentence := weakness(secret)):
+        warn(f"{sentence}.")
     place = (output if output is not None and output.suffix != ".json" else course.root) / UNPACKED
     listing = list_jobs(
         course, paths, course_choice.assignment, is_class=class_path.is_class, roster=class_path.roster, place=place

@@ -1,5 +1,6 @@
 """The course secret: from an environment variable or a file that only its owner can read."""
 
+import math
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,19 @@ from viva.model.errors import CourseError
 
 LEAST: Final = 16
 """Bytes. A shorter secret could be found by trying, and with it every hidden input."""
+
+STRONG: Final = 128
+"""Bits: nobody guesses a secret that was drawn from so many."""
+_FEW: Final = 8
+_KINDS: Final = (
+    (frozenset(b"0123456789"), 10),
+    (frozenset(b"0123456789abcdef"), 16),
+    (frozenset(b"0123456789ABCDEF"), 16),
+    (frozenset(b"abcdefghijklmnopqrstuvwxyz"), 26),
+    (frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789"), 36),
+    (frozenset(range(0x20, 0x7F)), 64),
+)
+"""Sets of characters, and among how many of them each was drawn at most; base64 has 64."""
 
 _MAKE_VARIABLE: Final = "make one with: export {name}=\"$(python3 -c 'import secrets; print(secrets.token_hex(32))')\""
 _MAKE_FILE: Final = "make one with: (umask 077; python3 -c 'import secrets; print(secrets.token_hex(32))' > {path})"
@@ -37,6 +51,22 @@ def resolve_or_public(source: str, environ: Mapping[str, str], root: Path, title
     kind, _, where = source.partition(":")
     absent = not environ.get(where) if kind == "env" else not (root / Path(where).expanduser()).exists()
     return f"viva: no secret: {title}".encode() if absent else resolve(source, environ, root)
+
+
+def weakness(secret: bytes) -> str:
+    """Return a sentence if the secret could be guessed, and with it every hidden input; else an empty text.
+
+    What it counts is the most that a secret of such characters can hold. Words hold less.
+    """
+    used = set(secret)
+    kinds = next((size for characters, size in _KINDS if used <= characters), 256)
+    bits = int(len(secret) * math.log2(len(used) if len(used) < _FEW else kinds))
+    if bits >= STRONG:
+        return ""
+    return (
+        f"the course's secret has {bits} bits at most, so that hidden inputs could be guessed; {STRONG} are safe: make "
+        "one with python3 -c 'import secrets; print(secrets.token_hex(32))' before the first submission is graded"
+    )
 
 
 def _from_environment(name: str, environ: Mapping[str, str]) -> bytes:
