@@ -140,3 +140,11 @@ def test_no_repetition_makes_it_slow(piece: str) -> None:
         started = time.thread_time()
         read_answers((before + piece * (200_000 // len(piece))).encode())
         assert time.thread_time() - started < 3
+
+
+def test_the_size_is_looked_at_first() -> None:
+    """62 MiB of it took six seconds to be decoded and cleaned before anything refused it."""
+    started = time.thread_time()
+    read = read_answers(b'"1.1": B\n' * (7 << 20))
+    assert (read.answers, read.problem) == ({}, "the file is larger than 1 MiB")
+    assert time.thread_time() - started < 0.5

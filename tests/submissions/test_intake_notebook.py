@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import Rows
 
+from viva.submissions import notebook_cells
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 
 
@@ -125,6 +126,21 @@ UNREADABLE = [
 ]
 
 
+MANY_KEYS = b"{" + b",".join(b'"k%d":0' % number for number in range(2_000_000)) + b"}"
+AROUND = notebook(cell(outputs=[{"data": "MANY"}]))
+
+
+def test_outputs_of_any_size_are_skipped() -> None:
+    """A figure may hold millions of numbers; where they stand in what is read, the notebook is refused."""
+    started = time.thread_time()
+    assert sources(AROUND.replace(b'"MANY"', MANY_KEYS)) == ["x = 1"]
+    assert sources(AROUND.replace(b'"MANY"', b"[" + b"0.25," * 8_000_000 + b"1]")) == ["x = 1"]
+    for field in ("source", "metadata", "cell_type"):
+        with pytest.raises(NotebookError, match="far too many values"):
+            read_notebook(notebook(cell(**{field: "MANY"})).replace(b'"MANY"', MANY_KEYS))
+    assert time.thread_time() - started < 3
+
+
 def test_what_cannot_be_read_is_one_phrase() -> None:
     with Rows() as row:
         for n, (data, part) in enumerate(UNREADABLE):
@@ -180,3 +196,22 @@ def test_metadata_of_a_cell_are_kept_if_they_are_any(metadata: Any) -> None:
     """They are a mapping, whatever the file says; what is in it is for whoever asks."""
     data = json.dumps({"cells": [{"cell_type": "code", "source": "1", "metadata": metadata}], "nbformat": 4}).encode()
     assert read_notebook(data).cells[0].metadata == (metadata if isinstance(metadata, dict) else {})
+
+
+def read(data: bytes) -> Notebook | str:
+    try:
+        return read_notebook(data)
+    except NotebookError as error:
+        return str(error)
+
+
+@given(JSON, JSON, JSON)
+def test_large_notebooks_are_read_as_small_ones_are(one: Any, other: Any, last: Any) -> None:
+    cells = [one, {"source": other, "cell_type": "code"}, {"metadata": last, "input": one, "level": other}]
+    with pytest.MonkeyPatch.context() as patch:
+        for count in range(len(cells)):
+            data = notebook(*cells[count:])
+            small = read(data)
+            patch.setattr(notebook_cells, "LARGE", 0)
+            assert read(data) == small
+            patch.undo()

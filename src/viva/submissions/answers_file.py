@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from viva.config.strict_yaml import Document, YamlProblem, read_yaml
+from viva.config.strict_yaml import MAX_CHARACTERS, Document, YamlProblem, read_yaml
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.notebook_prose import written_in
 
@@ -13,6 +13,8 @@ __all__ = ["AnswersFile", "read_answers", "written_in"]
 
 ANSWERS: Final = "answers"
 WRITTEN: Final = "written"
+_LARGEST: Final = 4 * MAX_CHARACTERS
+"""Bytes: UTF-8 and UTF-32 take four for a character at most."""
 _LONGEST_NAME: Final = 300
 """Characters of the dotted name of a part, which repeats all names above it: together they would fill the memory."""
 
@@ -40,6 +42,8 @@ def read_answers(data: bytes) -> AnswersFile:
 
     The answers are either at the top level (`"1.6": B`), or under `answers:` with prose under `written:`.
     """
+    if len(data) > _LARGEST:
+        return AnswersFile({}, {}, f"the file is larger than {_LARGEST >> 20} MiB")
     try:
         document = read_yaml(_cleaned(decode(data)))
     except YamlProblem as problem:
