@@ -15,6 +15,7 @@ import pytest
 from class_exports import names, tarred, zipped
 
 from viva.model.errors import UsageError
+from viva.submissions import open_submission
 from viva.submissions.classes.unpacking import Caps, unpack
 
 ELSEWHERE = [
@@ -134,7 +135,7 @@ def test_archives_inside_stay_closed(tmp_path: Path, into: Path) -> None:
     assert (into / "ada.zip").read_bytes() == inner
 
 
-SMALL = Caps(files=5, mib=2, ratio=10, free_mib=1)
+SMALL = Caps(files=5, mib=2)
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
@@ -152,6 +153,28 @@ def test_bombs(tmp_path: Path, into: Path, pack: object, files: dict[str, bytes]
     with pytest.raises(UsageError, match=sentence):
         unpack(archive, into, SMALL)
     assert sum(p.stat().st_size for p in into.rglob("*") if p.is_file()) <= 2 << 20
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_a_file_that_is_too_large_concerns_its_student_alone(tmp_path: Path, into: Path, pack: object) -> None:
+    """It keeps its size, without its contents, so that its student reads why it is not graded."""
+    files = {"hw/ada/x.py": b"x = 1", "hw/bob/zeros": bytes(3 << 20), "hw/cem/x.py": b"x = 2"}
+    caps = Caps(mib=2, file_mib=1)
+    assert unpack(pack(tmp_path / "x.archive", files), into, caps) == []  # type: ignore[operator]
+    assert {name: (into / name).stat().st_size for name in names(into)} == {n: len(data) for n, data in files.items()}
+    assert (into / "hw/bob/zeros").stat().st_blocks * 512 <= 2 << 20
+    problem = open_submission(into / "hw" / "bob", "bob", max_mib=2).problem
+    assert "larger than 2 MiB (zeros alone is 3 MiB)" in problem
+    assert [f.data for f in open_submission(into / "hw" / "cem", "cem").files] == [b"x = 2"]
+
+
+@pytest.mark.parametrize("wrapper", ["", "export/", "export/hw1/"])
+def test_many_files_of_one_student_concern_this_one_alone(tmp_path: Path, into: Path, wrapper: str) -> None:
+    files = {f"{wrapper}bob/{n}/zeros": bytes(1 << 20) for n in range(6)} | {f"{wrapper}cem/x.py": b"x = 2"}
+    assert unpack(zipped(tmp_path / "x.archive", files), into, Caps(mib=4, student_mib=2)) == []
+    assert (into / wrapper / "cem" / "x.py").read_bytes() == b"x = 2"
+    assert sum(path.stat().st_blocks * 512 for path in into.rglob("zeros")) <= 3 << 20
+    assert sum(path.stat().st_size for path in into.rglob("zeros")) == 6 << 20
 
 
 def test_a_size_that_lies(tmp_path: Path, into: Path) -> None:

@@ -1,8 +1,9 @@
 """Unpack the archive of a whole class into a private folder: plain files only, and no more than fits on the disk.
 
 The platform packed it, but students chose the names and the contents. Archives inside are not opened: each is one
-student's, and the box unpacks it. A refused member is reported and the others are still unpacked; an archive that
-grows without end is refused as a whole.
+student's, and the box unpacks it. A refused member is reported and the others are still unpacked. A file that is
+larger than any submission keeps its size, as a hole, but not its contents: so its student reads that it is too large,
+and nobody else is concerned. An archive that grows without end is refused as a whole.
 """
 
 import bz2
@@ -16,7 +17,8 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -35,6 +37,7 @@ _MOST_HEADER: Final = 1 << 20
 _MOST_COMPONENT: Final = 200
 _GIT: Final = ".git"
 _MOST_PARTS: Final = 32
+_LARGEST_HOLE: Final = 1 << 40
 _DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
                    RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError)  # fmt: skip
 _DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -50,10 +53,10 @@ class Caps:
     files: int = 200_000
     mib: int = 20_480
     """Of all files together."""
-    ratio: int = 100
-    """Unpacked bytes for each packed byte, beyond `free_mib`; notebooks and text stay far below it."""
-    free_mib: int = 256
-    """Any archive, however small, may unpack to this size."""
+    file_mib: int = 128
+    """Of one file: twice what a submission may hold."""
+    student_mib: int = 1024
+    """Of all files of one student."""
 
 
 @dataclass(slots=True)
@@ -96,6 +99,10 @@ class _Unpacker:
     folder: Path
     quota: _Quota
     refused: list[Unmatched] = field(default_factory=list)
+    wrappers: int = 1
+    """Folders around those of the students."""
+    used: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """Bytes by student."""
 
     def take(self, member: _Member) -> None:
         self.quota.take_member()
@@ -136,10 +143,22 @@ class _Unpacker:
             if source is None:
                 return "has no content"
             with source:
-                while part := source.read(_COPY):
-                    self.quota.take(len(part))
-                    file.write(part)
+                self._copy(source, file, member.size, parts)
         return None
+
+    def _copy(self, source: IO[bytes], file: IO[bytes], claimed: int, parts: list[str]) -> None:
+        """Copy a file as far as its student may fill the disk; the rest is a hole."""
+        student, caps = tuple(parts[: self.wrappers + 1]), self.quota.caps
+        most = min(caps.file_mib << 20, (caps.student_mib << 20) - self.used[student])
+        done = 0
+        while part := source.read(_COPY):
+            done += len(part)
+            if done > most:
+                file.truncate(max(done, min(claimed, _LARGEST_HOLE)))
+                break
+            self.quota.take(len(part))
+            file.write(part)
+        self.used[student] += min(done, most)
 
 
 def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched]:
@@ -156,13 +175,11 @@ def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched
         UsageError: it is not an archive, it is damaged, or it unpacks to more than `caps` allows.
     """
     caps = caps or Caps()
-    with _archive(path) as (file, size):
-        most = min(
-            caps.mib << 20, max(caps.free_mib << 20, size * caps.ratio), shutil.disk_usage(folder).free * 9 // 10
-        )
+    with _archive(path) as file:
+        most = min(caps.mib << 20, shutil.disk_usage(folder).free * 9 // 10)
         unpacker = _Unpacker(folder, _Quota(str(path), caps, most))
         try:
-            for member in _members(file, unpacker.quota):
+            for member in _members(file, unpacker):
                 unpacker.take(member)
         except _DAMAGED as error:
             if isinstance(error, OSError) and error.errno in _DISK_FULL:
@@ -175,13 +192,13 @@ def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched
 
 
 @contextmanager
-def _archive(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+def _archive(path: Path) -> Iterator[IO[bytes]]:
     try:
         with opened(path) as found:
             if found.is_folder:
                 raise NotOpened("is a folder")
             with open(found.descriptor, "rb", closefd=False) as file:
-                yield file, found.size
+                yield file
     except FileNotFoundError:
         raise UsageError(no_such_path(path)) from None
     except LinkOnTheWay as error:
@@ -192,10 +209,11 @@ def _archive(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         raise UsageError(f"{path} {error}; give the folder or the archive that the platform exported.") from None
 
 
-def _members(file: IO[bytes], quota: _Quota) -> Iterator[_Member]:
+def _members(file: IO[bytes], unpacker: _Unpacker) -> Iterator[_Member]:
     if zipfile.is_zipfile(file):
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
+            unpacker.wrappers = _wrappers(_name(member) for member in archive.infolist())
             yield from _of_zip(archive)
         return
     file.seek(0)
@@ -203,8 +221,21 @@ def _members(file: IO[bytes], quota: _Quota) -> Iterator[_Member]:
     file.seek(0)
     opener = next((opener for mark, opener in _COMPRESSED if start.startswith(mark)), None)
     stream = opener(file) if opener is not None else file
+    quota = unpacker.quota
     with tarfile.open(fileobj=_Bounded(stream, quota.bytes + (64 << 20), quota.shown), mode="r:") as tar:
         yield from _of_tar(tar)
+
+
+def _wrappers(names: Iterable[str]) -> int:
+    """Return how many folders all names begin with."""
+    common: list[str] | None = None
+    for name in names:
+        folders = [part for part in name.replace("\\", "/").split("/")[:-1] if part not in ("", ".")]
+        if common is None:
+            common = folders
+        while common and folders[: len(common)] != common:
+            common.pop()
+    return len(common or ())
 
 
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
