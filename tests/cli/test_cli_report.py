@@ -31,6 +31,17 @@ def test_a_class_is_reported(viva: Viva, graded: Path) -> None:
     assert 'href="feedback/ada.html"' in html and "at least 10 responses" in html
 
 
+def test_a_name_with_a_line_break_ends_nobody_elses_page(viva: Viva, graded: Path) -> None:
+    Path("line\nbreak").mkdir()
+    (Path("line\nbreak") / "solution.py").write_text("def one():\n    return 1\n")
+    viva("grade", "line\nbreak", "-o", graded / "line.json")
+    (graded / "line\nbreak").mkdir()
+    (graded / "line.json").rename(graded / "line\nbreak" / "results.json")
+    done = viva("report", graded, "--feedback")
+    assert done.status == 1 and "2 pages for students" in done.out
+    assert "viva: line break has no page: The submission" in done.err and done.err.count("\n") == 1
+
+
 def test_reporting_twice_writes_the_same_bytes(viva: Viva, graded: Path) -> None:
     pages = []
     for _ in range(2):

@@ -9,6 +9,7 @@ from report_class import assignment, entry, large_class, marked
 
 from viva.model import ScoredAttempt, Status
 from viva.model.errors import UsageError
+from viva.report import build
 from viva.report.build import write_report
 from viva.submissions import open_submission
 
@@ -67,6 +68,23 @@ def test_nobody_gets_the_page_of_another(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Two submissions are called 'ada'"):
         write_report(twins, assignment(), tmp_path, feedback=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_that_cannot_be_made_concerns_its_student_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class_ = [marked(name, entry("1.1")) for name in ("ada", "line\nbreak", "bob", "eve")]
+    written_to = build.write_atomically
+
+    def fails(path: Path, data: bytes, **options: bool) -> None:
+        if path.name == "bob.html":
+            raise ValueError("a library does not like what Bob wrote")
+        written_to(path, data, **options)
+
+    monkeypatch.setattr(build, "write_atomically", fails)
+    written = write_report(class_, assignment(), tmp_path, feedback=True)
+    assert written.pages == 2 and sorted(p.name for p in (tmp_path / "feedback").iterdir()) == ["ada.html", "eve.html"]
+    (first, why), second = written.without_page
+    assert first == "line\nbreak" and "cannot give a page its name" in why
+    assert second == ("bob", "ValueError: a library does not like what Bob wrote")
 
 
 def test_pairs_are_said_to_be_no_verdict(tmp_path: Path) -> None:

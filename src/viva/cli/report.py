@@ -8,6 +8,7 @@ import click
 
 from viva.cli.shared.options import assignment_option, course_option, open_course
 from viva.cli.shared.record_options import records_option
+from viva.formats import escaping
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def command(
 
     Only kept scores hold what hidden tests found.
 
-    Exit status: 0 written, 1 the scores cannot be read or the report not be written.
+    Exit status: 0 written, 1 the scores cannot be read, or the report or a student's page cannot be written.
     """  # noqa: D205  # click shows it as the help text, in one paragraph
     from viva.cli.shared.class_scores import assignment_meant, missing, scores_in_records, with_roster
     from viva.report.build import write_report
@@ -87,7 +88,9 @@ def command(
         click.echo(f"written: {written.pages} pages for students below {place / 'feedback'}")
     if written.unread:
         click.echo(f"viva: {len(written.unread)} submissions could not be compared; the page says why.", err=True)
-    return 0
+    for name, why in written.without_page:
+        click.echo(f"viva: {escaping.line(name)} has no page: {escaping.line(why)}", err=True)
+    return 1 if written.without_page else 0
 
 
 def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":

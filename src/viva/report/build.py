@@ -8,7 +8,7 @@ from pathlib import Path
 from viva.config import Assignment
 from viva.formats.atomic_write import write_atomically
 from viva.model.attempt import ScoredAttempt, Student
-from viva.model.errors import UsageError
+from viva.model.errors import UsageError, VivaError
 from viva.report.class_page import class_csv, class_page
 from viva.report.class_page.questions import responses
 from viva.report.feedback import feedback_page as pages
@@ -30,6 +30,8 @@ class WrittenReport:
     """The number of feedback pages."""
     unread: tuple[str, ...]
     """Submissions whose code could not be compared."""
+    without_page: tuple[tuple[str, str], ...] = ()
+    """Submissions whose feedback page could not be written, and why."""
 
 
 def write_report(  # noqa: PLR0913  # the options are keyword-only
@@ -64,15 +66,19 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
     html, csv = folder / "report.html", folder / "report.csv"
     write_atomically(csv, class_csv.table(marked))
     write_atomically(html, class_page.page(marked, assignment, missing, feedback=feedback, similarity=pairs))
-    files, unread = [html, csv], list[str]()
-    if feedback:
-        for graded in marked:
+    files, unread, without = [html, csv], list[str](), list[tuple[str, str]]()
+    for graded in marked if feedback else ():
+        try:
             _write_feedback(graded, assignment, folder / "feedback", withheld, executed or {})
+        except Exception as error:  # a student's names and contents, read by many libraries
+            why = str(error) if isinstance(error, VivaError) else f"{type(error).__name__}: {error}"
+            without.append((graded.attempt.name, why))
     if pairs:
         data, unread = similarity_page(responses(marked), assignment, withheld)
         write_atomically(folder / "similarity.html", data)
         files.append(folder / "similarity.html")
-    return WrittenReport(tuple(files), len(marked) if feedback else 0, tuple(unread))
+    pages_written = len(marked) - len(without) if feedback else 0
+    return WrittenReport(tuple(files), pages_written, tuple(unread), tuple(without))
 
 
 def similarity_page(
