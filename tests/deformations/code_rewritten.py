@@ -16,7 +16,8 @@ def prints_everywhere(work: HandIn) -> HandIn:
     class Talk(ast.NodeTransformer):
         def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
             self.generic_visit(node)
-            shown = "sorted(locals())" if "self" in {a.arg for a in node.args.args} else "list(locals().values())"
+            given = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            shown = "sorted(locals())" if "self" in given else ", ".join(given) or "''"
             words = ast.parse(f"print('in {node.name}:', {shown})").body
             node.body = [*node.body[:1], *words, *node.body[1:]] if ast.get_docstring(node) else [*words, *node.body]
             return node
