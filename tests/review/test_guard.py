@@ -1,5 +1,7 @@
 """The guard on a real server: who gets to the pages, and what can be changed from where."""
 
+import concurrent.futures
+import contextlib
 import socket
 import urllib.parse
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ import pytest
 from served import Browser, Review, served
 
 from viva.review.web.replies import ALWAYS
+from viva.review.web.serving.server import MOST_CONNECTIONS
 from viva.review.web.static_files import address, files
 
 LINE = 200 * b"x"
@@ -346,3 +349,18 @@ def test_a_fault_after_the_first_words_closes_the_connection(review: Review, ins
     answer = b"".join(raw(review.port, head.encode()))
     assert answer.startswith(b"HTTP/1.1 200") and not answer.endswith(b"0\r\n\r\n")  # never taken for the whole
     assert "RuntimeError: too late" in capfd.readouterr().err
+
+
+def test_connections_without_a_request_shut_nobody_out(review: Review, inside: Browser) -> None:
+    """More of them than the server takes: new ones and requests that are being answered stay."""
+    review.app.state.asked.clear()
+    review.app.state.goes_on.clear()
+    with contextlib.ExitStack() as open_, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        long = pool.submit(inside.ask, "GET", "/waits")
+        assert review.app.state.asked.wait(60)
+        for number in range(MOST_CONNECTIONS + 60):
+            line = open_.enter_context(socket.create_connection(("127.0.0.1", review.port)))
+            line.sendall(b"GET / HTTP/1.1\r\nHost:" if number % 2 else b"")
+        assert [review.browser().ask("GET", "/").status for _ in range(20)] == [200] * 20
+        review.app.state.goes_on.set()
+        assert long.result(60).body == "at last"

@@ -39,6 +39,9 @@ class Loop:
         self.timers.append(Timer(seconds, call))
         return self.timers[-1]
 
+    def time(self) -> float:
+        return 0.0
+
     def create_task(self, task: Coroutine[Any, Any, None]) -> Task:
         task.close()
         return Task()

@@ -1,4 +1,7 @@
-"""Timeouts for requests, which uvicorn's protocol lacks: it waits for the first request without a limit."""
+"""Timeouts for requests, which uvicorn's protocol lacks: it waits for the first request without a limit.
+
+Connections without a request give way to new ones, so that many of them shut nobody out.
+"""
 
 import asyncio
 from typing import Final
@@ -12,18 +15,34 @@ BODY_S: Final = 120.0
 """The timeout for its body; enough for 16 MiB through a slow tunnel."""
 
 
+MOST_WAITING: Final = 100
+"""Connections at once, from which on the oldest one without a request is closed; fewer than the server's own limit."""
+
+
 class Timeouts(H11Protocol):
     """Closes a connection whose request takes too long, even if it arrives steadily in small parts."""
 
     head_s = HEAD_S
     body_s = BODY_S
+    opened = 0.0
+    """When it was connected, or was answered last."""
     _timer: asyncio.TimerHandle | None = None
     _waits_for: tuple[object, object] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timeout for the first request."""
+        """Start the timeout for the first request, and close another connection if there are many."""
         super().connection_made(transport)
+        self.opened = self.loop.time()
         self._watch()
+        if len(self.connections) > MOST_WAITING:
+            others = (other for other in self.connections if isinstance(other, Timeouts) and other is not self)
+            if waiting := [other for other in others if other.is_waiting]:
+                min(waiting, key=lambda other: other.opened).transport.abort()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether no request is being received or answered: it has not come yet, or not to its end."""
+        return self.conn.their_state is h11.IDLE and not self.transport.is_closing()
 
     def data_received(self, data: bytes) -> None:
         """Start the timeout for the next part of a request if this one is complete."""
@@ -33,6 +52,7 @@ class Timeouts(H11Protocol):
     def on_response_complete(self) -> None:
         """Start the timeout for the next request, or for the rest of one that was answered early."""
         super().on_response_complete()
+        self.opened = self.loop.time()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
