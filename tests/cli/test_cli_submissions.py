@@ -17,9 +17,9 @@ def downloads(tmp_path: Path) -> Path:
 
 def test_the_table_says_who_and_what(viva: Viva, downloads: Path) -> None:
     ran = viva("submissions", downloads / "Homework_1 submissions.zip", "--roster", downloads / "canvas.csv")
-    assert ran.status == 0 and not ran.err
+    assert ran.status == 1 and not ran.err, "something in it may be somebody's work"
     assert ran.out.startswith(
-        "canvas: 10 submissions, 9 students, 2 late, 2 later attempts, 2 not matched, 1 missing\n"
+        "canvas: 10 submissions, 9 students, 2 late, 2 later attempts, 2 not matched, 1 missing\nNot matched:\n"
     )
     for told in ("turingalan_1002", "Alan Turing (S2)", "README has no name that Canvas gives", "Grace Hopper (S9)"):
         assert told in ran.out
@@ -27,17 +27,18 @@ def test_the_table_says_who_and_what(viva: Viva, downloads: Path) -> None:
 
 def test_teams_and_names_that_joined(viva: Viva, downloads: Path) -> None:
     ran = viva("submissions", downloads / "NLP-HW1-4711.zip", "--roster", downloads / "moodle.csv")
-    assert ran.status == 0 and "1 from a team" in ran.out and "Team Rocket" in ran.out
+    assert "1 from a team" in ran.out and "Team Rocket" in ran.out
     ran = viva("submissions", downloads / "folders.zip", "--roster", downloads / "brightspace.csv")
-    assert ran.status == 0 and "נועה לוי was taken for נועה לוי (B2) by the name alone." in ran.out
+    assert "נועה לוי was taken for נועה לוי (B2) by the name alone." in ran.out
 
 
 @pytest.mark.parametrize("name", list(exports.EXPORTS))
 def test_the_spreadsheet_has_everything(viva: Viva, downloads: Path, name: str) -> None:
     ran = viva("submissions", downloads / name, "--as-csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
-    assert ran.status == 0 and rows
-    assert {row["state"] for row in rows} <= {"submitted", "unmatched"}
+    states = {row["state"] for row in rows}
+    assert "submitted" in states <= {"submitted", "unmatched"}
+    assert ran.status == ("unmatched" in states)
     assert all(row["submission"] and row["source"] for row in rows)
 
 

@@ -76,8 +76,8 @@ def command(
     Where the course keeps records, what was graded before and has not changed is not graded again; a run that was
     ended in the middle goes on where it was.
 
-    Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, 2 something went wrong on the
-    grader's side and those tests are still open.
+    Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, or something in a platform's
+    export matched nobody, 2 something went wrong on the grader's side and those tests are still open.
     """
     course = course_choice.open()
     secret = course.secret_or_public(os.environ) if tests.visible_only else course.secret(os.environ)
@@ -167,12 +167,12 @@ class Grading:
                 cache = ScoreCache(records, asked, isolation, records_use.reason(), again=again)
                 run.use_cache(cache)
             summary = run.run(self._pool(options, writer, progress))
-        show_summary(summary, writer, self.place.tier, as_student=as_student)
         self.listing.say()
+        show_summary(summary, writer, self.place.tier, as_student=as_student)
         show_cached(summary)
         if everything:
             self._check_points(summary.points)
-        return summary.exit_status
+        return max(summary.exit_status, self.listing.exit_status)
 
     def _pool(self, options: GradeOptions, writer: "ResultsWriter", progress: Progress) -> Pool:
         from viva.pipeline.local_pool import LocalPool

@@ -53,7 +53,7 @@ class ClassView:
         return out.getvalue()
 
     def lay_out(self, width: int) -> RenderableType:
-        """Lay out the table and the lists below it."""
+        """Lay out the table, and the lists above and below it."""
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         with_teams = any(d.team for d in self._attempts)
         headings = ["submission", "students", *(["team"] if with_teams else []), "submitted", "late", "attempt"]
@@ -67,8 +67,8 @@ class ClassView:
             table.add_row(*map(Text, [*cells, str(each.number)]))
         return Group(
             Text(self._summary(), style="bold"),
-            *([table] if self._attempts else []),
             *_listed("Not matched:", (f"{name} {reason}" for name, reason in self._unmatched)),
+            *([table] if self._attempts else []),
             *_listed("Handed in nothing:", map(_person, self._missing)),
             *_listed("Look at these:", self._notes),
         )

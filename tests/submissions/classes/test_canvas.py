@@ -1,10 +1,13 @@
 """Files as Canvas names them: who, late, anonymous, handed in again, and text that was entered."""
 
+import unicodedata
 from pathlib import Path
 
 import class_exports as exports
 import pytest
 from class_exports import CODE, Read, names
+
+from viva.model.errors import UsageError
 
 
 def test_everybody_is_found_by_canvas_number(read: Read) -> None:
@@ -81,3 +84,42 @@ def test_without_the_numbers_a_list_joins_by_name_and_says_so(read: Read) -> Non
     # 1002 is a number of the list's own here: it is not Alan Turing, and he does not become Bo Else
     assert of["turingalan_1002"] == ["canvas:1002"]
     assert {s.id for s in found.missing} == {"8", "1002"}
+
+
+IN_TWENTY_SCRIPTS = [
+    "İpek Öztürk", "Zoë Müller", "Nguyễn Thị Ánh", "Søren Ångström", "D'Arcy O'Neill-Smith",
+    "Иван Щербаков", "Ελένη Παπαδοπούλου", "अनन्या शर्मा", "অনন্যা সেন", "ਗੁਰਪ੍ਰੀਤ ਸਿੰਘ",
+    "અનન્યા પટેલ", "அனன்யா குமார்", "అనన్య రెడ్డి", "ಅನನ್ಯ ಗೌಡ", "അനന്യ മേനോൻ",
+    "සමන් පෙරේරා", "สมชาย ใจดี", "ສົມຊາຍ ແກ້ວ", "မောင်မောင်", "សុខ ចាន់",
+    "مُحَمَّد الأَحمَد", "علی رضایی", "נוֹעָה לֵוִי", "አበበ በቀለ", "ანა ბერიძე",
+    "Արամ Խաչատրյան", "王伟", "さくら がくと", "김서준", "བསྟན་འཛིན",
+]  # fmt: skip
+
+
+def as_ruby_writes(name: str) -> str:
+    """What Canvas makes of a name: `downcase`, then without everything that is not `[[:word:]]`."""
+    kept = (c for c in name.lower() if unicodedata.category(c)[0] in "LM" or unicodedata.category(c) in ("Nd", "Pc"))
+    return "".join(kept)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("known_by", ["number", "name"])
+def test_names_in_twenty_scripts(read: Read, form: str, known_by: str) -> None:
+    """Marks of Turkish, Hindi, Thai and Arabic are parts of words for Ruby; Python's `\\w` does not know them."""
+    files, rows = {}, []
+    for number, name in enumerate(IN_TWENTY_SCRIPTS, 1001):
+        first, _, last = name.rpartition(" ")
+        sortable = f"{last}, {first}" if first else last
+        file = f"{as_ruby_writes(sortable)}_LATE_{number}_{number + 5000}_solution.py"
+        files[unicodedata.normalize(form, file)] = CODE  # type: ignore[arg-type]
+        rows.append(f'S{number},"{name}",{number if known_by == "number" else ""}')
+    found = read(files, roster="id,name,canvas\n" + "\n".join(rows) + "\n")
+    assert found.source == "canvas" and not found.missing and not found.unmatched
+    told = {one.students[0].id: (one.students[0].name, one.late, names(one.path)) for one in found.attempts}
+    assert told == {f"S{n}": (name, True, ["solution.py"]) for n, name in enumerate(IN_TWENTY_SCRIPTS, 1001)}
+
+
+def test_an_export_of_which_most_names_are_odd_is_not_read_as_a_folder_of_students(read: Read) -> None:
+    files = {f"ada{n}_100{n}_500{n}_x.py": CODE for n in range(3)} | {f"copy of {n}.py": CODE for n in range(5)}
+    with pytest.raises(UsageError, match=r"resembles an export of Canvas: 3 of 8 names.*such as copy of 0\.py"):
+        read(files)

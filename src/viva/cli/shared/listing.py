@@ -31,6 +31,11 @@ class Listing:
     found: ClassExport | None = None
     """The class, if the path is a platform's export."""
 
+    @property
+    def exit_status(self) -> int:
+        """Return 1 if something in an export could not be matched: it may be somebody's work."""
+        return 1 if self.found is not None and self.found.unmatched else 0
+
     def say(self) -> None:
         """Print what in an export is not a submission, and who submitted nothing."""
         if self.found is None:

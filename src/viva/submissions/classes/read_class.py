@@ -13,14 +13,16 @@ from viva.submissions.classes.attempts import build_class
 from viva.submissions.classes.class_export import ClassExport, Unmatched
 from viva.submissions.classes.folder_listing import Entry, entries_of, refused
 from viva.submissions.classes.gathering import Gatherer
-from viva.submissions.classes.platforms import KINDS, Kind, plain_folder
+from viva.submissions.classes.platforms import KINDS, WITH_NAMES, Kind, plain_folder
 from viva.submissions.classes.platforms.github import ROSTER
 from viva.submissions.classes.roster import read_roster
 from viva.submissions.classes.submission_names import safe_component
 from viva.submissions.classes.unpacking import Caps, unpack
+from viva.submissions.file_names import safe
 from viva.submissions.open_submission import no_such_path
 from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, opened
 
+_SOME: Final = 3
 _MOST_WRAPPERS: Final = 4
 """Folders with nothing but one folder in them, above the platform's own folder."""
 
@@ -107,6 +109,8 @@ def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Pa
     for _ in range(_MOST_WRAPPERS):
         entries = tuple(e for e in entries_of(here) if not _is_same(e.path, roster))
         kind = next((kind for kind in KINDS if kind.recognise(here, entries)), None)
+        if kind is plain_folder:
+            _refuse_half_an_export(path, entries)
         if kind is not None:
             return kind, here, entries, unmatched
         folders = [e for e in entries if e.sort == "folder"]
@@ -124,6 +128,20 @@ def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Pa
         f"{path} is no class that is known here; expected is what Canvas, Moodle, Gradescope, Brightspace, GitHub's "
         "classroom or nbgrader exports, or a folder with a folder, an archive or a file for each student."
     )
+
+
+def _refuse_half_an_export(path: Path, entries: tuple[Entry, ...]) -> None:
+    """Raise if some names have the form of a platform but most do not: they would be taken for students' names."""
+    for kind in WITH_NAMES:
+        others = [entry.name for entry in entries if not kind.fits(entry)]
+        fitting = len(entries) - len(others)
+        if fitting >= _SOME and 10 * fitting >= len(entries):
+            shown = ", ".join(safe(name)[:100] for name in others[:3])
+            raise UsageError(
+                f"{path} resembles an export of {kind.SOURCE.title()}: {fitting} of {len(entries)} names have its form "
+                f"({kind.FORM}), and the others do not, such as {shown}. Nothing was read; take out what is no "
+                "submission, or give the archive as the platform exported it."
+            )
 
 
 def _is_same(path: Path, roster: Path | None) -> bool:

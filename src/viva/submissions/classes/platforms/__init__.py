@@ -24,4 +24,15 @@ class Kind(Protocol):
         """Read everything in it."""
 
 
+class KindWithNames(Kind, Protocol):
+    """A kind whose entries have names of one form."""
+
+    FORM: str
+    """An example of it."""
+
+    def fits(self, entry: Entry) -> bool:
+        """Return whether an entry has such a name."""
+
+
+WITH_NAMES: Final[tuple[KindWithNames, ...]] = (moodle, brightspace, canvas)
 KINDS: Final[tuple[Kind, ...]] = (gradescope, moodle, brightspace, canvas, nbgrader, github, plain_folder)

@@ -16,6 +16,7 @@ from viva.submissions.classes.gathering import Gatherer
 from viva.submissions.classes.people import clean
 
 SOURCE: Final = "brightspace"
+FORM: Final = "1234-5678 - Ada Lovelace - Nov 3, 2026 1159 PM"
 _DATE: Final = r"[^-/]{3,20} \d{1,2}, \d{4},? \d{1,2}[:.]?\d{2}(?: ?[AaPp]\.?[Mm]\.?)?"
 _OTHER_DATE: Final = r"\d{1,2}\.? [^-/]{3,20} \d{4},? \d{1,2}[:.]?\d{2}"  # elsewhere the day comes first
 _NAME: Final = re.compile(
@@ -28,8 +29,13 @@ _LISTING: Final = "index.html"
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
     """Recognise it by names of its form: at least one, and at least half of all."""
-    fitting = sum(1 for e in entries if _NAME.fullmatch(e.name))
+    fitting = sum(map(fits, entries))
     return fitting > 0 and 2 * fitting >= len(entries)
+
+
+def fits(entry: Entry) -> bool:
+    """Return whether an entry has a name of Brightspace's form."""
+    return _NAME.fullmatch(entry.name) is not None
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:

@@ -16,7 +16,11 @@ from viva.submissions.classes.folder_listing import Entry, refused
 from viva.submissions.classes.gathering import Gatherer
 
 SOURCE: Final = "canvas"
-_WHO: Final = r"(?:(?P<name>(?!LATE_|anon_)[\w-]+?)_)?(?:(?P<late>LATE)_)?(?P<user>\d+|anon_[A-Za-z0-9]+)_"
+FORM: Final = "lovelaceada_1234_5678_file.py"
+_IN_A_NAME: Final = r"[^\x00-,./:-@\[-^`{-\x7f\s]"
+"""Canvas writes a name in lower case, without everything that Ruby does not call a part of a word: what stays are
+letters and marks of any script (Python's \\w knows no marks), digits and underscores."""
+_WHO: Final = rf"(?:(?P<name>(?!LATE_|anon_){_IN_A_NAME}+?)_)?(?:(?P<late>LATE)_)?(?P<user>\d+|anon_[A-Za-z0-9]+)_"
 _FILE_NAME: Final = re.compile(_WHO + r"(?P<attachment>\d+)_(?P<file>.+)", re.DOTALL)
 _TEXT_NAME: Final = re.compile(_WHO + r"(?P<file>(?:text|link)\.html)")
 _AGAIN: Final = re.compile(r"(?P<stem>.+)-(?P<number>[1-9]\d?)(?P<ending>(?:\.tar)?\.[^.]+|)", re.DOTALL)
@@ -39,9 +43,13 @@ class _File:
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
     """Recognise it by names that say who and which attachment: at least one, and at least half of all."""
-    files = [e for e in entries if e.sort == "file"]
-    fitting = sum(1 for e in files if _parse(e) is not None)
+    fitting = sum(map(fits, entries))
     return fitting > 0 and 2 * fitting >= len(entries)
+
+
+def fits(entry: Entry) -> bool:
+    """Return whether a file has a name of Canvas's form."""
+    return entry.sort == "file" and _parse(entry) is not None
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:

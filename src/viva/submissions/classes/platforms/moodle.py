@@ -17,6 +17,7 @@ from viva.submissions.classes.gathering import Gatherer
 from viva.submissions.classes.people import clean
 
 SOURCE: Final = "moodle"
+FORM: Final = "Ada Lovelace_1234_assignsubmission_file"
 _BLIND: Final = "Participant"
 _NAME: Final = re.compile(
     r"(?P<who>.*)_(?P<number>\d{1,20})_assignsubmission_(?P<plugin>[a-z]+)_?(?P<file>.*)", re.DOTALL
@@ -34,8 +35,13 @@ class _Submitter:
 
 def recognise(folder: Path, entries: tuple[Entry, ...]) -> bool:
     """Recognise it by names of Moodle's form: at least one, and at least half of all."""
-    fitting = sum(1 for e in entries if _NAME.fullmatch(e.name))
+    fitting = sum(map(fits, entries))
     return fitting > 0 and 2 * fitting >= len(entries)
+
+
+def fits(entry: Entry) -> bool:
+    """Return whether an entry has a name of Moodle's form."""
+    return _NAME.fullmatch(entry.name) is not None
 
 
 def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
