@@ -1,5 +1,7 @@
 """What a platform exported is graded as it was downloaded, by student, and not twice."""
 
+import os
+import time
 import zipfile
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT
 from cli_run import Viva
 
+from viva.formats.folder_locks import lock_folder, unlock_folder
 from viva.formats.results_json import load_results
 from viva.records import Records
 
@@ -106,3 +109,51 @@ def test_two_classes_at_once_are_refused(viva: Viva, export: Path, own_course: P
     ran = viva("grade", export, export, "--class", "-o", "out")
     assert (ran.status, ran.out) == (1, "") and "one path" in ran.sentence()
     assert not Path("out").exists() and not (own_course / ".class").exists(), "nothing was unpacked"
+
+
+def abandoned(path: Path, *, folder: bool = False) -> Path:
+    """A file or folder as a run leaves it that was killed two hours ago."""
+    if folder:
+        path.mkdir(parents=True)
+        (path / "everybody.py").write_text("x = 1")
+    else:
+        path.write_text("{")
+    os.utime(path, (time.time() - 7200,) * 2)
+    return path
+
+
+def test_what_a_killed_run_had_unpacked_and_half_written_is_swept(viva: Viva, export: Path, own_course: Path) -> None:
+    viva("grade", export, "--class", "-o", "out")
+    copy = abandoned(own_course / ".class" / ".0123456789ab.abcdefgh.part", folder=True)
+    result = next(Path("out").rglob("results.json"))
+    half = abandoned(result.with_name(".results.json.0123456789ab.part"))
+    theirs = abandoned(Path("out") / ".notes.part")
+    fresh = Path("out") / ".results.json.ba9876543210.part"
+    fresh.write_text("{")
+    assert f"{copy} is what a run that was killed had unpacked" in viva("doctor").out
+    viva("grade", export, "--class", "-o", "out")
+    assert not half.exists() and theirs.exists() and fresh.exists()
+    viva("grade", export, "--class")
+    assert not copy.exists() and "was killed" not in viva("doctor").out
+
+
+def test_a_copy_that_is_being_unpacked_is_left_alone(viva: Viva, export: Path, own_course: Path) -> None:
+    copy = abandoned(own_course / ".class" / ".0123456789ab.abcdefgh.part", folder=True)
+    lock = lock_folder(str(copy))
+    viva("grade", export, "--class")
+    assert copy.exists()
+    unlock_folder(lock)
+    viva("grade", export, "--class")
+    assert not copy.exists()
+
+
+def test_a_student_who_is_deleted_takes_the_unpacked_copy_along(viva: Viva, export: Path, own_course: Path) -> None:
+    viva("grade", export, "--roster", "roster.csv")
+    copies = [path for path in (own_course / ".class").rglob("*") if "turing" in path.name]
+    assert copies
+    ran = viva("student", "delete", "S2")
+    assert "would go too, a copy that was unpacked" in ran.out and all(path.exists() for path in copies)
+    ran = viva("student", "delete", "S2", "--yes", "--by", "grace", "--why", "asked for")
+    assert "gone too, a copy that was unpacked" in ran.out
+    assert not [path for path in (own_course / ".class").rglob("*") if "turing" in path.name]
+    assert [path for path in (own_course / ".class").rglob("*") if "lovelace" in path.name]

@@ -12,13 +12,15 @@ from cli_course import RIGHT, hand_in
 from cli_run import best_tier
 from faulty import COMMAND_S, RIGHT_POINTS, WRONG_POINTS, linux_only, patient_course, result
 
+from viva.formats import folder_locks
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host import leftovers
 
 SOURCE = Path(leftovers.__file__).parents[2]
 WALL_CLOCKS = {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime", "now", "utcnow", "today"}
 ALLOWED = {
-    "sandbox/host/leftovers.py",  # a file's age is on the wall clock; a lock holds what is in use
+    "formats/folder_locks.py",  # a folder's age is on the wall clock; a lock holds what is in use
+    "formats/leftover_parts.py",  # a file's age again
     "cli/check.py",  # `--watch` shows people when it checked
     "formats/ci/export.py",  # Classroom 50 wants to know when
     "cli/grades.py",  # whether a deadline has passed for somebody who has handed in nothing yet
@@ -89,10 +91,10 @@ def test_folders_in_use_are_safe_from_tidying_whatever_the_clock_says(
 ) -> None:
     folder = scratch / f"{FOLDER_PREFIX}1-in-use"
     folder.mkdir()
-    claim = leftovers.lock_folder(str(folder))
+    claim = folder_locks.lock_folder(str(folder))
     now = time.time
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    monkeypatch.setattr(leftovers.time, "time", lambda: now() + leap_s)
+    monkeypatch.setattr(folder_locks.time, "time", lambda: now() + leap_s)
     leftovers.sweep_files()
     assert folder.is_dir()
     os.close(claim)

@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,8 +13,10 @@ from viva.cli.shared.options import course_option, open_course
 from viva.config import load_course
 from viva.config.find_course import find_course
 from viva.config.secret import weakness
+from viva.formats.leftover_parts import leftover_parts
 from viva.model import Tier, system
 from viva.model.errors import CourseError, UsageError
+from viva.submissions.classes.stable_folder import UNPACKED
 
 PROMISES = {
     Tier.T3: "root: namespaces, own user, Landlock, seccomp, limits, cgroup",
@@ -96,21 +99,24 @@ def _isolation_layers() -> int:
         console.print(f"  {name:<20} {text}")
     if best.tier is Tier.T0:
         console.print("`viva grade` refuses to run here unless told `--tier T0`; `viva check` works.")
-    if sentence := _secret_here():
+    for sentence in _about_the_course_here():
         console.print(f"The course here: {sentence}", markup=False, soft_wrap=True)
     return 0
 
 
-def _secret_here() -> str:
-    """Return what is wrong with the secret of the course in this folder; empty if there is no course."""
+def _about_the_course_here() -> Iterator[str]:
+    """Yield what is wrong with the course in this folder; nothing if there is none."""
     try:
         root = find_course(None, os.environ, Path.cwd())
     except (CourseError, OSError):
-        return ""
+        return
     try:
-        return weakness(load_course(root).secret(os.environ))
+        if sentence := weakness(load_course(root).secret(os.environ)):
+            yield sentence
     except CourseError as error:
-        return str(error)
+        yield str(error)
+    for path in leftover_parts(root / UNPACKED):
+        yield f"{path} is what a run that was killed had unpacked; the next `viva grade` of a class removes it"
 
 
 def _user() -> str:

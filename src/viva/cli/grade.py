@@ -31,6 +31,7 @@ from viva.cli.shared.options import (
 from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
 from viva.config import Course
 from viva.config.secret import weakness
+from viva.formats.leftover_parts import sweep_parts
 from viva.model import Isolation, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
@@ -39,9 +40,6 @@ from viva.pipeline.jobs import Observer, Pool
 
 if TYPE_CHECKING:
     from viva.pipeline.results_writer import ResultsWriter
-
-UNPACKED = ".class"
-"""The folder for what a platform's export unpacks to: in the folder of the results, else next to grader.yaml."""
 
 
 @click.command("grade")
@@ -83,7 +81,7 @@ def command(
     secret = course.secret_or_public(os.environ) if tests.visible_only else course.secret(os.environ)
     if not tests.visible_only and (sentence := weakness(secret)):
         warn(f"{sentence}.")
-    place = (output if output is not None and output.suffix != ".json" else course.root) / UNPACKED
+    place = output if output is not None and output.suffix != ".json" else course.root
     listing = list_jobs(
         course, paths, course_choice.assignment, is_class=class_path.is_class, roster=class_path.roster, place=place
     )
@@ -148,6 +146,8 @@ class Grading:
         from viva.pipeline.results_writer import ResultsWriter
 
         jobs, everything = self.listing.jobs, self.tests.selects_all
+        if self.output is not None and self.output.is_dir():
+            sweep_parts(self.output)
         writer = ResultsWriter(jobs, self.output, self.place.tier, all_selected=everything, warn=warn)
         off = records_use.no_records or not everything
         with contextlib.ExitStack() as open_:

@@ -10,6 +10,7 @@ from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_op
 from viva.formats import escaping
 from viva.model.errors import UsageError
 from viva.pipeline.open_records import open_records
+from viva.submissions.classes.stable_folder import is_copy, remove_copy
 
 
 @click.group("student", no_args_is_help=False)
@@ -44,7 +45,9 @@ def export(student: str, output: Path, without_hidden: bool, course_dir: Path | 
 @records_option
 @reason_options
 def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | None, who: WhoAndWhy) -> int:
-    """Take every row about STUDENT (an id, an email, a name) out of the records. Files are not touched.
+    """Take every row about STUDENT (an id, an email, a name) out of the records, and what viva had unpacked of exports.
+
+    Other files are not touched.
 
     Exit status: 0 it is gone, 1 nothing was changed, or it was not asked for with --yes.
     """
@@ -75,8 +78,13 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
             f"shared with {len(each.others)} others, so only the student's place in it goes: {each.assignment}, "
             f"{escaping.line(each.attempt.name)}"
         )
-    for path in dict.fromkeys(str(each.attempt.path) for each in found.person.attempts):
-        click.echo(f"not touched, look there: {escaping.line(path)}")
+    own = {each.attempt.path for each in found.person.alone if is_copy(each.attempt.path)}
+    for path in sorted(own):
+        if yes:
+            remove_copy(path)
+        click.echo(f"{'gone' if yes else 'would go'} too, a copy that was unpacked: {escaping.line(str(path))}")
+    for path in dict.fromkeys(each.attempt.path for each in found.person.attempts if each.attempt.path not in own):
+        click.echo(f"not touched, look there: {escaping.line(str(path))}")
     names = ", ".join(dict.fromkeys(escaping.line(each.attempt.name) for each in found.person.attempts))
     click.echo(f"not touched either: what `viva grade -o`, `viva report` and `viva grades` wrote of {names}; backups")
     for place in found.mentions:

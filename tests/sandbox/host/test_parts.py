@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from viva.formats.folder_locks import lock_folder
 from viva.model import Limits, Tier
 from viva.model.errors import ProtocolViolation
 from viva.sandbox.guest.lockdown import landlock
@@ -213,7 +214,7 @@ def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path)
         (temporary / name / "work").mkdir(parents=True)
         if "young" not in name:
             os.utime(temporary / name, (1, 1))
-    held = leftovers.lock_folder(str(temporary / "viva-examiner-1-claimed"))
+    held = lock_folder(str(temporary / "viva-examiner-1-claimed"))
     leftovers.sweep_files()
     assert sorted(path.name for path in temporary.iterdir()) == sorted(names[1:])
     os.close(held)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +15,7 @@ from viva.model.errors import UsageError
 from viva.pipeline.jobs import Job
 from viva.submissions import discover, open_submission
 from viva.submissions.classes import ClassExport, is_export, read_class
-from viva.submissions.classes.stable_folder import read_into_stable_folder
+from viva.submissions.classes.stable_folder import UNPACKED, place_in, read_into_stable_folder
 
 KEEP_BYTES_BELOW: Final = 50
 """Submissions of a class this small are read once; larger ones are read again when they are graded."""
@@ -66,7 +65,7 @@ def list_jobs(
         assignment: the one for all of them; None recognises each.
         is_class: the one path is a platform's export, also if it is an archive.
         roster: a class list.
-        place: the folder for what has to be unpacked.
+        place: the folder below which an export is unpacked.
 
     Raises:
         UsageError: nothing is there, or an assignment cannot be recognised.
@@ -74,14 +73,14 @@ def list_jobs(
     if is_class or roster is not None or (len(paths) == 1 and is_export(paths[0])):
         if len(paths) != 1:
             raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
-        unpacked = place / sha256(str(paths[0].resolve()).encode()).hexdigest()[:12]
+        unpacked = place_in(place, paths[0])
         found = read_into_stable_folder(lambda into: read_class(paths[0], roster=roster, into=into), unpacked)
         attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade reads from there
         handed_in: list[tuple[Path, Attempt | None]] = [(attempt.path, attempt) for attempt in attempts]
     else:
         found = None
         handed_in = [(path, None) for path in discover(paths)]
-    keep_apart(course.root, [path for path, _ in handed_in if not path.is_relative_to(place)])
+    keep_apart(course.root, [path for path, _ in handed_in if not path.is_relative_to(place / UNPACKED)])
     few = len(handed_in) < KEEP_BYTES_BELOW
     return Listing([_job(course, assignment, path, attempt, keep=few) for path, attempt in handed_in], found)
 

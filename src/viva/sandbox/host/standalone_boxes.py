@@ -15,13 +15,13 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
+from viva.formats.folder_locks import lock_folder, unlock_folder
 from viva.model import system
 from viva.model.errors import BoxUnavailable
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.guest.transport.loopback import ONLY, Listener
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.launch import START, environment
-from viva.sandbox.host.leftovers import lock_folder, unlock_folder
 from viva.sandbox.host.limits import processes
 
 _END_S: Final = 5.0

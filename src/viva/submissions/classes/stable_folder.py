@@ -2,14 +2,29 @@
 
 import dataclasses
 import filecmp
+import itertools
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
+from viva.formats.folder_locks import lock_folder, unlock_folder
+from viva.formats.leftover_parts import sweep_parts
 from viva.model.errors import UsageError
 from viva.submissions.classes.class_export import ClassExport
+
+UNPACKED: Final = ".class"
+"""The folder for what a platform's export unpacks to: in the folder of the results, else next to grader.yaml."""
+_PLACE: Final = re.compile("[0-9a-f]{12}")
+
+
+def place_in(folder: Path, export: Path) -> Path:
+    """Return where an export unpacks to below a folder."""
+    return folder / UNPACKED / sha256(str(export.resolve()).encode()).hexdigest()[:12]
 
 
 def read_into_stable_folder(read: Callable[[Path], ClassExport], place: Path) -> ClassExport:
@@ -27,7 +42,9 @@ def read_into_stable_folder(read: Callable[[Path], ClassExport], place: Path) ->
     """
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sweep_parts(place.parent)
         part = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".part", dir=place.parent))
+        lock = lock_folder(str(part))
     except OSError as error:
         raise UsageError(f"{place.parent}: nothing can be unpacked there ({error.strerror}).") from None
     try:
@@ -48,6 +65,29 @@ def read_into_stable_folder(read: Callable[[Path], ClassExport], place: Path) ->
         raise UsageError(f"{place}: what was unpacked cannot be kept there ({error.strerror}).") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
+        unlock_folder(lock)
+
+
+def is_copy(path: Path) -> bool:
+    """Return whether a submission lies in a folder that `viva grade` made for the contents of an export."""
+    parts = path.parts
+    return any(one == UNPACKED and _PLACE.fullmatch(other) for one, other in itertools.pairwise(parts[:-1]))
+
+
+def remove_copy(path: Path) -> None:
+    """Remove such a submission, and what a run that was killed had unpacked beside it.
+
+    Raises:
+        UsageError: it cannot be removed.
+    """
+    sweep_parts(next(folder for folder in path.parents if folder.name == UNPACKED))
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be removed: {error.strerror}; remove it by hand.") from None
 
 
 def _replace(unpacked: Path, place: Path, part: Path) -> None:
