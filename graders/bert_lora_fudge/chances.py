@@ -34,9 +34,9 @@ def uniform(counts: Any) -> bool:
 def check_independent(happened: NDArray[np.bool_], p: float, what: str, rule: str) -> None:
     """Raise unless each of the events (call, place) came with probability p, whatever became of the others.
 
-    Three looks, each at six or more standard errors: how often it happened at each place, how much the number of events
-    varies from call to call, and how often two places went together. For a thousand calls, forty places and p from 0.1
-    to 0.9 a right program fails less than once in ten million times.
+    Four looks, each at six or more standard errors: how often it happened in all, how often at each place, how much the
+    number of events varies from call to call, and how often two places went together. For a thousand calls, forty places
+    and p from 0.1 to 0.9 a right program fails less than once in ten million times.
 
     Args:
         happened: from some hundred calls.
@@ -45,6 +45,10 @@ def check_independent(happened: NDArray[np.bool_], p: float, what: str, rule: st
         rule: what the program is to do.
     """
     calls, places = happened.shape
+    assert within(int(happened.sum()), happened.size, p), (
+        f"Of {happened.size} places in {calls} calls, {int(happened.sum())} have one of the {what}; expected "
+        f"{happened.size * p:.0f} ± {radius(happened.size, p):.0f}. {rule}"
+    )
     often = happened.sum(axis=0)
     worst = int(np.abs(often - calls * p).argmax())
     assert within(int(often[worst]), calls, p), (

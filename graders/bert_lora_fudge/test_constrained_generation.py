@@ -61,13 +61,13 @@ def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator
 
 
 def check_each_draw(student: Any, inside: Any, source: Any) -> None:
-    """A pool in which a sentence stands twice, and draws that take no notice of each other."""
-    pool, scores = ["a film", "good film", "a film", "bad film"], np.array([0.6, 0.9, 0.6, 0.3])
+    """A pool in which a sentence stands twice, scores above 1, and draws that take no notice of each other."""
+    pool, scores = ["a film", "good film", "a film", "bad film"], np.array([3.0, 9.0, 3.0, 1.0])
     calls = inside.repeat(student.importance_resample, 400, pool, scores, 12, source)
     drawn = np.array([[str(sentence) for sentence in call] for call in calls])
     agree(drawn.shape, (400, 12), name="importance_resample, 400 calls of size 12: the shape of what is drawn")
     rule = "Make each draw by itself, from the whole pool, in which a sentence may stand several times."
-    for sentence, share in [("a film", 0.5), ("good film", 0.375)]:
+    for sentence, share in [("a film", 6 / 16), ("good film", 9 / 16)]:
         check_independent(drawn == sentence, share, f"draws of {sentence!r}", rule)
 
 

@@ -51,6 +51,7 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
         what = f"the {{}} of mlm_corrupt with {'p = 0' if share == 0 else 'special tokens only'}"
         agree(labels, np.full(len(ids), -100), name=what.format("labels"))
         agree(inputs, ids, name=what.format("inputs"))
+    special[[0, -1]] = False  # a text may begin and end with ordinary tokens
     _, labels = pair(student.mlm_corrupt(ids, special, MASK, V, 1.0, source), len(ids))
     agree(labels, np.where(special, -100, ids), name="the labels of mlm_corrupt with p = 1")
     check_default(student, inside, rng)
@@ -81,7 +82,7 @@ def check_anew(selections: list[NDArray[Any]], how: str) -> None:
 def test_shares(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """15 % of the tokens are selected; of these 80 % become [MASK], 10 % a random token, and 10 % stay."""
     check_shares(*corrupt(student, inside, rng, 100_000, 0.15), 0.15)
-    check_drawn(*corrupt(student, inside, rng, 60_000, 0.5, SMALL, 0), SMALL, 0)
+    check_drawn(*corrupt(student, inside, rng, 60_000, 0.5, SMALL), SMALL)
     check_each_by_itself(student, inside, rng, 0.3)
 
 
@@ -200,7 +201,9 @@ def check_shares(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_],
     assert len(np.unique(drawn)) > min(100, len(drawn) / 4), "The random tokens are always the same few ids."
 
 
-def check_drawn(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], vocabulary: int, mask_id: int) -> None:
+def check_drawn(
+    inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], vocabulary: int, mask_id: int = MASK
+) -> None:
     """Every id of the vocabulary is as likely a random token; whether [MASK] and the original may come is left open."""
     selected = labels != -100
     new, old = inputs[selected], ids[selected]
@@ -214,6 +217,14 @@ def check_drawn(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], 
         f"With V = {vocabulary}, none of {int(random.sum())} random tokens is {missing[0]}; draw from all ids, "
         f"0 … {vocabulary - 1}."
     )
+    # Some thirty of each: a right program never replaces one by another with probability 90 e^-30.
+    for token in np.flatnonzero(chances > 1000).tolist():
+        given = np.bincount(new[random & (old == token)], minlength=vocabulary)
+        never = np.flatnonzero(others & (np.arange(vocabulary) != token) & (given == 0)).tolist()
+        assert not never, (
+            f"With V = {vocabulary}, none of the {int(given.sum())} random tokens that replace a {token} is {never[0]}; "
+            f"draw from all ids, 0 … {vocabulary - 1}, whatever stood there."
+        )
     assert uniform(seen[others]), (
         f"With V = {vocabulary}, the random tokens 0 … {vocabulary - 1} come "
         f"{np.rint(seen).astype(int).tolist()} times; each is as likely."
@@ -223,6 +234,7 @@ def check_drawn(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], 
 def check_each_by_itself(student: Any, inside: Any, rng: np.random.Generator, p: float) -> None:
     """Many calls on one short text: neither the selection nor the fate of a token depends on other tokens."""
     ids, special = text(rng, 45, special_every=8)
+    special[-1] = False
     source = inside.generator.keep(int(rng.integers(2**32)))
     arguments = (ids, special, MASK, V, p, source)
     inputs, labels = (np.asarray(rows) for rows in inside.stacked(student.mlm_corrupt, CALLS, *arguments))

@@ -177,6 +177,7 @@ def test_choose_threshold(student: Any, key: Any) -> None:
         ([-9.0, -9.0, -9.0], [1.0, 3.0, 6.0], [1.0, 0.0, 0.0], [0.0, 0.6, 1.0]),  # every margin is far from 0
         ([2e3, 0.0, 0.0, 0.0], [0.0, 999.75, 1e3, 1e4], [0.0, 1.0, 0.0, 0.0], [0.4, 0.0, 1.0, 0.3]),
         ([50.0, 50.0, 50.0], [9.0, 9.5, 20.0], [1.0, 0.0, 0.0], [0.0, 0.2, 0.9]),  # every margin is negative
+        ([9.0, 9.0, 9.0], [1.0, 3.0, 5.0], [0.0, 0.5, 0.0], [0.9, 0.0, 1.0]),  # so they are, and all are answered
     ]:
         dev = tuple(np.array(column) for column in (null_scores, span_scores, f1_null, f1_span))
         check_threshold(student.choose_threshold(*dev), key, *dev)

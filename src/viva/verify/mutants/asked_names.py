@@ -21,17 +21,16 @@ def roots_of(assignment: Assignment) -> list[str]:
     if assignment.starter.is_dir():
         for piece in pieces_of(open_submission(assignment.starter, "starter")):
             names |= set(_defined(piece))
+    offered = _of_key(assignment)
     handout = assignment.folder / "handout.md"
-    if handout.is_file():
-        for called, defined in _SHOWN.findall(handout.read_text("utf-8")):
-            names.add(called or defined)
-    if not names:
-        names = _of_key(assignment)
-    return sorted(names - {ANSWERS})
+    if handout.is_file():  # it writes formulas such as p(x | a) in the same way
+        shown = {called or defined for called, defined in _SHOWN.findall(handout.read_text("utf-8"))}
+        names |= shown & offered
+    return sorted((names or offered) - {ANSWERS})
 
 
 def _of_key(assignment: Assignment) -> set[str]:
-    """Return everything that the key offers, for a course that has neither starter nor handout."""
+    """Return everything that the key offers."""
     path = assignment.graders / "key.py"
     names: set[str] = set()
     for statement in ast.parse(path.read_bytes()).body if path.is_file() else ():
