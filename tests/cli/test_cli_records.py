@@ -240,3 +240,20 @@ def test_grading_goes_on_where_nothing_can_be_kept(
     ran = viva("grade", some_class, "-o", "out")
     assert ran.status == 0 and "not kept" in ran.sentence() and "`sqlalchemy`" in ran.sentence()
     assert {name: result["score"] for name, result in results(Path("out")).items()} == {"ada": 9, "bob": 3}
+
+
+def test_doctor_reads_every_row_and_saves_what_it_can(viva: Viva, some_class: Path, keeping: Path) -> None:
+    viva("grade", some_class)
+    ran = viva("doctor", "--records")
+    assert ran.status == 0 and "records.db: sound; rows that can be read: 2 attempts, 2 call_logs, 2 scores" in ran.out
+    file = keeping / "records.db"
+    file.write_bytes(file.read_bytes()[:-4096])
+    graded = viva("grade", some_class)
+    assert (
+        graded.status == 1 and "A copy is kept: " in graded.sentence() and "viva doctor --records" in graded.sentence()
+    )
+    ran = viva("doctor", "--records", "--save", "saved.db")
+    assert ran.status == 1 and "damaged" in ran.out and "4,096 bytes are missing" in ran.err
+    assert "written: saved.db" in ran.out and Path("saved.db").is_file()
+    for wrong in (("--save", "x"), ("--records", "--gradescope"), ("--course", str(keeping))):
+        assert viva("doctor", *wrong).status == 1

@@ -33,17 +33,51 @@ PROMISES = {
 @click.option(
     "--assignment", "-a", "names", multiple=True, metavar="NAME", help="With it: only this one; may be repeated."
 )
+@click.option("--records", is_flag=True, help="Read every row of the course's records, and show what is damaged.")
+@click.option(
+    "--save", type=click.Path(path_type=Path), metavar="FILE",
+    help="With it: write what can be read into this new file.",
+)  # fmt: skip
 @course_option
-def command(gradescope: bool, names: tuple[str, ...], course_dir: Path | None) -> int:
+def command(gradescope: bool, names: tuple[str, ...], records: bool, save: Path | None, course_dir: Path | None) -> int:
     """Try every wall on this host in a throw-away process and show what stands.
 
     With --gradescope: grade a right submission of each assignment as the autograder will, and show what it takes.
+    With --records: look for damage in the file that keeps the scores; it stays as it is.
+
+    Exit status: 0 shown, 1 the records are damaged, or the command is wrong.
     """
-    if gradescope:
-        return _gradescope(course_dir, names)
-    if names or course_dir is not None:
-        raise UsageError("--assignment and --course belong to --gradescope.")
-    return _isolation_layers()
+    if gradescope + records > 1:
+        raise UsageError("Say one of --gradescope and --records.")
+    if (names and not gradescope) or (save is not None and not records) or (course_dir and not (gradescope or records)):
+        raise UsageError("--assignment belongs to --gradescope, --save to --records, --course to one of these two.")
+    if records:
+        return _records(course_dir, save)
+    return _gradescope(course_dir, names) if gradescope else _isolation_layers()
+
+
+def _records(course_dir: Path | None, target: Path | None) -> int:
+    from viva.pipeline.open_records import open_records, records_file
+
+    course = open_course(course_dir)
+    path = records_file(course)
+    if path is None:
+        with open_records(course, None) as records:
+            count = sum(len(records.current(name)) for name in records.assignments())
+        click.echo(f"{count} scores can be read; PostgreSQL looks after its own files.")
+        return 0
+    from viva.records.integrity import check, save
+
+    found = check(path)
+    rows = ", ".join(f"{count} {name}" for name, count in found.readable.items() if count) or "none"
+    click.echo(f"{path}: {'damaged' if found.problems else 'sound'}; rows that can be read: {rows}")
+    for problem in found.problems:
+        click.echo(f"viva: {problem}", err=True)
+    if target is not None:
+        click.echo(f"written: {target}, {save(path, target)} rows; put it in the place of {path.name} to go on with it")
+    elif found.problems:
+        click.echo(f"viva: `viva doctor --records --save NEW.db` saves these rows; {path} itself stays.", err=True)
+    return 1 if found.problems else 0
 
 
 def _gradescope(course_dir: Path | None, names: tuple[str, ...]) -> int:

@@ -63,6 +63,21 @@ def open_records(course: Course, url: str | None) -> "Records":
     return records_at(records_url_of(course, url), course.root)
 
 
+def records_file(course: Course) -> Path | None:
+    """Return SQLite's file; None for a server.
+
+    Raises:
+        UsageError: no one says where the records are, or what they need is not installed.
+    """
+    place = records_url_of(course, None)
+    try:
+        from sqlalchemy.engine import make_url
+    except ImportError as error:
+        raise _missing(error) from None
+    url = make_url(place)
+    return course.root / str(url.database) if url.get_backend_name() == "sqlite" else None
+
+
 @contextlib.contextmanager
 def optional_records(
     course: Course, url: str | None, *, off: bool, warn: Callable[[str], None]

@@ -1,14 +1,16 @@
 """Open the database of the records by its URL, and migrate its tables."""
 
 import contextlib
+import functools
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from viva.model.errors import UsageError
@@ -18,6 +20,7 @@ REVISION: Final = "0004"
 BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""
 _WRITES: Final = "viva_writes"
+_YOUNG_S: Final = 60.0
 AT_ONCE: Final = 500
 """The most values in one statement."""
 T = TypeVar("T")
@@ -36,10 +39,12 @@ def open_database(url: str | URL, folder: Path) -> Engine:
         UsageError: it cannot be opened, or a later version of viva has changed it; the text says what to do.
     """
     parsed = _read(url)
-    engine = create_engine(_with_path(parsed, folder), connect_args=_connect_args(parsed))
+    placed = _with_path(parsed, folder)
+    engine = create_engine(placed, connect_args=_connect_args(parsed))
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+        event.listen(engine, "handle_error", functools.partial(_say_damaged, Path(str(placed.database))))
     try:
         _bring_up_to_date(engine)
     except SQLAlchemyError as error:
@@ -69,11 +74,23 @@ def _with_path(url: URL, folder: Path) -> URL:
     if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
         return url
     path = folder / url.database
+    _refuse_empty(path)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     except OSError as error:
         raise UsageError(f"The records cannot be kept at {path}: {error.strerror}.") from None
     return url.set(database=str(path))
+
+
+def _refuse_empty(path: Path) -> None:
+    """Raise if the file lost its contents; one that another grader is just making is empty for a moment."""
+    with contextlib.suppress(OSError):
+        status = path.stat()
+        if path.is_file() and not status.st_size and time.time() - status.st_mtime > _YOUNG_S:
+            raise UsageError(
+                f"The records at {path} are empty (0 bytes), and whatever they held is lost. Put a backup in their "
+                "place, or delete the file to begin anew."
+            )
 
 
 def _connect_args(url: URL) -> dict[str, object]:
@@ -86,14 +103,35 @@ def _set_up_sqlite(connection: "sqlite3.Connection", _: object) -> None:
     Deleted data are overwritten, because only a student's request deletes anything.
     """
     connection.isolation_level = None  # _begin_sqlite begins transactions
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {pragma}")
+    try:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+    except UnicodeDecodeError:  # in the message about a damaged name
+        raise sqlite3.DatabaseError("database disk image is malformed") from None
 
 
 def _begin_sqlite(connection: Connection) -> None:
     """Begin a transaction; one that writes waits for other writers now, where it has nothing to lose yet."""
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _say_damaged(path: Path, context: ExceptionContext) -> None:
+    """Raise a sentence where SQLite finds its file damaged, at whatever statement; a copy of the file is kept."""
+    from viva.records.integrity import keep_damaged
+
+    error = context.original_exception
+    damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    if not damaged and "Could not decode to UTF-8" not in str(error):
+        return
+    kept = ""
+    if path.is_file():
+        with contextlib.suppress(OSError):
+            kept = f" A copy is kept: {keep_damaged(path)}."
+    raise UsageError(
+        f"The records at {path} cannot be opened: {error}. Nothing was changed in them.{kept} Put a backup in their "
+        "place; of those that grader.yaml names, `viva doctor --records` says what can be saved."
+    ) from None
 
 
 @contextlib.contextmanager

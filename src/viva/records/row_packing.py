@@ -1,7 +1,9 @@
 """Convert scores and attempts to rows: plain data, packed."""
 
+import contextlib
 import json
 import zlib
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgpack
 
 from viva.model import Attempt, Score, Student
+from viva.model.errors import UsageError
 from viva.model.plain import score_from_plain, score_to_plain
 
 if TYPE_CHECKING:
@@ -29,14 +32,37 @@ def pack_score(score: Score) -> bytes:
     return zlib.compress(msgpack.packb(score_to_plain(score), use_bin_type=True, unicode_errors=_SURROGATES))
 
 
+@contextlib.contextmanager
+def _undamaged() -> Iterator[None]:
+    """Raise a sentence where a value is not what was written: whoever reads it cannot go on."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+        raise UsageError(
+            f"A row of the records is damaged ({type(error).__name__}: {error}). Put a backup in their place; "
+            "`viva doctor --records` says what can be saved."
+        ) from None
+
+
 def unpack_score(data: bytes) -> Score:
-    """Unpack what `pack_score` returned."""
-    return score_from_plain(unpack_plain(data))
+    """Unpack what `pack_score` returned.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    plain = unpack_plain(data)
+    with _undamaged():
+        return score_from_plain(plain)
 
 
 def unpack_plain(data: bytes) -> dict[str, Any]:
-    """Unpack a score as the plain data of `score_to_plain`, in an eighth of the time."""
-    plain: dict[str, Any] = msgpack.unpackb(zlib.decompress(data), raw=False, unicode_errors=_SURROGATES)
+    """Unpack a score as the plain data of `score_to_plain`, in an eighth of the time.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    with _undamaged():
+        plain: dict[str, Any] = msgpack.unpackb(zlib.decompress(data), raw=False, unicode_errors=_SURROGATES)
     return plain
 
 
@@ -57,20 +83,30 @@ def attempt_to(attempt: Attempt) -> dict[str, object]:
 
 
 def attempt_from(row: "StoredRow") -> Attempt:
-    """Rebuild an attempt from a row with the columns of `attempt_to`."""
-    return Attempt(
-        name=row.name,
-        path=Path(row.path),
-        students=tuple(Student(**student) for student in json.loads(row.students)),
-        submitted_at=moment_from(row.submitted_at),
-        late=None if row.late is None else bool(row.late),
-        number=row.number,
-        team=row.team,
-        source=row.source,
-        also=json.loads(row.also),
-    )
+    """Rebuild an attempt from a row with the columns of `attempt_to`.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    with _undamaged():
+        return Attempt(
+            name=row.name,
+            path=Path(row.path),
+            students=tuple(Student(**student) for student in json.loads(row.students)),
+            submitted_at=moment_from(row.submitted_at),
+            late=None if row.late is None else bool(row.late),
+            number=row.number,
+            team=row.team,
+            source=row.source,
+            also=json.loads(row.also),
+        )
 
 
 def moment_from(text: str | None) -> datetime | None:
-    """Read a stored moment; one that was stored without a zone has none."""
-    return None if text is None else datetime.fromisoformat(text)
+    """Read a stored moment; one that was stored without a zone has none.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    with _undamaged():
+        return None if text is None else datetime.fromisoformat(text)
