@@ -34,9 +34,9 @@ def uniform(counts: Any) -> bool:
 def check_independent(happened: NDArray[np.bool_], p: float, what: str, rule: str) -> None:
     """Raise unless each of the events (call, place) came with probability p, whatever became of the others.
 
-    Four looks, each at six or more standard errors: how often it happened in all, how often at each place, how much the
-    number of events varies from call to call, and how often two places went together. For a thousand calls, forty places
-    and p from 0.1 to 0.9 a right program fails less than once in ten million times.
+    Four looks, each at six or more standard errors: how often it happened in all, how often at each place, how much
+    the number of events varies from call to call, and how often two places went together. For a thousand calls, forty
+    places and p from 0.1 to 0.9 a right program fails less than once in ten million times.
 
     Args:
         happened: from some hundred calls.

@@ -222,7 +222,7 @@ def check_drawn(
         given = np.bincount(new[random & (old == token)], minlength=vocabulary)
         never = np.flatnonzero(others & (np.arange(vocabulary) != token) & (given == 0)).tolist()
         assert not never, (
-            f"With V = {vocabulary}, none of the {int(given.sum())} random tokens that replace a {token} is {never[0]}; "
+            f"With V = {vocabulary}, none of {int(given.sum())} random tokens that replace a {token} is {never[0]}; "
             f"draw from all ids, 0 … {vocabulary - 1}, whatever stood there."
         )
     assert uniform(seen[others]), (

@@ -13,7 +13,7 @@ SHUFFLED = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "
 """The same words with other ids: the dictionary decides, not a habit."""
 
 
-LARGE = SHUFFLED | {"noir": 300, "dort": 40_000, "le": 50_000, "<oov>": 32_768}
+LARGE = SHUFFLED | {"noir": 300, "dort": 40_000, "le": 50_000, "<oov>": 33_211}
 """Ids of a real dictionary do not fit into 8 or 16 bits."""
 
 

@@ -200,9 +200,11 @@ def check_layer(student: Any, key: Any, inside: Any, rng: np.random.Generator, n
             if fit == "":
                 return
             mistake = mistake or fit
-    why = mistake or (
-        "does it add each input to what attention and the feed-forward network give, norm it (before or after), and "
-        "does E[x]·√nhid + PE enter it once?"
+    why = (
+        f"{mistake}."
+        if mistake
+        else "does it add each input to what attention and the feed-forward network give, norm it (before or after), "
+        "and does E[x]·√nhid + PE enter it once?"
     )
     raise AssertionError(f"With nhead = {n_heads}, a layer is not like nn.TransformerEncoderLayer: {why}")
 

@@ -15,6 +15,7 @@ def _viva_noise_put_everywhere():
     import numpy as np
 
     depth = []
+    given = []
 
     def array(x):
         if x.dtype.kind != "f" or x.dtype.itemsize < 4:
@@ -43,7 +44,7 @@ def _viva_noise_put_everywhere():
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return type(x)(*map(noisy, x))
         if type(x) is dict:
-            return {k: noisy(v) for k, v in x.items()}
+            return x if any(x is one for one in given) else {k: noisy(v) for k, v in x.items()}
         return x
 
     def wrapped(function):
@@ -56,7 +57,11 @@ def _viva_noise_put_everywhere():
                 returned = function(*args, **kwargs)
             finally:
                 depth.pop()
-            return returned if depth else noisy(returned)
+            if depth:
+                return returned
+            # A mapping that the caller gave comes back as it is: nothing was computed in it.
+            given[:] = [one for x in args for one in (x if type(x) in (list, tuple) else [x]) if type(one) is dict]
+            return noisy(returned)
         wrapper.__signature__ = inspect.signature(function)
         wrapper.__name__, wrapper.__doc__ = function.__name__, function.__doc__
         return wrapper
