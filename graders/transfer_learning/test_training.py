@@ -4,6 +4,7 @@ The steps are taken on a model whose gradient is known by hand (`inside.PrefixMe
 can be compared whatever the student's own model is. `train_step` takes the batch; the lab's `train` asks `get_loader`.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -230,12 +231,15 @@ def batch_of(key: Any, lines: Sequence[str], labels: Sequence[int], task: str) -
 
 
 def drawn(key: Any, rng: np.random.Generator, batch: Batch, task: str, *, is_long: bool = True) -> Parts:
-    """Parameters with a gradient on this batch that is long enough to be clipped, or far too short."""
+    """Parameters with a gradient on this batch that is long enough to be clipped, or far too short.
+
+    If there are any, a quarter of it is long enough as well: then only the short one shows that it was scaled.
+    """
     source, target = batch
     n_out = V if task == LANGUAGE else 2
     positions = None if task == LANGUAGE else [len(source) - 1] * source.shape[1]
     ignored = TOKEN2IND["<pad>"] if task == LANGUAGE else None
-    while True:
+    for attempt in itertools.count():
         embedding, weight, bias = (rng.standard_normal(shape) for shape in ((V, D), (n_out, D), n_out))
         if task == LANGUAGE and not is_long:  # such a model already knows how frequent the words are
             frequent = np.log(np.bincount(target[target != TOKEN2IND["<pad>"]], minlength=n_out) + 0.1)
@@ -246,8 +250,9 @@ def drawn(key: Any, rng: np.random.Generator, batch: Batch, task: str, *, is_lon
             model, source, target, positions=positions, ignored=ignored, learning_rate=1, max_norm=1e9
         )
         norm = np.sqrt(sum(float(np.square(old - new).sum()) for old, new in zip(model, free, strict=True)))
-        if norm > 2 * MAX_NORM if is_long else 0.05 < norm < MAX_NORM / 2.5:
+        if norm > (4.4 if attempt < 40 else 2) * MAX_NORM if is_long else 0.05 < norm < MAX_NORM / 2.5:
             return model
+    raise AssertionError("unreachable")
 
 
 def lengths_mistakes(before: Parts, after: Parts) -> dict[str, Callable[[], Any]]:
