@@ -14,6 +14,7 @@ from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from viva.model.errors import UsageError
+from viva.records.damaged_copy import keep_damaged
 
 REVISION: Final = "0004"
 """The present revision of the tables: the last migration."""
@@ -118,8 +119,6 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def _say_damaged(path: Path, context: ExceptionContext) -> None:
     """Raise a sentence where SQLite finds its file damaged, at whatever statement; a copy of the file is kept."""
-    from viva.records.integrity import keep_damaged
-
     error = context.original_exception
     damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     if not damaged and "Could not decode to UTF-8" not in str(error):

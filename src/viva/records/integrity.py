@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Table, insert, select
 
 from viva.model.errors import UsageError
+from viva.records.damaged_copy import FILES
 from viva.records.database import open_database, writing
 from viva.records.database_tables import METADATA
 from viva.records.row_packing import unpack_score
@@ -21,8 +22,6 @@ _LISTED: Final = 10
 _LARGEST_END: Final = 1 << 33
 _LARGEST_GAP: Final = 10_000
 """Numbers that are tried behind a damaged place: a damaged number may be of any size."""
-_BESIDE: Final = ("", "-wal")
-"""The database, and what was written last and is not in it yet."""
 
 
 @dataclass(slots=True)
@@ -35,16 +34,6 @@ class Integrity:
     """How many rows of each table can be read."""
     lost: dict[str, int] = field(default_factory=dict)
     """How many rows cannot."""
-
-
-def keep_damaged(path: Path) -> Path:
-    """Copy a damaged file beside itself, once, and return the copy."""
-    copy = path.with_name(f"{path.name}.damaged")
-    if not copy.exists():
-        for beside in _BESIDE:
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copy2(f"{path}{beside}", f"{copy}{beside}")
-    return copy
 
 
 def check(path: Path) -> Integrity:
@@ -112,7 +101,7 @@ def _copy(path: Path) -> Iterator[sqlite3.Connection | None]:
         return
     with tempfile.TemporaryDirectory(prefix="viva-records-") as folder:
         copy = Path(folder, "records.db")
-        for beside in _BESIDE:
+        for beside in FILES:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(f"{path}{beside}", f"{copy}{beside}")
         if missing := _missing_bytes(copy):  # SQLite reads nothing at all of a file that is too short
