@@ -136,11 +136,11 @@ def test_steps_on_random_batches(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
     """Random documents; a classifier may read the last position or the last token before the pads."""
-    for task in (LANGUAGE, CLASSES):
+    for task, is_long in itertools.product((LANGUAGE, CLASSES), (True, False)):
         lengths, labels = [3, 6, 4, 6], [1, 0, 0, 1]
         lines = [" ".join(rng.choice(WORDS[4:], size=length)) for length in lengths]
         source, target = batch = batch_of(key, lines, labels, task)
-        before = drawn(key, rng, batch, task)
+        before = drawn(key, rng, batch, task, is_long=is_long)
         after = stepped(student, submission, inside, before, [batch], task)
         if task == LANGUAGE:
             compare(after, key.training_step(before, source, target, ignored=1, learning_rate=RATE))
