@@ -67,9 +67,17 @@ class Secrets:
                 found += [f"{path} holds the seed of {n}" for s, n in self.seeds.items() if s in record.seeds.values()]
             texts = decoded(path, data)
             found += [
-                f"{path} holds {what}: {t[:60]!r}" for t, what in self.texts.items() if any(t in x for x in texts)
+                f"{path} holds {what}: {t[:60]!r}" for t, what in self.texts.items() if any(_holds(x, t) for x in texts)
             ]
         return found
+
+
+def _holds(text: str, secret: str) -> bool:
+    """Return whether a text holds a secret; a number not as a part of another one, such as the digits of a float."""
+    if secret not in text:
+        return False
+    whole = rf"(?<![\d.]){re.escape(secret)}(?!\d|\.\d*[1-9])"
+    return not secret.isdecimal() or re.search(whole, text) is not None
 
 
 def decoded(path: str, data: bytes) -> list[str]:
