@@ -61,7 +61,7 @@ def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator
 
 
 def check_each_draw(student: Any, inside: Any, source: Any) -> None:
-    """A pool in which a sentence stands twice, scores above 1, and draws that take no notice of each other."""
+    """A pool that holds a sentence twice, scores above 1, and draws that are independent of each other."""
     pool, scores = ["a film", "good film", "a film", "bad film"], np.array([3.0, 9.0, 3.0, 1.0])
     calls = inside.repeat(student.importance_resample, 400, pool, scores, 12, source)
     drawn = np.array([[str(sentence) for sentence in call] for call in calls])

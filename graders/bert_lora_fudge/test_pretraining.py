@@ -201,17 +201,15 @@ def check_shares(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_],
     assert len(np.unique(drawn)) > min(100, len(drawn) / 4), "The random tokens are always the same few ids."
 
 
-def check_drawn(
-    inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], vocabulary: int, mask_id: int = MASK
-) -> None:
+def check_drawn(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], vocabulary: int) -> None:
     """Every id of the vocabulary is as likely a random token; whether [MASK] and the original may come is left open."""
     selected = labels != -100
     new, old = inputs[selected], ids[selected]
-    random = (new != mask_id) & (new != old)
+    random = (new != MASK) & (new != old)
     # Where each id could be seen: not at its own places. A right program misses one of them with probability e^-100.
     chances = np.bincount(old, minlength=vocabulary)
     seen = np.bincount(new[random], minlength=vocabulary) * len(old) / (len(old) - chances)
-    others = np.arange(vocabulary) != mask_id
+    others = np.arange(vocabulary) != MASK
     missing = np.flatnonzero(others & (seen == 0)).tolist()
     assert not missing, (
         f"With V = {vocabulary}, none of {int(random.sum())} random tokens is {missing[0]}; draw from all ids, "

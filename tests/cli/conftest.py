@@ -38,6 +38,14 @@ def own_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.fixture
+def keeping(own_course: Path) -> Path:
+    """The course, which keeps records."""
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    return own_course
+
+
 @pytest.fixture(autouse=True)
 def _environment(course: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("VIVA_COURSE", str(course))

@@ -20,14 +20,6 @@ written = {{"2.2": "Because."}}
 
 
 @pytest.fixture
-def keeping(own_course: Path) -> Path:
-    """The course, which keeps records."""
-    with (own_course / "grader.yaml").open("a") as file:
-        file.write("records: sqlite:///records.db\n")
-    return own_course
-
-
-@pytest.fixture
 def forged(keeping: Path, tmp_path: Path) -> Path:
     """A class in which one program takes its answers from the key, which it can read in T0 alone."""
     hand_in(tmp_path / "class" / "ada", FORGED.format(graders=str(keeping / "graders" / "words")))

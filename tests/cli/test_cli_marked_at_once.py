@@ -22,14 +22,6 @@ MARK = Judgement(("why",), Fraction(0), "Which words?", True, Fraction(1, 2), Fr
 
 
 @pytest.fixture
-def keeping(own_course: Path) -> Path:
-    """The course, which keeps records."""
-    with (own_course / "grader.yaml").open("a") as file:
-        file.write("records: sqlite:///records.db\n")
-    return own_course
-
-
-@pytest.fixture
 def some_class(viva: Viva, keeping: Path, tmp_path: Path) -> Path:
     """Two submissions that were graded; the prose of one is marked."""
     for name, source in (("ada", RIGHT), ("bob", KEEPS_CASE)):

@@ -18,14 +18,6 @@ from viva.records.store import Reason
 
 
 @pytest.fixture
-def keeping(own_course: Path) -> Path:
-    """The course, which keeps records."""
-    with (own_course / "grader.yaml").open("a") as file:
-        file.write("records: sqlite:///records.db\n")
-    return own_course
-
-
-@pytest.fixture
 def some_class(keeping: Path, tmp_path: Path) -> Path:
     for name, source in (("ada", RIGHT), ("bob", KEEPS_CASE)):
         hand_in(tmp_path / "class" / name, source)

@@ -9,14 +9,12 @@ from cli_run import Viva
 
 
 @pytest.fixture
-def keeping(viva: Viva, own_course: Path, tmp_path: Path) -> Path:
+def keeping(viva: Viva, keeping: Path, tmp_path: Path) -> Path:
     """A course that keeps two graded students, `lovelace` and `turing`."""
-    with (own_course / "grader.yaml").open("a") as file:
-        file.write("records: sqlite:///records.db\n")
     for name, source in (("lovelace", RIGHT), ("turing", f"# by Turing\n{KEEPS_CASE}")):
         hand_in(tmp_path / "class" / name, source)
     assert viva("grade", "class", "-o", "out").status == 0
-    return own_course
+    return keeping
 
 
 def test_everything_is_handed_over(viva: Viva, keeping: Path, tmp_path: Path) -> None:

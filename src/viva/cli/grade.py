@@ -74,8 +74,8 @@ def command(
     Where the course keeps records, what was graded before and has not changed is not graded again; a run that was
     ended in the middle goes on where it was.
 
-    Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, or something in a platform's
-    export matched nobody, 2 something went wrong on the grader's side and those tests are still open.
+    Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, or a file of an export belongs to
+    no known student, 2 something went wrong on the grader's side and those tests are still open.
     """
     course = course_choice.open()
     secret = course.secret_or_public(os.environ) if tests.visible_only else course.secret(os.environ)
@@ -97,7 +97,7 @@ class Place:
 
     tier: Tier
     isolation: Isolation
-    """What every submission gets at the least."""
+    """The weakest isolation that a submission may get."""
     gpus: Gpus
     workers: int
     cluster: Cluster | None

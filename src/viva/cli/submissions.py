@@ -23,7 +23,7 @@ def command(path: Path, roster: Path | None, zone: str | None, as_csv: bool) -> 
     Known are Canvas, Moodle, Gradescope, Brightspace, GitHub's classroom, nbgrader, and folders with a folder, an
     archive or a file for each student. Nothing is graded, and students' own archives are not opened.
 
-    Exit status: 0 recognised, 1 not recognised, the roster cannot be read, or something matched nobody.
+    Exit status: 0 recognised, 1 not recognised, the roster cannot be read, or a file belongs to no known student.
     """
     from viva.formats.class_table import ClassView
     from viva.submissions.classes import read_class

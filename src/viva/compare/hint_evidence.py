@@ -1,4 +1,4 @@
-"""What the answers of a test say about its hints: a mistake is named only if it gives every answer of the test.
+"""Decide which mistakes a test may name: only one that gives every answer of the test.
 
 Comparisons that agreed come first. The first one that does not agree ends the test; then the examiner runs the test a
 second time, in which comparisons raise nothing and only look whether the mistakes that are to be named still fit.

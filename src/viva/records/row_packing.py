@@ -33,7 +33,7 @@ def pack_score(score: Score) -> bytes:
 
 
 @contextlib.contextmanager
-def _undamaged() -> Iterator[None]:
+def undamaged() -> Iterator[None]:
     """Raise a sentence where a value is not what was written: whoever reads it cannot go on."""
     try:
         yield
@@ -51,7 +51,7 @@ def unpack_score(data: bytes) -> Score:
         UsageError: it is damaged.
     """
     plain = unpack_plain(data)
-    with _undamaged():
+    with undamaged():
         return score_from_plain(plain)
 
 
@@ -61,7 +61,7 @@ def unpack_plain(data: bytes) -> dict[str, Any]:
     Raises:
         UsageError: it is damaged.
     """
-    with _undamaged():
+    with undamaged():
         plain: dict[str, Any] = msgpack.unpackb(zlib.decompress(data), raw=False, unicode_errors=_SURROGATES)
     return plain
 
@@ -88,7 +88,7 @@ def attempt_from(row: "StoredRow") -> Attempt:
     Raises:
         UsageError: it is damaged.
     """
-    with _undamaged():
+    with undamaged():
         return Attempt(
             name=row.name,
             path=Path(row.path),
@@ -108,5 +108,5 @@ def moment_from(text: str | None) -> datetime | None:
     Raises:
         UsageError: it is damaged.
     """
-    with _undamaged():
+    with undamaged():
         return None if text is None else datetime.fromisoformat(text)

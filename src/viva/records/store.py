@@ -17,7 +17,7 @@ from viva.records.attempt_rows import current_scores
 from viva.records.conditions import Conditions
 from viva.records.database import open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
-from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpack_score
+from viva.records.row_packing import attempt_from, attempt_to, pack_score, undamaged, unpack_score
 
 if TYPE_CHECKING:
     from viva.records.row_packing import StoredRow, StoredRows
@@ -269,19 +269,25 @@ def now() -> str:
 
 
 def stored_score_of(row: "StoredRow") -> StoredScore:
-    """Convert a row of `_rows` to a value."""
-    return StoredScore(
-        id=row.id,
-        attempt_id=row.attempt_id,
-        scored=ScoredAttempt(attempt_from(row), unpack_score(row.score)),
-        kind=row.kind,
-        made_with=row.made_with,
-        by=row.by,
-        why=row.why,
-        at=datetime.fromisoformat(row.at),
-        call_log_id=row.call_log_id,
-        conditions=Conditions.from_json(row.conditions),
-    )
+    """Convert a row of `_rows` to a value.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    scored = ScoredAttempt(attempt_from(row), unpack_score(row.score))
+    with undamaged():
+        return StoredScore(
+            id=row.id,
+            attempt_id=row.attempt_id,
+            scored=scored,
+            kind=row.kind,
+            made_with=row.made_with,
+            by=row.by,
+            why=row.why,
+            at=datetime.fromisoformat(row.at),
+            call_log_id=row.call_log_id,
+            conditions=Conditions.from_json(row.conditions),
+        )
 
 
 def _rows() -> "StoredRows":

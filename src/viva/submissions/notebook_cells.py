@@ -1,7 +1,7 @@
 """Read a notebook as data: its cells in order, whatever is wrong with the rest of the file.
 
-Saved outputs and ids are ignored, so they may be missing, doubled or of any type; metadata are
-kept as they are, for tests that other tools have written into them.
+Saved outputs and ids are ignored, so they may be missing, doubled or of any type; metadata are kept as they are, for
+tests that other tools have written into them.
 """
 
 import json

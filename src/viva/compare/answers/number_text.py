@@ -79,7 +79,7 @@ def _read_piece(piece: str) -> list[Fraction]:
         piece = match[1]
     if piece.endswith("%"):
         share = piece[:-1].strip()
-        is_decimal = _DECIMAL_COMMA.fullmatch(share)  # nobody means 82,650 % by thousands
+        is_decimal = _DECIMAL_COMMA.fullmatch(share)  # 82,650 % has decimals: nobody writes thousands of per cent
         return _percentage(_read_piece(share.replace(",", ".") if is_decimal else share))
     if match := _WITH_WORDS.fullmatch(piece):
         word, inner = match[2], match[1].strip()
