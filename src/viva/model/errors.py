@@ -55,7 +55,10 @@ class NotAskedAgain(BoxTimeout):
 
 
 BY_A_LIMIT: Final = frozenset(
-    ("memory limit", "processor time limit", "disk limit", "too much output", "too many processes", "too many files")
+    (
+        *("memory limit", "processor time limit", "disk limit", "too much output", "too many processes"),
+        *("too many files", "a process that cannot be looked into"),
+    )
 )
 """Why a box ended that went beyond one of its limits."""
 

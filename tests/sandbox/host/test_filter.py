@@ -56,30 +56,38 @@ def name_of(table: ModuleType) -> str:
     return next(name for name, each in ARCHITECTURES.items() if each is table)
 
 
-def verdict(table: ModuleType, name: str, *arguments: int, fork: bool = True) -> str:
+def verdict(
+    table: ModuleType,
+    name: str,
+    *arguments: int,
+    fork: bool = True,
+    memory_files: bool = False,
+    shared_files: bool = True,
+) -> str:
     """What the filter of `table` answers to a call by name."""
-    return decide(seccomp.program(fork=fork), table.AUDIT_ARCH, table.NUMBERS[name], arguments)
+    allowed = seccomp.Allowed(fork=fork, memory_files=memory_files, shared_files=shared_files)
+    return decide(seccomp.program(allowed), table.AUDIT_ARCH, table.NUMBERS[name], arguments)
 
 
 def test_the_filter_fits_the_kernels_limit(table: ModuleType) -> None:
-    assert len(seccomp.program(fork=True)) // 8 < 4096
+    assert len(seccomp.program(seccomp.Allowed())) // 8 < 4096
 
 
 def test_another_architecture_is_killed(table: ModuleType) -> None:
-    code = seccomp.program(fork=True)
+    code = seccomp.program(seccomp.Allowed())
     for other in (numbers_x86_64.AUDIT_ARCH, numbers_aarch64.AUDIT_ARCH, 0x40000003, 0x40000028):
         expected = ALLOWED if other == table.AUDIT_ARCH else KILLED
         assert decide(code, other, 0) == expected
 
 
 def test_the_x32_numbers_are_killed_where_they_exist(table: ModuleType) -> None:
-    answer = decide(seccomp.program(fork=True), table.AUDIT_ARCH, 0x40000000 | 39)
+    answer = decide(seccomp.program(seccomp.Allowed()), table.AUDIT_ARCH, 0x40000000 | 39)
     assert answer == (KILLED if table is numbers_x86_64 else "ENOSYS")
 
 
 @pytest.mark.parametrize("number", [457, 462, 467, 512, 547, 10_000])
 def test_what_nobody_has_reviewed_does_not_exist(table: ModuleType, number: int) -> None:
-    assert decide(seccomp.program(fork=True), table.AUDIT_ARCH, number) == "ENOSYS"
+    assert decide(seccomp.program(seccomp.Allowed()), table.AUDIT_ARCH, number) == "ENOSYS"
 
 
 NEWER_THAN_THE_HEADERS = {"fchmodat2": 452}
@@ -104,7 +112,7 @@ REACHES_OUT = re.compile(
     r"mount|_module|kexec|^bpf$|perf_|ptrace|process_vm|process_m|pidfd_(getfd|open|send)|io_uring|keyctl|_key$|swapo|reboot"
     r"|settime|adjtim|^sethost|^setdomain|^setns$|unshare|^quota|handle_at|fanotify|userfault|^set(re|res|fs)?[ug]id$"
     r"|setgroups|capset|mknod|chroot|pivot|^acct$|^iop|^ioperm|^(msg|shm|sem)get|mq_open|landlock_create|memfd_secret"
-    r"|personality|^fs(open|config|mount|pick)|open_tree|kcmp|syslog|lookup_dcookie|vhangup|tkill|sigqueue|^clone3$"
+    r"|personality|inotify_init|vmsplice|memfd_create|^fs(open|config|mount|pick)|open_tree|kcmp|syslog|lookup_dcookie|vhangup|tkill|sigqueue|^clone3$"
 )
 """What no box needs and kernels have had holes in, by name, so that no call of a family is forgotten."""
 ALIKE_IN_NAME = {"ioprio_get", "ioprio_set", "timer_settime", "timerfd_settime"}
@@ -114,7 +122,7 @@ ALIKE_IN_NAME = {"ioprio_get", "ioprio_set", "timer_settime", "timerfd_settime"}
 def test_no_call_that_reaches_out_is_forgotten(table: ModuleType) -> None:
     """Every call that the kernel's headers know is put to the filter."""
     theirs = system_calls.stored()[name_of(table)]
-    code = seccomp.program(fork=True)
+    code = seccomp.program(seccomp.Allowed())
     verdicts = {name: decide(code, table.AUDIT_ARCH, number) for name, number in theirs.items()}
     forgotten = {name for name, verdict in verdicts.items() if verdict == ALLOWED and REACHES_OUT.search(name)}
     assert forgotten == ALIKE_IN_NAME
@@ -129,7 +137,7 @@ def test_both_architectures_answer_alike() -> None:
     verdicts: list[dict[str, str]] = []
     for name, table in ARCHITECTURES.items():
         numbers = system_calls.stored()[name]
-        code = seccomp._Assembler(table, table.NUMBERS).assemble(fork=True)
+        code = seccomp._Assembler(table, table.NUMBERS).assemble(seccomp.Allowed())
         verdicts.append({call: decide(code, table.AUDIT_ARCH, number) for call, number in numbers.items()})
     one, other = verdicts
     both = one.keys() & other.keys()
@@ -193,8 +201,36 @@ def test_arguments_are_looked_at(table: ModuleType) -> None:
     assert verdict(table, "prctl", kernel_calls.PR_SET_PDEATHSIG) == "0"  # says yes and does nothing
 
 
+def test_memory_that_nobody_counts_cannot_be_made(table: ModuleType) -> None:
+    assert verdict(table, "vmsplice") == "EPERM"
+    assert verdict(table, "memfd_create") == "ENOSYS"
+    assert verdict(table, "memfd_create", memory_files=True) == ALLOWED, "CUDA needs it"
+
+
+def test_no_program_is_told_what_others_do_with_a_file(table: ModuleType) -> None:
+    for name in ("inotify_init", "inotify_init1"):
+        assert name not in table.NUMBERS or verdict(table, name) == "ENOSYS"
+    assert verdict(table, "fcntl", 3, 1026) == verdict(table, "fcntl", 3, 1024) == "EPERM"
+    assert verdict(table, "fcntl", 3, 6) == ALLOWED, "locks: libraries that keep a cache need them"
+
+
+def test_where_boxes_share_a_folder_no_file_is_for_others(table: ModuleType) -> None:
+    for name, before in (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
+        if name in table.NUMBERS:
+            at = (0,) * before
+            assert verdict(table, name, *at, 0o700, shared_files=False) == ALLOWED
+            assert verdict(table, name, *at, 0o4700, shared_files=False) == "EPERM"
+            for bit in (0o001, 0o002, 0o004, 0o010, 0o020, 0o040):
+                assert verdict(table, name, *at, 0o600 | bit, shared_files=False) == "EPERM"
+                assert verdict(table, name, *at, 0o600 | bit) == ALLOWED
+    assert verdict(table, "umask", 0, shared_files=False) == "0"  # says yes and does nothing
+    assert verdict(table, "umask", 0) == ALLOWED
+    for name in ("setxattr", "lsetxattr", "fsetxattr"):
+        assert verdict(table, name, shared_files=False) == "ENOTSUP"
+
+
 def test_an_unknown_machine_has_no_filter_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     seccomp.program.cache_clear()
     with pytest.raises(OSError, match="riscv64"):
-        seccomp.program(fork=True)
+        seccomp.program(seccomp.Allowed())

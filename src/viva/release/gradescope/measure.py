@@ -110,8 +110,8 @@ class _MemorySampler(threading.Thread):
         while not self._ended.wait(_EVERY_S):
             family = processes.family(self._pid)
             boxes = [pid for pid in family if _user(pid) >= FIRST_UID]
-            box = processes.proportional_bytes(boxes, None)
-            rest = processes.proportional_bytes([pid for pid in family if pid not in boxes], None)
+            box = processes.proportional_memory(boxes, None).total
+            rest = processes.proportional_memory([pid for pid in family if pid not in boxes], None).total
             self.peak, self.rest, self.box = max(self.peak, box + rest), max(self.rest, rest), max(self.box, box)
 
     def stop(self) -> None:

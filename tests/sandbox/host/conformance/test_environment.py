@@ -276,3 +276,37 @@ def test_the_32_bit_abi_is_killed(program: Program) -> None:
     program.load(INTERRUPT_80)
     with pytest.raises(BoxDied, match=r"SIGSYS|SIGSEGV"):
         program.call("old_calls")
+
+
+def test_files_are_copied_unpacked_and_made_executable(program: Program) -> None:
+    """Where no file may be for others, its mode is changed as far as that goes; nothing fails for it."""
+    program.load(
+        """
+        import os, pathlib, shutil, subprocess, tarfile, tempfile
+        def work():
+            old = os.umask(0o022)
+            os.umask(old)
+            pathlib.Path("one").write_text("1")
+            os.chmod("one", 0o644)
+            shutil.copy("one", "two")
+            shutil.copy2("two", "three")
+            os.makedirs("folder/inner", mode=0o755)
+            shutil.copytree("folder", "other")
+            with tarfile.open("all.tar", "w") as archive:
+                archive.add("one")
+                archive.add("folder")
+            with tarfile.open("all.tar") as archive:
+                archive.extractall("unpacked", filter="data")
+            script = pathlib.Path("script")
+            script.write_text("#!/bin/sh\\necho ran")
+            script.chmod(0o755)
+            with tempfile.NamedTemporaryFile() as file:
+                os.fchmod(file.fileno(), 0o640)
+            return [
+                pathlib.Path("unpacked/one").read_text(),
+                subprocess.run(["./script"], capture_output=True, text=True).stdout,
+                os.stat("one").st_mode & 0o700,
+            ]
+        """
+    )
+    assert program.call("work") == ["1", "ran\n", 0o600]

@@ -134,9 +134,10 @@ def test_a_box_without_a_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> Non
         assert plain.call("variable", "CUDA_VISIBLE_DEVICES") is None
         assert tier is Tier.T1 or not plain.call("buses")
         assert plain.call("limit", "RLIMIT_MEMLOCK") <= 8 << 20
-        layers = dict(box.ready_message.layers)
+        layers = {**box.ready_message.layers, "seccomp": ""}
     with started(tier, gpus) as fork_server, fork_server.spawn(SMALL, gpu=gpus[0]) as box:
-        assert dict(box.ready_message.layers) == layers and not box.ready_message.open_probes
+        # Its filter is shorter: CUDA makes files in memory.
+        assert {**box.ready_message.layers, "seccomp": ""} == layers and not box.ready_message.open_probes
 
 
 def plan(tier: str, **policy: Any) -> BoxPlan:
@@ -160,7 +161,7 @@ def test_only_a_wish_for_a_gpu_changes_the_plan(tier: str) -> None:
     assert [path for path, rights in gpu_optional[len(optional) :] if rights & landlock.WRITE_FILE] == [
         "/proc/self/task"
     ]
-    assert not any("nvidia" in path or "task" in path for path, _ in [*rules, *optional])
+    assert not any("nvidia" in path or path == "/proc/self/task" for path, _ in [*rules, *optional])
     assert clean_environment.for_gpu("GPU-3")["CUDA_VISIBLE_DEVICES"] == "GPU-3"
     assert "CUDA_VISIBLE_DEVICES" not in clean_environment.variables("/box", "/tmp") | clean_environment.for_gpu("")
 

@@ -11,7 +11,9 @@ from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
 
 VICTIM = """
-import os, socket, tempfile
+import ctypes, os, socket, struct, tempfile
+NUMBER = os.getpid()
+ACL = struct.pack("<I" + "HHI" * 4, 2, 1, 6, 2**32 - 1, 4, 6, 2**32 - 1, 16, 6, 2**32 - 1, 32, 6, 2**32 - 1)
 secret = b"the other student's answer " + bytes(range(65, 91))
 os.environ["ANSWER"] = "42"
 listeners = []
@@ -30,6 +32,38 @@ def live():
         listener.listen(1)
         listeners.append(listener)
     return os.getpid(), id(secret), places, os.path.join(tempfile.gettempdir(), "s")
+def open_up():
+    # Files for everybody, in every way that there is, where another box may look.
+    libc = ctypes.CDLL(None, use_errno=True)
+    os.umask(0)
+    made = []
+    for number, place in enumerate(("/dev/shm", "/tmp", "/var/tmp", os.getcwd())):
+        path = os.path.join(place, f"viva-test-open-{NUMBER}-{number}")
+        try:
+            with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o666), "wb") as file:
+                file.write(secret)
+        except OSError:
+            continue
+        made.append(path)
+        for attempt in (
+            lambda: os.chmod(path, 0o666),
+            lambda: libc.chmod(path.encode(), 0o666),
+            lambda: libc.fchmod(os.open(path, os.O_RDONLY), 0o604),
+            lambda: os.setxattr(path, "system.posix_acl_access", ACL),
+        ):
+            try:
+                attempt()
+            except OSError:
+                pass
+        try:
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(path + ".sock")
+            listener.listen(1)
+            listeners.append(listener)
+            libc.chmod(path.encode() + b".sock", 0o777)
+        except OSError:
+            pass
+    return made
 def well(): return secret[:3]
 """
 ATTACKER = """
@@ -97,6 +131,16 @@ def test_files_of_another_box_cannot_be_opened(victim: Program, attacker: Progra
     _, _, places, _ = victim.call("live")
     for path in places:
         assert "Error" in attacker.refuses("read", path)
+
+
+@from_tier(Tier.T1)
+def test_no_file_is_opened_to_another_box(victim: Program, attacker: Program) -> None:
+    """Not even by two programs that agreed on a name: what they write is for their own box."""
+    made = victim.call("open_up")
+    assert made
+    for path in made:
+        assert "Error" in attacker.refuses("read", path)
+        assert "Error" in attacker.refuses("connect", path + ".sock")
 
 
 @from_tier(Tier.T1)

@@ -30,8 +30,13 @@ LIMITS = {
     "memory_mib": "test_bombs.py::test_a_memory_bomb_is_stopped test_bombs.py::test_shared_memory_counts "
     "test_bombs.py::test_many_processes_each_below_the_limit_count_together "
     "test_bombs.py::test_memory_that_children_share_with_their_parent_counts_once "
+    "test_unseen_memory.py::test_what_sockets_hold_counts_as_memory "
+    "test_unseen_memory.py::test_no_file_can_be_made_in_memory_alone "
+    "test_unseen_memory.py::test_memory_of_files_and_processes_counts_together "
+    "test_unseen_memory.py::test_no_process_hides_from_the_count "
     "test_resources.py::test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works",
     "disk_mib": "test_resources.py::test_each_folder_has_its_own_share_of_disk "
+    "test_unseen_memory.py::test_files_without_a_name_count "
     "test_resources.py::test_shared_memory_files_are_bounded test_bombs.py::test_one_large_file_is_refused",
     "(files)": "test_bombs.py::test_many_files_are_stopped test_bombs.py::test_too_many_empty_files_are_stopped",
     "output_kib": "test_bombs.py::test_output_is_kept_up_to_the_limit_and_never_blocks "
@@ -62,12 +67,16 @@ THREATS = {
     "test_neighbours.py::test_files_of_another_box_cannot_be_opened "
     "test_neighbours.py::test_sockets_of_another_box_cannot_be_reached "
     "test_neighbours.py::test_processes_of_another_box_cannot_be_signalled "
-    "test_neighbours.py::test_shared_memory_of_another_box_is_not_even_listed",
+    "test_neighbours.py::test_shared_memory_of_another_box_is_not_even_listed "
+    "test_neighbours.py::test_no_file_is_opened_to_another_box "
+    "test_escapes.py::test_no_box_is_made_while_it_could_connect_to_a_socket_of_the_host "
+    "test_escapes.py::test_the_sockets_of_others_are_not_listed",
     "Gaining rights": "test_environment.py::test_it_has_no_capability_and_no_way_to_one "
     "test_environment.py::test_a_program_with_a_set_uid_bit_gains_nothing "
-    "test_escapes.py::test_privileged_calls_are_refused "
-    "test_escapes.py::test_new_and_unreviewed_calls_do_not_exist "
-    "test_escapes.py::test_the_other_abi_is_killed test_environment.py::test_the_32_bit_abi_is_killed",
+    "test_calls.py::test_every_call_gets_one_answer_in_each_tier "
+    "test_calls.py::test_new_and_unreviewed_calls_do_not_exist "
+    "test_calls.py::test_every_action_gets_one_answer_in_each_tier "
+    "test_calls.py::test_the_other_abi_is_killed test_environment.py::test_the_32_bit_abi_is_killed",
     "Learning hidden inputs": "examiner/test_leaks.py::test_what_a_hidden_test_asked_reaches_no_student "
     "examiner/test_session.py::test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs",
     "Outliving the box": "test_endings.py::test_daemons_end_with_their_box "
@@ -98,9 +107,9 @@ ATTEMPTS = {
     "read a secret": "test_escapes.py::test_the_key_cannot_be_read",
     "reach the network": "test_escapes.py::test_the_network_is_off",
     "signal the parent": "test_escapes.py::test_the_examiner_and_the_first_process_cannot_be_signalled",
-    "trace the parent": "test_escapes.py::test_privileged_calls_are_refused",
+    "trace the parent": "test_calls.py::test_every_call_gets_one_answer_in_each_tier",
     "write outside": "test_escapes.py::test_nothing_outside_the_work_directory_can_be_written",
-    "make a user namespace": "test_escapes.py::test_privileged_calls_are_refused",
+    "make a user namespace": "test_calls.py::test_every_call_gets_one_answer_in_each_tier",
 }
 """What a box tries itself before it reads a student's byte -> the same, tried by a student."""
 

@@ -139,6 +139,13 @@ def _landlock() -> str:
     return landlock.Ruleset([("/usr", landlock.READ)]).apply()
 
 
+def _path_sockets() -> str:
+    """Check that permissions keep the box from sockets with a path; without a network namespace nothing else does."""
+    if path := visible_files.first_writable(_TRIAL_UID, sorted(visible_files.sockets())):
+        raise OSError(f"every user may connect to {path}")
+    return "none that every user may connect to"
+
+
 def _abstract_sockets() -> str:
     """Check that Landlock isolates abstract sockets; without a network namespace nothing else does."""
     if landlock.abi() < landlock.SCOPE_SINCE:
@@ -148,7 +155,7 @@ def _abstract_sockets() -> str:
 
 def _seccomp() -> str:
     identity.no_new_privileges()
-    return seccomp.apply(seccomp.program(fork=True))
+    return seccomp.apply(seccomp.program(seccomp.Allowed()))
 
 
 def _rlimits() -> str:
@@ -162,7 +169,7 @@ def _no_rlimits() -> str:
     raise OSError("this system has none; the time limits of the examiner hold")
 
 
-_OPTIONAL = ("Landlock", "abstract sockets", "limits of the system")
+_OPTIONAL = ("Landlock", "abstract sockets", "path sockets", "limits of the system")
 _FILTERS: List[Step] = [("Landlock", _landlock), ("seccomp", _seccomp)]
 # A system that has such limits must be able to set them; T0 goes without only where there are none.
 _T0: List[Step] = [("resource limits", _rlimits) if rlimits.KNOWN else ("limits of the system", _no_rlimits)]
@@ -170,6 +177,7 @@ _T1: List[Step] = [
     ("Linux", _linux),
     ("root", _root),
     ("interpreter", _interpreter_is_readable),
+    ("path sockets", _path_sockets),
     ("own user", _identity),
     ("abstract sockets", _abstract_sockets),
     *_FILTERS,

@@ -13,12 +13,13 @@ from typing import Iterable, List, Tuple
 from . import kernel_calls
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-MAKE_CHAR, MAKE_BLOCK, TRUNCATE, IOCTL_DEV = 1 << 6, 1 << 11, 1 << 14, 1 << 15
+REMOVE_FILE, MAKE_CHAR, MAKE_REG, MAKE_BLOCK = 1 << 5, 1 << 6, 1 << 8, 1 << 11
+TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
 
 READ = EXECUTE | READ_FILE | READ_DIR
 CHANGE = ((1 << 15) - 1) & ~MAKE_CHAR & ~MAKE_BLOCK
-SHARED_MEMORY = CHANGE & ~READ_DIR & ~EXECUTE
-"""The rights for a /dev/shm that is not private: names can be used, but not listed."""
+SHARED_MEMORY = WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | TRUNCATE
+"""The rights for a /dev/shm that is not private: regular files, by names that cannot be listed."""
 DEVICE = READ_FILE | WRITE_FILE
 GPU = DEVICE | IOCTL_DEV
 """A GPU is controlled by ioctl; kernels before ABI 5 do not distinguish it from reading and writing."""
@@ -29,6 +30,8 @@ _NET_SINCE, _NEWEST_TABLE = 4, 5
 SCOPE_SINCE = 6
 """From this ABI on, Landlock can isolate abstract unix sockets of other programs."""
 _RULE_PATH_BENEATH = 1
+_NOT_ITS_OWN = ("mem", "net", "task")
+_OF_A_THREAD = ("stat", "status", "schedstat", "comm", "children")
 
 Rule = Tuple[str, int]
 
@@ -92,6 +95,20 @@ class Ruleset:
     def close(self) -> None:
         """Discard the rules without applying them."""
         os.close(self.fd)
+
+
+def own_process() -> List[Rule]:
+    """Build rules for what a process may read about itself where it shares a network with others.
+
+    Left out are its memory and the sockets of its network; both are also below the folder of each thread.
+    """
+    folder = "/proc/self"
+    rules: List[Rule] = [(folder, READ_DIR)]
+    for entry in os.scandir(folder):
+        if not entry.is_symlink() and entry.name not in _NOT_ITS_OWN:
+            rules.append((entry.path, READ))
+    task = f"{folder}/task/{os.getpid()}"
+    return rules + [(f"{task}/{name}", READ) for name in _OF_A_THREAD]
 
 
 def split_around(path: str, hidden: Iterable[str]) -> List[Rule]:

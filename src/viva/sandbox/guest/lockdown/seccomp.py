@@ -7,6 +7,7 @@ is every call newer than the ones reviewed here. An allow list would be too brit
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import errno
 import functools
 import struct
@@ -30,10 +31,12 @@ sethostname setdomainname mknod mknodat
 setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid capset
 landlock_create_ruleset migrate_pages move_pages mbind set_mempolicy set_mempolicy_home_node
 msgget shmget semget mq_open pidfd_open pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo tkill
-uselib ustat sysfs _sysctl
+uselib ustat sysfs _sysctl vmsplice
 """
-_ABSENT = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3")
-"""These return ENOSYS: callers then use an older call, whose arguments the filter can check."""
+_ABSENT = ("io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "inotify_init", "inotify_init1")
+"""These return ENOSYS: callers then use an older call, whose arguments the filter can check, or look for themselves."""
+_MEMORY_FILES = "memfd_create"
+"""Its pages belong to no process and no file system, so only a cgroup could count them; CUDA needs it."""
 
 _NAMESPACE_FLAGS = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET in the flags of clone(2)."""
@@ -41,7 +44,10 @@ _CLONE_THREAD = 0x10000
 _AF_UNIX = 1
 _TERMINAL_REQUESTS = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX insert input into a terminal that others read."""
+_FILE_EVENTS = (1024, 1026)
+"""F_SETLEASE and F_NOTIFY tell what others do with a file, as inotify does."""
 _SET_ID_BITS = 0o6000
+_BITS_OF_OTHERS = 0o077
 _PRCTL_IGNORED = (kernel_calls.PR_SET_PDEATHSIG, kernel_calls.PR_SET_DUMPABLE)
 """The examiner decides whether a process survives its parent or can be inspected: these return 0 and do nothing."""
 
@@ -50,17 +56,26 @@ _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _SET_MODE_FILTER, _TSYNC = 1, 1
 
 
-@functools.lru_cache(maxsize=None)  # the fork server builds both variants once, for all boxes
-def program(*, fork: bool) -> bytes:
-    """Return the filter for this machine.
+@dataclasses.dataclass(frozen=True)
+class Allowed:
+    """What a filter allows beyond what every box may do."""
 
-    Args:
-        fork: whether the box may start processes and use unix sockets (data loaders need both); threads always work.
+    fork: bool = True
+    """To start processes and use unix sockets (data loaders need both); threads always work."""
+    memory_files: bool = False
+    """To make files that are nowhere but in memory."""
+    shared_files: bool = True
+    """To let other users read a file; False where boxes have a folder in common."""
+
+
+@functools.lru_cache(maxsize=None)  # the fork server builds the usual variants once, for all boxes
+def program(allowed: Allowed) -> bytes:
+    """Return the filter for this machine.
 
     Raises:
         OSError: There is no table of call numbers for this machine.
     """
-    return _Assembler(kernel_calls.table(), kernel_calls.numbers()).assemble(fork=fork)
+    return _Assembler(kernel_calls.table(), kernel_calls.numbers()).assemble(allowed)
 
 
 def apply(code: bytes) -> str:
@@ -79,19 +94,22 @@ class _Assembler:
         self._table, self._numbers = table, numbers
         self._code: List[bytes] = []
 
-    def assemble(self, *, fork: bool) -> bytes:
+    def assemble(self, allowed: Allowed) -> bytes:
         self._check_abi()
         for name in _REFUSED.split():
             self._refuse(name, errno.EPERM)
         for name in _ABSENT:
             self._refuse(name, errno.ENOSYS)
-        if not fork:
+        if not allowed.memory_files:
+            self._refuse(_MEMORY_FILES, errno.ENOSYS)
+        if not allowed.fork:
             for name, number in (("fork", errno.EAGAIN), ("vfork", errno.EAGAIN), ("execve", errno.EPERM)):
                 self._refuse(name, number)
             self._refuse("execveat", errno.EPERM)
-        self._clone(fork=fork)
-        self._sockets(fork=fork)
+        self._clone(fork=allowed.fork)
+        self._sockets(fork=allowed.fork)
         self._arguments()
+        self._modes(shared_files=allowed.shared_files)
         self._emit(_RETURN, _ALLOW)
         return b"".join(self._code)
 
@@ -131,11 +149,23 @@ class _Assembler:
         for option in _PRCTL_IGNORED:
             options += [_step(_IF_EQUAL, option, 0, 1), _fail(0)]
         self._case("prctl", options)
-        # Allow only the caller's own limits, no negative pid (a group, or every process), and no set-id bits.
+        events = [_argument(1)]
+        for command in _FILE_EVENTS:
+            events += [_step(_IF_EQUAL, command, 0, 1), _fail(errno.EPERM)]
+        self._case("fcntl", events)
+        # Allow only the caller's own limits, and no negative pid (a group, or every process).
         self._case("prlimit64", [_argument(0), _step(_IF_EQUAL, 0, 1, 0), _fail(errno.EPERM)])
         self._case("kill", [_argument(0), _step(_IF_BITS, 0x80000000, 0, 1), _fail(errno.EPERM)])
+
+    def _modes(self, *, shared_files: bool) -> None:
+        """Refuse set-id bits; if files must stay with their user, also all bits of others, now and for new files."""
+        refused = _SET_ID_BITS if shared_files else _SET_ID_BITS | _BITS_OF_OTHERS
         for name, mode in (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
-            self._case(name, [_argument(mode), _step(_IF_BITS, _SET_ID_BITS, 0, 1), _fail(errno.EPERM)])
+            self._case(name, [_argument(mode), _step(_IF_BITS, refused, 0, 1), _fail(errno.EPERM)])
+        if not shared_files:
+            self._refuse("umask", 0)  # it says yes and does nothing
+            for name in ("setxattr", "lsetxattr", "fsetxattr"):  # an access list is an extended attribute
+                self._refuse(name, errno.EOPNOTSUPP)
 
     def _refuse(self, name: str, number: int) -> None:
         if name in self._numbers:

@@ -7,7 +7,7 @@ import site
 import sys
 import sysconfig
 from collections import deque
-from typing import Dict, Iterable, List, Set
+from typing import Callable, Dict, Iterable, List, Set
 
 _SYSTEM = """
 /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/share /usr/include
@@ -58,6 +58,37 @@ def first_unreadable(user: int, paths: Iterable[str]) -> str:
 
     A Python below a private home directory starts in a box and then fails at the first lazy import.
     """
+    return _first(user, paths, lambda path: not os.access(path, os.R_OK))
+
+
+def first_accessible(user: int, paths: Iterable[str]) -> str:
+    """Return the first of `paths` that a user may read or enter, empty if there is none; needs root."""
+    return _first(user, paths, _may_enter)
+
+
+def first_writable(user: int, paths: Iterable[str]) -> str:
+    """Return the first of `paths` that a user may write to, or connect to, empty if there is none; needs root."""
+    return _first(user, paths, lambda path: os.access(path, os.W_OK))
+
+
+def sockets() -> Set[str]:
+    """Return the paths of the unix sockets of this network namespace, as those who made them wrote them."""
+    try:
+        with open("/proc/net/unix", errors="surrogateescape") as file:
+            return {line.split(None, 7)[7].rstrip("\n") for line in file if " /" in line}
+    except OSError:
+        return set()
+
+
+def _may_enter(path: str) -> bool:
+    return os.access(path, os.R_OK) or (os.path.isdir(path) and os.access(path, os.X_OK))
+
+
+def _first(user: int, paths: Iterable[str], holds: Callable[[str], bool]) -> str:
+    """Return the first path of which something holds for a user; a process of that user looks."""
+    paths = list(paths)
+    if not paths:
+        return ""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -65,29 +96,14 @@ def first_unreadable(user: int, paths: Iterable[str]) -> str:
             os.setgroups([])
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
-            os.write(writer, next((path for path in paths if not os.access(path, os.R_OK)), "").encode())
+            os.write(writer, next((path for path in paths if holds(path)), "").encode(errors="surrogateescape"))
         finally:
             os._exit(0)
     os.close(writer)
-    with open(reader) as pipe:
+    with open(reader, errors="surrogateescape") as pipe:
         found = pipe.read()
     os.waitpid(child, 0)
     return found
-
-
-def is_accessible(user: int, path: str) -> bool:
-    """Return whether a user may read or enter `path`; checks as that user, needs root."""
-    child = os.fork()
-    if child == 0:
-        found = 1
-        try:
-            os.setgroups([])
-            os.setresgid(user, user, user)
-            os.setresuid(user, user, user)
-            found = int(os.access(path, os.R_OK) or (os.path.isdir(path) and os.access(path, os.X_OK)))
-        finally:
-            os._exit(found)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
 
 
 class View:

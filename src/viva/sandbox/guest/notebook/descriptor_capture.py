@@ -1,7 +1,7 @@
 """Capture what is written to the descriptors 1 and 2 while a cell runs, by programs that it starts and by C code.
 
-Meanwhile the descriptors refer to files in memory, which are read before any other output is added. So no thread is
-needed, and the output of a program keeps its place between what Python prints.
+Meanwhile the descriptors refer to files without a name, which are read before any other output is added. So no thread
+is needed, and the output of a program keeps its place between what Python prints.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ _NAMES = ("stdout", "stderr")
 _CHUNK = 1 << 16
 _MOST = 2 << 20
 """More bytes than the outputs of a cell may have."""
+_NO_NAME = getattr(os, "O_TMPFILE", 0)
 _dup, _dup2, _close, _pread, _fstat = os.dup, os.dup2, os.close, getattr(os, "pread", None), os.fstat
 
 
 class _Redirected:
-    """One descriptor that refers to a file in memory."""
+    """One descriptor that refers to a file without a name."""
 
     def __init__(self, descriptor: int) -> None:
         """Redirect the descriptor.
@@ -31,7 +32,7 @@ class _Redirected:
         self._decode: Any = codecs.getincrementaldecoder("utf-8")("backslashreplace").decode
         self._original = _dup(descriptor)
         try:
-            self._file = _file_in_memory()
+            self._file = _appended_file()
             _dup2(self._file, descriptor)
         except OSError:
             _close(self._original)
@@ -40,7 +41,7 @@ class _Redirected:
     def text(self) -> str:
         """Return what was written since the last call."""
         parts: List[str] = []
-        assert _pread is not None  # _file_in_memory checks it
+        assert _pread is not None  # _appended_file checks it
         data = _pread(self._file, _CHUNK, self._read)
         while data:
             self._read += len(data)
@@ -96,19 +97,19 @@ class DescriptorCapture:
         self._redirected = []
 
 
-def _file_in_memory() -> int:
-    """Open a file in append mode for every writer, with the same size limit as any file of the box.
+def _appended_file() -> int:
+    """Open a file without a name, in append mode for every writer, with the same size limit as any file of the box.
 
     Raises:
         OSError: This system cannot read a file without moving the position for writers (Windows).
     """
     if _pread is None:
         raise OSError("no file can be read here at a place of its own")
-    if hasattr(os, "memfd_create"):
-        import fcntl
-
-        file = os.memfd_create("printed")
-        fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
-        return file
+    if _NO_NAME:
+        try:
+            mode = _NO_NAME | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+            return os.open(tempfile.gettempdir(), mode, 0o600)
+        except OSError:
+            pass  # not every file system has files without a name
     with tempfile.TemporaryFile(mode="ab", buffering=0) as named:
         return _dup(named.fileno())

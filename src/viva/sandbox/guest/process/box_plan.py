@@ -6,7 +6,7 @@ import dataclasses
 import os
 from typing import TYPE_CHECKING, Dict, List
 
-from ..lockdown import landlock
+from ..lockdown import landlock, seccomp
 
 if TYPE_CHECKING:
     from ..transport.message_types import Canary, Policy
@@ -19,6 +19,11 @@ IMPORT_BYTES = (256 << 20, 1 << 30)
 def in_box(device: str) -> str:
     """Return the path of a host's device file in a box with its own mounts."""
     return "/dev/" + os.path.basename(device)
+
+
+def allowed_calls(tier: str, *, fork: bool, gpu: bool = False) -> seccomp.Allowed:
+    """Return what the system call filter of a box allows."""
+    return seccomp.Allowed(fork=fork, memory_files=gpu, shared_files=tier != "T1")
 
 
 @dataclasses.dataclass

@@ -13,7 +13,7 @@ import signal
 import socket
 import sys
 import types
-from typing import TYPE_CHECKING, Dict, List, Optional
+from typing import TYPE_CHECKING, Dict, List, Optional, Set
 
 from .. import load_from
 from ..lockdown import (
@@ -29,11 +29,15 @@ from ..lockdown import (
 from ..lockdown.root_directory import ENGINE, SCRATCH, WORK, RootDirectory
 from ..transport import control
 from . import descendants, huge_pages, init, preload, workdirs
-from .box_plan import IMPORT_BYTES, BoxPlan
+from .box_plan import IMPORT_BYTES, BoxPlan, allowed_calls
 
 if TYPE_CHECKING:
     from ..transport.message_types import BoxRequest, Settings
 
+OPEN_SOCKET = (
+    "every user may connect to the socket {0}, boxes as well; close it (chmod o-w {0}), or set fork: false in "
+    "assignment.yaml"
+)
 _LARGE = 64 << 20
 """Private memory from which huge pages help: torch's, not numpy's."""
 
@@ -62,6 +66,8 @@ class ForkServer:
         self._versions: Dict[str, str] = {}
         self._shown: List[str] = []
         self._landlock_abi = 0
+        self._closed_sockets: Set[str] = set()
+        """Paths of unix sockets to which no box can connect."""
 
     def prepare(self) -> Dict[str, object]:
         """Apply the isolation layers that all boxes share, import the libraries, and return the ready message.
@@ -117,7 +123,7 @@ class ForkServer:
         os.close(self_view)
         if self._tier != "T0":
             for fork in (True, False):
-                seccomp.program(fork=fork)
+                seccomp.program(allowed_calls(self._tier, fork=fork))
             identity.set_dumpable(dumpable=False)
         return {"ready": True, "proc": proc, "base": self._settings.get("base", ""), "landlock": self._landlock_abi}
 
@@ -182,6 +188,8 @@ class ForkServer:
         number, uid = int(message["number"]), int(message["uid"])
         folder: Optional[str] = None
         work, scratch = WORK, SCRATCH
+        if self._tier == "T1" and message["policy"]["fork"]:
+            self._check_sockets()
         if self._root is None:
             folder = os.path.join(self._settings["base"], str(number))
             work, scratch = workdirs.make_workdir(
@@ -217,6 +225,14 @@ class ForkServer:
             init.run(plan, connections, self._root, me)
         self._boxes[pid] = _RunningBox(number, uid, folder)
         return pid
+
+    def _check_sockets(self) -> None:
+        """Check that permissions keep boxes from all sockets with a path: nothing else does without namespaces."""
+        found = visible_files.sockets()
+        new = sorted(path for path in found - self._closed_sockets if not path.startswith(self._settings["base"]))
+        if path := visible_files.first_writable(int(self._settings["trial_uid"]), new):
+            raise PermissionError(OPEN_SOCKET.format(path))
+        self._closed_sockets = found
 
     def _reap(self) -> None:
         """Reap boxes that ended, end what they left behind, and notify the examiner."""
@@ -262,12 +278,11 @@ def _check_readable(user: int, paths: List[str]) -> None:
 
 def _check_inaccessible(user: int, paths: List[str]) -> None:
     """Check that file permissions alone protect hidden paths, the key above all, where there is no Landlock."""
-    for path in paths:
-        if visible_files.is_accessible(user, path):
-            raise PermissionError(
-                f"{path} must be hidden from boxes, but every user may enter it and this kernel has no Landlock; close "
-                "it (chmod o-rwx), or use Linux 5.13 or newer"
-            )
+    if path := visible_files.first_accessible(user, paths):
+        raise PermissionError(
+            f"{path} must be hidden from boxes, but every user may enter it and this kernel has no Landlock; close "
+            "it (chmod o-rwx), or use Linux 5.13 or newer"
+        )
 
 
 def _count_threads(self_view: int) -> int:

@@ -13,6 +13,7 @@ from ..lockdown import (
     clean_environment,
     descriptors,
     escape_probes,
+    file_modes,
     identity,
     kernel_namespaces,
     landlock,
@@ -21,7 +22,7 @@ from ..lockdown import (
 )
 from ..transport.optional_layers import OPTIONAL_LAYERS
 from . import preload
-from .box_plan import BoxPlan
+from .box_plan import BoxPlan, allowed_calls
 
 if TYPE_CHECKING:
     from ..transport.message_types import Policy
@@ -183,7 +184,9 @@ def _rules(plan: BoxPlan) -> Tuple[List[landlock.Rule], List[landlock.Rule]]:
     for path in [*plan.view, plan.engine]:
         rules += landlock.split_around(path, plan.hidden)
     optional = [(f"/dev/{name}", landlock.DEVICE) for name in ("null", "zero", "full", "random", "urandom")]
-    optional += [(f"/proc/{name}", landlock.READ) for name in ("self", "cpuinfo", "meminfo", "stat")]
+    optional += [(f"/proc/{name}", landlock.READ) for name in ("cpuinfo", "meminfo", "stat")]
+    if not plan.has_namespaces:
+        optional += landlock.own_process()
     if plan.fork or plan.has_namespaces:
         optional.append(("/dev/shm", shared))  # noqa: S108  # a rule; no file is made there
     if plan.devices:
@@ -193,7 +196,10 @@ def _rules(plan: BoxPlan) -> Tuple[List[landlock.Rule], List[landlock.Rule]]:
 
 
 def _seccomp(plan: BoxPlan, rpc: int) -> str:
-    return seccomp.apply(seccomp.program(fork=plan.fork))
+    allowed = allowed_calls(plan.tier, fork=plan.fork, gpu=bool(plan.devices))
+    if not allowed.shared_files:
+        file_modes.keep_files_private()
+    return seccomp.apply(seccomp.program(allowed))
 
 
 def _privacy(plan: BoxPlan, rpc: int) -> str:

@@ -20,10 +20,17 @@ _ADVICE: Mapping[str, str] = {
     "seccomp": "use a kernel with CONFIG_SECCOMP_FILTER on x86-64 or aarch64",
     "Landlock": "use Linux 5.13 or newer with Landlock enabled at boot (lsm=landlock,...)",
     "abstract sockets": "use Linux 6.12 or newer (Landlock ABI 6), or set fork: false where no data loader has workers",
+    "path sockets": "close it (chmod o-w), or set fork: false in assignment.yaml; else no box is made",
     "limits of the system": "use macOS or Linux; `viva check` works without",
-    "cgroup": "let the user who grades make cgroups (root on the host, or systemd-run --user --scope -p Delegate=yes)",
 }
-_OPTIONAL = frozenset({"Landlock", "abstract sockets", "limits of the system"})
+_LIMITED_BY: Mapping[Tier, str] = {
+    Tier.T3: "mount /sys/fs/cgroup with the memory controller, so that root can make cgroups in it",
+    Tier.T2: "let the user make cgroups: systemd-run --user --scope -p Delegate=yes viva grade ...",
+    Tier.T1: "limit the container as a whole (docker run --memory), or let root write to /sys/fs/cgroup in it",
+    Tier.T0: "let the user make cgroups: systemd-run --user --scope -p Delegate=yes viva grade ...",
+}
+"""How the memory of all processes of a box together can be limited."""
+_OPTIONAL = frozenset({"Landlock", "abstract sockets", "path sockets", "limits of the system"})
 """Isolation layers without which a tier is still offered; its report names what is missing."""
 
 
@@ -69,7 +76,7 @@ class TierReport:
         if available and not cgroup:
             polled = "polled, not limited by the kernel" if system.FORKS_SAFELY else "neither limited nor polled here"
             missing.append(f"cgroup: the memory of all processes together is {polled}")
-            advice.append(_ADVICE["cgroup" if system.FORKS_SAFELY else "Linux"])
+            advice.append(_LIMITED_BY[tier] if system.FORKS_SAFELY else _ADVICE["Linux"])
         return cls(tier, available, dict(layers), tuple(missing), tuple(advice))
 
 

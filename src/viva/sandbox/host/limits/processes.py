@@ -4,19 +4,21 @@ import contextlib
 import ctypes
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from viva.sandbox.guest.process.counted_time import CountedTime, waited_s
 
 _HELD: Final = ("RssAnon:", "RssShmem:", "VmSwap:")
-_PROPORTIONAL: Final = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+_PRIVATE: Final = ("Pss_Anon:", "SwapPss:")
+_SHARED: Final = ("Pss_Shmem:",)
 _TICKS: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _BEFORE_LINUX_5_4: Final = ("Pss:", "SwapPss:")
 
 
 def pid_of(pidfd: int) -> int:
     """Return the pid behind a pidfd, as this process sees it; 0 when the process has ended."""
-    for line in _lines(f"/proc/self/fdinfo/{pidfd}"):
+    for line in lines_of(f"/proc/self/fdinfo/{pidfd}"):
         if line.startswith("Pid:"):
             return max(0, int(line.split()[1]))
     return 0
@@ -33,7 +35,7 @@ def family(first: int) -> list[int]:
         except OSError:
             continue
         for thread in threads:
-            for line in _lines(f"/proc/{pid}/task/{thread}/children"):
+            for line in lines_of(f"/proc/{pid}/task/{thread}/children"):
                 pending += map(int, line.split())
     return found
 
@@ -60,7 +62,7 @@ def clock_of(first: Callable[[], int], wall_s: Callable[[], float]) -> CountedTi
 
 def _processor_s(pid: int) -> float:
     """Return the processor seconds of a process, and of its children that have ended; 0.0 if it has ended itself."""
-    for line in _lines(f"/proc/{pid}/stat"):
+    for line in lines_of(f"/proc/{pid}/stat"):
         return sum(map(int, line.rpartition(")")[2].split()[11:15])) / _TICKS
     return 0.0
 
@@ -70,23 +72,38 @@ def held_bytes(pids: list[int]) -> int:
 
     A shared page counts once for each process, so this is an upper bound.
     """
-    return sum(_sum_kib(_lines(f"/proc/{pid}/status"), _HELD) for pid in pids) * 1024
+    return sum(_sum_kib(lines_of(f"/proc/{pid}/status"), _HELD) for pid in pids) * 1024
 
 
-def proportional_bytes(pids: list[int], user: int | None) -> int:
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Memory that is not backed by a file on a disk, in bytes; a page that n processes share counts once."""
+
+    private: int
+    shared: int
+    """Shared mappings, files in memory among them."""
+
+    @property
+    def total(self) -> int:
+        """Return both together."""
+        return self.private + self.shared
+
+
+def proportional_memory(pids: list[int], user: int | None) -> Memory:
     """Sum up the same memory, but count a page that n processes share as 1/n for each: the true total.
 
     Args:
         pids: the processes; one whose file cannot be read counts with `held_bytes`, which is more.
         user: the user as whom to read, for a root (of a container) that may not read files of others; None for none.
     """
-    total = 0
-    with _as_user(user):
+    private = shared = 0
+    with as_user(user):
         for pid in pids:
-            lines = _lines(f"/proc/{pid}/smaps_rollup")
-            names = _PROPORTIONAL if any(line.startswith("Pss_Anon:") for line in lines) else _BEFORE_LINUX_5_4
-            total += _sum_kib(lines, names) * 1024 if lines else held_bytes([pid])
-    return total
+            lines = lines_of(f"/proc/{pid}/smaps_rollup")
+            known = any(line.startswith("Pss_Anon:") for line in lines)
+            private += _sum_kib(lines, _PRIVATE if known else _BEFORE_LINUX_5_4) * 1024 if lines else held_bytes([pid])
+            shared += _sum_kib(lines, _SHARED) * 1024
+    return Memory(private, shared)
 
 
 def _sum_kib(lines: list[str], names: tuple[str, ...]) -> int:
@@ -94,7 +111,7 @@ def _sum_kib(lines: list[str], names: tuple[str, ...]) -> int:
 
 
 @contextlib.contextmanager
-def _as_user(user: int | None) -> Iterator[None]:
+def as_user(user: int | None) -> Iterator[None]:
     """Let this thread alone open files as `user`; `user` cannot signal or trace it for that."""
     if user is None:
         yield
@@ -113,33 +130,21 @@ def tasks(pids: list[int]) -> int:
     """Count the threads of all these processes, main threads included."""
     count = 0
     for pid in pids:
-        for line in _lines(f"/proc/{pid}/status"):
+        for line in lines_of(f"/proc/{pid}/status"):
             if line.startswith("Threads:"):
                 count += int(line.split()[1])
     return count
 
 
-def files_below(folder: str, most: int) -> tuple[int, int]:
-    """Return (bytes on disk, number of entries) below a directory; stop counting at `most` entries."""
-    used, count, pending = 0, 0, [folder]
-    while pending and count < most:
-        try:
-            entries = list(os.scandir(pending.pop()))
-        except OSError:
-            continue
-        for entry in entries:
-            count += 1
-            try:
-                status = entry.stat(follow_symlinks=False)
-                used += status.st_blocks * 512 if hasattr(status, "st_blocks") else status.st_size
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(entry.path)
-            except OSError:
-                continue
-    return used, count
+def is_running(pid: int) -> bool:
+    """Return whether a process exists and has not ended; one that has is only waited for."""
+    return any(
+        line.startswith("State:") and "Z" not in line and "X" not in line for line in lines_of(f"/proc/{pid}/status")
+    )
 
 
-def _lines(path: str) -> list[str]:
+def lines_of(path: str) -> list[str]:
+    """Return the lines of a file; none if it cannot be read."""
     try:
         with open(path) as file:
             return file.read().splitlines()

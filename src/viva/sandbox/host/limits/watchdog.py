@@ -1,17 +1,19 @@
-"""Limits that no kernel mechanism of the tier enforces, polled ten times a second: memory, processes, files.
+"""Limits that no kernel mechanism of the tier enforces, polled: memory and processes ten times a second, files twice.
 
 Memory is the sum of the proportional set sizes of the box's processes, so that pages shared with the fork server or
-between data loaders count once. Reading it is expensive. So it is read only when a cheap upper bound exceeds the limit,
-and not again before the box could have filled the rest.
+between data loaders count once, and of what no process shows: files in memory and full sockets. Reading the first is
+expensive. So it is read only when a cheap upper bound exceeds the limit, and not again before the box could have
+filled the rest.
 """
 
 import threading
 import time
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from viva.model import Limits
 from viva.sandbox.host.box_resources import BoxResources
-from viva.sandbox.host.limits import processes
+from viva.sandbox.host.limits import file_use, processes
 from viva.sandbox.host.reactor import Reactor
 
 _MIB: Final = 1 << 20
@@ -21,7 +23,11 @@ _FILES_EVERY: Final = 5
 _FASTEST: Final = 2 << 30
 """The most bytes that a box can fill in a second: a core writes fresh pages more slowly than this."""
 _OWN_PROCESSES: Final = 1
-"""The first process of a box belongs to viva."""
+"""The first process of a box belongs to viva, which closed everything in it and lets nobody look into it."""
+_SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108  # only counted
+_TEMPORARY: Final = (f"{_SHARED_MEMORY}/", "/tmp/", "/var/tmp/")  # noqa: S108  # only counted
+_MOST_LOOKS: Final = 3
+"""How often in a row a process may be hidden: one that is just starting or ending can be, for a moment."""
 
 
 class Guarded(Protocol):
@@ -45,15 +51,27 @@ class Guarded(Protocol):
         """End the box because it passed a limit."""
 
 
+@dataclass(slots=True)
+class _Watched:
+    """A box and what was seen of it."""
+
+    box: Guarded
+    limits: Limits
+    sample_at: float = 0.0
+    """When to sample its memory again."""
+    unmapped: int = 0
+    """Bytes of files in memory, of which processes may map a part."""
+    sockets: int = 0
+    hidden_looks: int = 0
+
+
 class Watchdog:
     """Polls the limits of the boxes of one fork server that need it."""
 
     def __init__(self, reactor: Reactor) -> None:
         self._reactor = reactor
         self._lock = threading.Lock()
-        self._guarded: dict[int, tuple[Guarded, Limits]] = {}
-        self._next: dict[int, float] = {}
-        """When to sample the memory of each box again."""
+        self._watched: dict[int, _Watched] = {}
         self._ticking = False
         self._count = 0
 
@@ -62,7 +80,7 @@ class Watchdog:
         if box.resources.cgroup and not box.resources.folder:
             return
         with self._lock:
-            self._guarded[box.resources.number] = (box, limits)
+            self._watched[box.resources.number] = _Watched(box, limits)
             start, self._ticking = not self._ticking, True
         if start:
             self._reactor.every_tick(self._tick)
@@ -70,39 +88,65 @@ class Watchdog:
     def dismiss(self, box: Guarded) -> None:
         """Stop watching; when this returns, nothing of the box is being read."""
         with self._lock:
-            self._guarded.pop(box.resources.number, None)
-            self._next.pop(box.resources.number, None)
+            self._watched.pop(box.resources.number, None)
 
     def _tick(self) -> None:
         self._count += 1
-        for number in list(self._guarded):
+        for number in list(self._watched):
             with self._lock:
-                pair = self._guarded.get(number)
-                if pair and pair[0].alive:
-                    self._check(*pair)
+                watched = self._watched.get(number)
+                if watched and watched.box.alive:
+                    self._check(watched)
 
-    def _check(self, box: Guarded, limits: Limits) -> None:
-        resources = box.resources
+    def _check(self, watched: _Watched) -> None:
+        box, resources = watched.box, watched.box.resources
         box.look_at_output()
         first = resources.first
         family = processes.family(first) if first else []
-        if not resources.cgroup and time.monotonic() >= self._next.get(resources.number, 0.0):
-            self._sample_memory(box, family, limits.memory_mib * _MIB)
-        if processes.tasks(family) > limits.processes + _OWN_PROCESSES:
+        if self._count % _FILES_EVERY == 0:
+            _look_at_files(watched, family)
+        if not resources.cgroup and time.monotonic() >= watched.sample_at:
+            _sample_memory(watched, family)
+        if processes.tasks(family) > watched.limits.processes + _OWN_PROCESSES:
             box.end_for("too many processes")
-        if resources.folder and self._count % _FILES_EVERY == 0:
-            used, files = processes.files_below(resources.folder, _MOST_FILES)
-            if used > 2 * limits.disk_mib * _MIB:
-                box.end_for("disk limit")
-            if files >= _MOST_FILES:
-                box.end_for("too many files")
 
-    def _sample_memory(self, box: Guarded, family: list[int], limit: int) -> None:
-        resources = box.resources
-        used = processes.held_bytes(family)
-        if used > limit:
-            used = processes.proportional_bytes(family, resources.uid.uid if resources.uid else None)
-            self._next[resources.number] = time.monotonic() + max(0, limit - used) / _FASTEST
-        box.polled_peak_mib = max(box.polled_peak_mib, used / _MIB)
-        if used > limit:
-            box.end_for("memory limit")
+
+def _look_at_files(watched: _Watched, family: list[int]) -> None:
+    box, resources = watched.box, watched.box.resources
+    folder, user = resources.folder, resources.uid.uid if resources.uid else None
+    shares_folders = folder is not None and user is not None
+    places = (*((f"{folder}/",) if folder else ()), *(_TEMPORARY if shares_folders else ()))
+    # Where a cgroup counts memory, the processes do not let themselves be looked into.
+    students = family[_OWN_PROCESSES:]
+    found = file_use.OpenFiles() if resources.cgroup else file_use.open_files(students, user, places)
+    watched.hidden_looks = watched.hidden_looks + 1 if found.hidden else 0
+    if watched.hidden_looks >= _MOST_LOOKS and (
+        folder is None or user is not None
+    ):  # in T0 it may be a set-uid program
+        box.end_for("a process that cannot be looked into")
+    in_memory = file_use.mounted_bytes(students) if folder is None else 0
+    if folder is not None:
+        used, files = file_use.files_below(folder, _MOST_FILES)
+        used += found.unnamed_bytes
+        if user is not None and shares_folders:
+            used += file_use.owned_bytes(user, _SHARED_MEMORY)
+        if used > (3 if shares_folders else 2) * watched.limits.disk_mib * _MIB:
+            box.end_for("disk limit")
+        if files >= _MOST_FILES:
+            box.end_for("too many files")
+        in_memory = used if folder.startswith(_SHARED_MEMORY) else 0
+    watched.unmapped, watched.sockets = in_memory + found.memory_bytes, found.socket_bytes
+
+
+def _sample_memory(watched: _Watched, family: list[int]) -> None:
+    box, limit = watched.box, watched.limits.memory_mib * _MIB
+    used = processes.held_bytes(family) + watched.unmapped + watched.sockets
+    if used > limit:
+        user = box.resources.uid.uid if box.resources.uid else None
+        memory = processes.proportional_memory(family, user)
+        # A file in memory that is mapped is part of both; the larger one never counts a page twice.
+        used = memory.private + max(memory.shared, watched.unmapped) + watched.sockets
+        watched.sample_at = time.monotonic() + max(0, limit - used) / _FASTEST
+    box.polled_peak_mib = max(box.polled_peak_mib, used / _MIB)
+    if used > limit:
+        box.end_for("memory limit")
