@@ -34,19 +34,33 @@ def postgres_url() -> Iterator[str]:
 def server() -> Iterator[str]:
     """Start one; yields the URL of an empty database. It listens on no port."""
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))  # pytest's own folders are closed to the server's user
-    user = _user()
     if os.geteuid() == 0:  # it refuses to run as root
-        shutil.chown(folder, user)
-    data, log = folder / "data", folder / "log"
-    _run("initdb", "-D", str(data), "-A", "trust", "-U", "viva", "--no-sync")
-    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
-    _run("pg_ctl", "-D", str(data), "-l", str(log), "-w", "-o", options, "start")
+        shutil.chown(folder, _user())
+    url = f"postgresql://viva@/records?host={folder}"
+    _run("initdb", "-D", str(folder / "data"), "-A", "trust", "-U", "viva", "--no-sync")
+    start(url)
     try:
         _run("createdb", "-h", str(folder), "-U", "viva", "records")
-        yield f"postgresql://viva@/records?host={folder}"
+        yield url
     finally:
-        _run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+        stop(url)
         shutil.rmtree(folder)
+
+
+def start(url: str) -> None:
+    """Start the server of a URL, which has been stopped."""
+    folder = _folder(url)
+    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+    _run("pg_ctl", "-D", str(folder / "data"), "-l", str(folder / "log"), "-w", "-o", options, "start")
+
+
+def stop(url: str) -> None:
+    """Stop the server of a URL in the middle of whatever it does."""
+    _run("pg_ctl", "-D", str(_folder(url) / "data"), "-m", "immediate", "-w", "stop")
+
+
+def _folder(url: str) -> Path:
+    return Path(url.rpartition("host=")[2])
 
 
 def _user() -> str:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -36,7 +36,7 @@ from viva.model import Isolation, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
-from viva.pipeline.jobs import Observer, Pool
+from viva.pipeline.jobs import Job, Observer, Pool, always
 
 if TYPE_CHECKING:
     from viva.pipeline.results_writer import ResultsWriter
@@ -158,15 +158,19 @@ class Grading:
             decisions = open_.enter_context(folder_decisions(self.output, off=off or records is not None))
             options = replace(self.tests, notebook=writer.writes_notebooks, call_log=records is not None)
             run.use_store(decisions)
+            may_start: Callable[[Job], bool] = always
             if records is not None:
                 from viva.pipeline.score_cache import ScoreCache
+                from viva.records.claims import Claims
                 from viva.records.conditions import Asked
 
                 asked = Asked(self.course.root, self.secret, options, gpu=self.place.has_gpu)
+                claims = open_.enter_context(Claims(records.engine))
                 again, isolation = records_use.again, self.place.isolation
-                cache = ScoreCache(records, asked, isolation, records_use.reason(), again=again)
+                cache = ScoreCache(records, asked, isolation, records_use.reason(), claims, again=again)
                 run.use_cache(cache)
-            summary = run.run(self._pool(options, writer, progress))
+                may_start = cache.may_start
+            summary = run.run(self._pool(options, writer, progress, may_start))
         self.listing.say()
         show_summary(summary, writer, self.place.tier, as_student=as_student)
         show_cached(summary)
@@ -174,15 +178,21 @@ class Grading:
             self._check_points(summary.points)
         return max(summary.exit_status, self.listing.exit_status)
 
-    def _pool(self, options: GradeOptions, writer: "ResultsWriter", progress: Progress) -> Pool:
+    def _pool(
+        self, options: GradeOptions, writer: "ResultsWriter", progress: Progress, may_start: Callable[[Job], bool]
+    ) -> Pool:
         from viva.pipeline.local_pool import LocalPool
         from viva.pipeline.process.settings import BoxOptions
 
         observer = Observer(
-            on_start=writer.start, on_entry=writer.entry, on_progress=progress.tell, checkpoints=writer.checkpoints
+            may_start=may_start,
+            on_start=writer.start,
+            on_entry=writer.entry,
+            on_progress=progress.tell,
+            checkpoints=writer.checkpoints,
         )
         if self.place.cluster is not None:
-            return self.place.cluster.pool(self.secret, options, Observer(on_start=writer.start))
+            return self.place.cluster.pool(self.secret, options, Observer(may_start=may_start, on_start=writer.start))
         boxes = BoxOptions(self.place.tier, gpus=self.place.gpus)
         return LocalPool(self.course, self.secret, boxes, options, self.place.workers, observer)
 

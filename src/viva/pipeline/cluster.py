@@ -18,7 +18,7 @@ from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline import cluster_worker
 from viva.pipeline.assignment_plan import Plan
 from viva.pipeline.cluster_messages import Task, graded_from_bytes
-from viva.pipeline.jobs import Job, Observer
+from viva.pipeline.jobs import Job, Observer, Postponed
 from viva.pipeline.schedulers import Connection
 
 LOOK_S: Final = 1.0
@@ -215,6 +215,9 @@ class _Run:
     def _submit(self, job: Job, lane: _Lane, *, last: bool = False) -> Iterator[Result]:
         plan, options = self._plans[job.assignment.name], job.options or self._pool.options
         try:
+            if not self._pool.observer.may_start(job):
+                yield job, Postponed()
+                return
             data = self._task(job, plan, options, gpu=bool(lane.resources)).to_bytes()
         except VivaError as error:
             yield job, error

@@ -1,20 +1,24 @@
 """One run over a class: grade what has no score yet, keep the scores, write the results, and sum up the run."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from viva.model import Score
 from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded
-from viva.pipeline.jobs import Job, Pool
+from viva.pipeline.jobs import Job, Pool, Postponed
 from viva.pipeline.results_writer import ResultsWriter
 
 if TYPE_CHECKING:  # they import SQLAlchemy, which may not be installed
-    from viva.pipeline.score_cache import ScoreCache
+    from viva.pipeline.score_cache import ScoreCache, Sorted
     from viva.records.overrides import DecidedScore
+
+_LOOK_S: Final = 1.0
+"""How often to look whether other graders are ready."""
 
 
 class ScoreStore(Protocol):
@@ -30,6 +34,10 @@ class Display(Protocol):
 
     def advance(self, score: Score | None) -> None:
         """Count one more submission; None for one without a score."""
+        ...
+
+    def wait(self, count: int, grader: str) -> None:
+        """Say that submissions are left that other graders have, and the name of one grader."""
         ...
 
 
@@ -77,6 +85,7 @@ class GradingRun:
     def __init__(self, jobs: Sequence[Job], writer: ResultsWriter, display: Display) -> None:
         self._jobs, self._writer, self._display = [*jobs], writer, display
         self._store: ScoreStore | None = None
+        self._cache: ScoreCache | None = None
         self.summary = Summary([job.name for job in jobs])
 
     def use_cache(self, cache: "ScoreCache") -> None:
@@ -89,40 +98,80 @@ class GradingRun:
             VivaError: a result of an earlier run cannot be written.
         """
         found = cache.sort(self._jobs)
-        for job, decided, changed in cache.scores(found):
-            self.summary.scores[job.name] = decided.score
-            self.summary.cached.add(job.name)
-            self._writer.restore(job, decided, changed=changed)
-            self._display.advance(None)
-        self.summary.unchanged = len(found.kept)
-        self.summary.earlier = Counter(job.assignment.name for job, _ in found.earlier)
+        self._restore(cache, found)
         self.summary.weaker = Counter(last.scored.score.isolation.tier for _, last in found.weaker)
-        self._jobs, self._store = found.to_grade, cache
+        self._jobs, self._store, self._cache = found.to_grade, cache, cache
 
     def use_store(self, store: ScoreStore | None) -> None:
         """Let people's decisions take precedence over the scores of this run."""
         self._store = store
 
     def run(self, pool: Pool) -> Summary:
-        """Grade what has not been graded yet.
+        """Grade what has not been graded yet; what other graders have is waited for.
 
         Raises:
             UsageError: the course has an error that affects every submission, or a score cannot be kept.
         """
-        for job, graded in pool.run(self._jobs):
-            if isinstance(graded, UsageError):
-                raise graded
-            if isinstance(graded, Exception):
-                self.summary.errors[job.name] = graded
-            else:
-                # The score is kept first, so that the result file is the newer of the two from then on.
-                self._finish(job, graded, self._store.keep(job, graded) if self._store is not None else None)
-            self._display.advance(None if isinstance(graded, Exception) else graded.score)
+        waiting = self._jobs
+        while waiting:
+            postponed = [job for job, graded in pool.run(waiting) if not self._end(job, graded)]
+            waiting = self._after_others(postponed) if postponed else []
         try:
             self._writer.class_curves([*self.summary.scores.values()])
         except UsageError as error:
             self.summary.errors["the curves of the class"] = error
         return self.summary
+
+    def _end(self, job: Job, graded: Graded | Exception) -> bool:
+        """Take in what became of a job; return whether it has come to its end."""
+        if isinstance(graded, Postponed):
+            return False
+        if isinstance(graded, Exception):
+            if self._cache is not None:
+                self._cache.give_back(job)
+            if isinstance(graded, UsageError):
+                raise graded
+            self.summary.errors[job.name] = graded
+        else:
+            self._keep(job, graded)
+        self._display.advance(None if isinstance(graded, Exception) else graded.score)
+        return True
+
+    def _keep(self, job: Job, graded: Graded) -> None:
+        """Keep the score first, so that the result file is the newer of the two from then on."""
+        try:
+            decided = self._store.keep(job, graded) if self._store is not None else None
+        except UsageError as error:  # the records are lost; the student's result is not
+            self._finish(job, graded, None)
+            raise UsageError(
+                f"{error} Its result is written. Mend that and run the command again: it grades what was not kept."
+            ) from error
+        self._finish(job, graded, decided)
+
+    def _after_others(self, jobs: list[Job]) -> list[Job]:
+        """Wait until other graders have kept a score of one of the jobs, or have given one up; return those."""
+        assert self._cache is not None, "only claims postpone a job"
+        told = False
+        while True:
+            taken = self._cache.with_others(jobs)
+            free = [job for job in jobs if job.name not in taken]
+            if free:
+                found = self._cache.sort(free)
+                self._restore(self._cache, found)
+                return [*found.to_grade, *(job for job in jobs if job.name in taken)]
+            if not told:
+                self._display.wait(len(jobs), next(iter(taken.values())))
+                told = True
+            time.sleep(_LOOK_S)
+
+    def _restore(self, cache: "ScoreCache", found: "Sorted") -> None:
+        for job, decided, changed in cache.scores(found):
+            self.summary.scores[job.name] = decided.score
+            self.summary.cached.add(job.name)
+            self._writer.restore(job, decided, changed=changed)
+            self._display.advance(None)
+        self.summary.unchanged += len(found.kept)
+        self.summary.earlier.update(job.assignment.name for job, _ in found.earlier)
 
     def _finish(self, job: Job, graded: Graded, decided: "DecidedScore | None") -> None:
         self.summary.scores[job.name] = graded.score if decided is None else decided.score

@@ -56,11 +56,22 @@ def _nothing(*_: object) -> None:
     """Do nothing."""
 
 
+class Postponed(Exception):
+    """The outcome of a job that another grader has at the moment, or has just graded."""
+
+
+def always(_: Job) -> bool:
+    """Let every job start."""
+    return True
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer:
     """Called while jobs are graded. Calls come from several threads, one thread for each job at a time."""
 
+    may_start: Callable[[Job], bool] = always
+    """Asked before a job is started; one that may not start is postponed."""
     on_start: Callable[[Job, tuple[Entry, ...]], None] = _nothing
     """Called before a submission is asked anything, with every entry still pending."""
     on_entry: Callable[[Job, Callable[[], tuple[Entry, ...]]], None] = _nothing
@@ -78,6 +89,6 @@ class Pool(Protocol):
         """Grade the jobs in any order; each comes back exactly once.
 
         Yields:
-            The job and its score, or the usage or grader error that prevented one.
+            The job and its score, or the usage or grader error that prevented one; `Postponed` if it may not start.
         """
         ...

@@ -11,7 +11,7 @@ from typing import Final
 from viva.config import Course
 from viva.model import Entry
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.jobs import Job, Observer
+from viva.pipeline.jobs import Job, Observer, Postponed
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
@@ -81,6 +81,9 @@ class LocalPool:
                 for idle in [other for other in examiners if other != name and not waiting.has(other)]:
                     examiners.pop(idle).close()  # its libraries take much memory
                 try:
+                    if not self.observer.may_start(job):
+                        done.put((job, Postponed()))
+                        continue
                     if name not in examiners:
                         boxes = replace(self.boxes, notebooks=stop.notebooks, core=core)
                         examiners[name] = ExaminerProcess(self.course, job.assignment, self.secret, boxes)

@@ -9,7 +9,8 @@ from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
 from viva.pipeline.jobs import Job
 from viva.records import Records, StoredScore
-from viva.records.conditions import Asked, Standing, standing
+from viva.records.claims import Claims
+from viva.records.conditions import Asked, Conditions, Standing, standing
 from viva.records.overrides import ByHand, DecidedScore, Override, held_now, overridden
 from viva.records.store import GRADED, Reason
 
@@ -31,7 +32,14 @@ class ScoreCache:
     """Knows which submissions of a class have scores, and keeps those that are graded now."""
 
     def __init__(
-        self, records: Records, asked: Asked, isolation: Isolation, reason: Reason, *, again: bool = False
+        self,
+        records: Records,
+        asked: Asked,
+        isolation: Isolation,
+        reason: Reason,
+        claims: Claims,
+        *,
+        again: bool = False,
     ) -> None:
         """Prepare.
 
@@ -40,10 +48,11 @@ class ScoreCache:
             asked: what the run asks for.
             isolation: what the run offers at the least.
             reason: who grades, and why.
+            claims: what other graders of these records have at the moment; not asked with `again`.
             again: grade everything, also what has a score, and keep both scores.
         """
         self._records, self._asked, self._isolation = records, asked, isolation
-        self._reason, self._again = reason, again
+        self._reason, self._claims, self._again = reason, claims, again
         self._numbers: dict[str, int] = {}
 
     def sort(self, jobs: Sequence[Job]) -> Sorted:
@@ -63,8 +72,7 @@ class ScoreCache:
             if last is None:
                 found.to_grade.append(job)
                 continue
-            asked = self._asked.conditions(job.assignment, self._isolation, options=job.options)
-            how = standing(last.scored.score, last.conditions, asked)
+            how = standing(last.scored.score, last.conditions, self._conditions(job))
             if how is Standing.SAME:
                 found.kept.append((job, last))
             elif how is Standing.OTHER_TESTS:
@@ -74,6 +82,35 @@ class ScoreCache:
                 if how is Standing.WEAKER:
                     found.weaker.append((job, last))
         return found
+
+    def may_start(self, job: Job) -> bool:
+        """Claim a job; False if another grader has it, or has kept a score since the jobs were sorted.
+
+        Raises:
+            UsageError: the records cannot be written.
+        """
+        if self._again:
+            return True
+        number, conditions = self._numbers[job.name], self._conditions(job)
+        if not self._claims.take(conditions.identity(number), number):
+            return False
+        last = self._records.latest([number]).get(number)
+        if last is not None and standing(last.scored.score, last.conditions, conditions) is Standing.SAME:
+            self.give_back(job)
+            return False
+        return True
+
+    def give_back(self, job: Job) -> None:
+        """End the claim of a job that was not graded, or whose score is kept."""
+        self._claims.give_back(self._conditions(job).identity(self._numbers[job.name]))
+
+    def with_others(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Return the names of the jobs that other graders have at the moment, each with its grader."""
+        identities = {self._conditions(job).identity(self._numbers[job.name]): job.name for job in jobs}
+        return {identities[each]: holder for each, holder in self._claims.of_others(identities).items()}
+
+    def _conditions(self, job: Job) -> Conditions:
+        return self._asked.conditions(job.assignment, self._isolation, options=job.options)
 
     def scores(self, found: Sorted) -> list[tuple[Job, DecidedScore, bool]]:
         """Return the scores of what is not graded now, with what people decided, and whether they changed anything."""
@@ -105,6 +142,8 @@ class ScoreCache:
             )
         except UsageError as error:
             raise UsageError(f"{job.name} was graded and not kept: {error}") from error
+        if not self._again:
+            self.give_back(job)
         people = ByHand.about(self._records, assignment, name, graded.score.content_hash)
         held = held_now(self._records, assignment, people, name) if people.overrides else {}
         return _decided(people, job, number, graded.score, held)

@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from viva.model.errors import UsageError
 from viva.records.damaged_copy import keep_damaged
 
-REVISION: Final = "0004"
+REVISION: Final = "0005"
 """The present revision of the tables: the last migration."""
 BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""

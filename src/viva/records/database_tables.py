@@ -1,4 +1,4 @@
-"""The tables. Rows are added and read; nothing updates them, and only a student's request deletes any.
+"""The tables. Rows are added and read; nothing updates them, and only a student's request deletes any; but for claims.
 
 Times are texts, UTC in ISO 8601, because SQLite has no time zones; points are exact fractions as texts.
 """
@@ -8,6 +8,8 @@ from typing import Final
 from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 
 METADATA: Final = MetaData()
+_NOT_KEPT: Final = MetaData()
+"""Of tables whose rows last for minutes: no copy has them."""
 
 attempts: Final = Table(
     "attempts",
@@ -143,4 +145,13 @@ removals: Final = Table(
     Column("by", Text, nullable=False),
     Column("why", Text, nullable=False),
     Column("at", Text, nullable=False),
+)
+
+claims: Final = Table(
+    "claims",
+    _NOT_KEPT,
+    Column("identity", Text, primary_key=True),  # of a grading: see `Conditions.identity`
+    Column("attempt_id", Integer, nullable=False, index=True),
+    Column("holder", Text, nullable=False),  # host and process of a grader
+    Column("until", Float, nullable=False),  # seconds since 1970
 )

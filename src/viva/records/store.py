@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from sqlalchemy import Connection, Engine, Table, func, insert, select, true
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, func, insert, select, true
 from sqlalchemy.engine import URL
 
 from viva.model import Attempt, Score, ScoredAttempt
@@ -18,6 +17,7 @@ from viva.records.conditions import Conditions
 from viva.records.database import open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
 from viva.records.row_packing import attempt_from, attempt_to, pack_score, undamaged, unpack_score
+from viva.records.statements import insert_or
 
 if TYPE_CHECKING:
     from viva.records.row_packing import StoredRow, StoredRows
@@ -108,7 +108,7 @@ class Records:
             known = _numbers(connection, order)
         if missing := [rows[digest] for digest in rows if digest not in known]:
             with writing(self.engine) as connection:
-                statement = _insert(connection)(attempts).on_conflict_do_nothing(index_elements=["digest"])
+                statement = insert_or(connection)(attempts).on_conflict_do_nothing(index_elements=["digest"])
                 connection.execute(statement, missing)
                 known = _numbers(connection, order)
         return [known[digest] for digest in order]
@@ -231,7 +231,7 @@ def current_numbers(connection: Connection, assignment: str, name: str | None = 
 def add_score(connection: Connection, new: NewScore) -> int | None:
     """Add a row to `scores` in an open transaction; see `Records.add_score`."""
     conditions = new.conditions
-    statement = _insert(connection)(scores).values(
+    statement = insert_or(connection)(scores).values(
         attempt_id=new.attempt_id,
         identity=conditions.identity(new.attempt_id) if conditions.whole and new.once else None,
         conditions=conditions.to_json(),
@@ -293,11 +293,6 @@ def stored_score_of(row: "StoredRow") -> StoredScore:
 def _rows() -> "StoredRows":
     others = [column for column in attempts.c if column.name not in ("id", "at", "digest")]
     return select(scores, *others).join(attempts, scores.c.attempt_id == attempts.c.id)
-
-
-def _insert(connection: Connection) -> Callable[[Table], sqlite.Insert | postgresql.Insert]:
-    """Return the dialect's own INSERT, which can handle rows that exist already."""
-    return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
 
 
 def _numbers(connection: Connection, digests: Sequence[str]) -> dict[str, int]:

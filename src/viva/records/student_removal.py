@@ -14,6 +14,7 @@ from viva.records.database import parts, wipe, writing
 from viva.records.database_tables import (
     attempts,
     call_logs,
+    claims,
     decisions,
     overrides,
     proposals,
@@ -101,6 +102,8 @@ def remove(records: Records, name: str, reason: Reason, secret: bytes) -> Remova
         ):
             for part in parts(numbers):
                 connection.execute(delete(table).where(table.c.id.in_(part)))
+        for part in parts(rows.attempts):
+            connection.execute(delete(claims).where(claims.c.attempt_id.in_(part)))
         _leave_teams(connection, person)
         name_in_log = pseudonym(min(person.ids, default=name), secret)
         row = {

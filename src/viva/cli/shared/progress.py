@@ -68,6 +68,11 @@ class Progress:
         if self._bar is not None:
             self._bar.advance(score)
 
+    def wait(self, count: int, grader: str) -> None:
+        """Say that submissions are left that other graders of the same records have."""
+        what = "a submission" if count == 1 else f"{count} submissions"
+        warn(f"waiting for {what} that another grader is at ({grader}).")
+
     def tell(self, job: Job, text: str) -> None:
         """Show the progress of a slow test, in one line that the next one replaces; in a log, now and then."""
         line = escaping.line(text, characters=200)
