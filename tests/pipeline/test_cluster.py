@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from examined import NAME
 from suite_course import DECORATORS, suite_course
 
 from viva.config import Course, load_course
-from viva.model import Score, Status
+from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import NONE_HERE
 from viva.model.grade_request import Graded, GradeOptions
@@ -211,6 +211,62 @@ def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_pa
         "fails once": 9,
         "does not": 9,
     }
+
+
+HALF_FAILS = """
+from dataclasses import replace
+from pathlib import Path
+from distributed import get_worker
+from viva.model import Status
+from viva.pipeline import cluster_worker as worker
+from viva.pipeline.cluster_messages import Reply, reply_from_bytes
+
+worker.usual = usual = getattr(worker, "usual", worker.grade)
+
+def grade(parcel):
+    reply = reply_from_bytes(usual(parcel))
+    name = reply.graded.score.submission.replace(" ", "-")
+    tries = Path("{folder}", name)
+    tries.mkdir(exist_ok=True)
+    Path(tries, str(get_worker().address).rpartition(":")[2]).touch()
+    if name == "never-whole" or (name == "half-once" and len(list(tries.iterdir())) == 1):
+        first = reply.graded.score.entries[0]
+        case = replace(first.cases[0], status=Status.GRADER_ERROR)
+        entries = (replace(first, status=Status.GRADER_ERROR, cases=(case,)), *reply.graded.score.entries[1:])
+        reply.graded.score = replace(reply.graded.score, entries=entries)
+    return Reply(reply.graded, reply.checkpoints, reply.worker).to_bytes()
+
+worker.grade = grade
+"""
+
+
+def test_what_went_wrong_on_one_worker_is_tried_on_another(course: Course, tmp_path: Path) -> None:
+    """A fault of the grader on one machine need not be one on another; what stays wrong is what it is."""
+    (tmp_path / "preload.py").write_text(HALF_FAILS.format(folder=tmp_path), "utf-8")
+    jobs = [job(course, name, f"# {name}\n{RIGHT}") for name in ("half once", "never whole", "whole")]
+    with cluster(2, preload=[str(tmp_path / "preload.py")]) as made, pool_on(made, course) as batch:
+        results = {each.name: graded for each, graded in batch.run(jobs)}
+    faults = {name: graded.score.has_grader_error for name, graded in results.items() if isinstance(graded, Graded)}
+    assert faults == {"half once": False, "never whole": True, "whole": False}
+    tried = {name: len([*Path(tmp_path, name).iterdir()]) for name in ("half-once", "never-whole", "whole")}
+    assert tried == {"half-once": 2, "never-whole": 2, "whole": 1}, "on how many workers"
+
+
+def test_what_happens_on_a_worker_is_told_here(two_workers: LocalCluster, course: Course) -> None:
+    seen: dict[str, list[int]] = {}
+
+    def on_entry(each: Any, entries: Callable[[], tuple[Entry, ...]]) -> None:
+        closed = [entry for entry in entries() if entry.status is not Status.GRADER_ERROR]
+        seen.setdefault(each.name, []).append(len(closed))
+
+    jobs = [job(course, f"slow{n}", f"# {n}\n{SLOW}") for n in range(3)]
+    with pool_on(two_workers, course) as batch:
+        batch.observer = Observer(on_entry=on_entry)
+        assert len(scores([*batch.run(jobs)])) == 3
+        assert len(scores([*batch.run(jobs[:1])])) == 1, "a second run hears its own tasks alone"
+    assert seen.keys() == {each.name for each in jobs}
+    for counts in seen.values():
+        assert counts and max(counts) >= 2 and min(counts) >= 1
 
 
 def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> None:

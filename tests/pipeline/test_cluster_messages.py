@@ -14,7 +14,7 @@ import viva
 from viva.model import Case, Entry, File, Score, Status, Submission, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.cluster_messages import Task, error_to_bytes, graded_from_bytes, graded_to_bytes
+from viva.pipeline.cluster_messages import News, Reply, Task, error_to_bytes, reply_from_bytes
 
 TEXTS = st.text(st.characters(), max_size=20)  # surrogates, too
 PLAIN = {type(None), bool, int, float, str, bytes, list, dict}
@@ -57,8 +57,12 @@ def test_a_task_comes_back_as_it_was(name: str, files: list[tuple[str, bytes]], 
 
 @given(text=TEXTS, earned=st.fractions(0, 3))
 def test_a_score_comes_back_as_it_was(text: str, earned: Fraction) -> None:
-    sent = graded(text, earned, [["t::f", [["call", "f", [1, None, b"x", {1: 2.5}], "ok"]]]])
-    assert graded_from_bytes(graded_to_bytes(sent)) == sent
+    sent = Reply(
+        graded(text, earned, [["t::f", [["call", "f", [1, None, b"x", {1: 2.5}], "ok"]]]]), {"a": b"\x00"}, "tcp"
+    )
+    assert reply_from_bytes(sent.to_bytes()) == sent
+    for news in (News(text, sent.graded.score.entries[0]), News("key", text=text)):
+        assert News.from_bytes(news.to_bytes()) == news
 
 
 @pytest.mark.parametrize("planted", [pickle.dumps(Planted()), b"cos\nabort\n(tR.", b"\x81\xa5event\xa5score"])
@@ -68,14 +72,16 @@ def test_what_a_student_planted_stays_bytes_and_text(planted: bytes) -> None:
     submission = Submission(text, (File("solution.py", planted), File(text, planted)), "hash")
     for sent in (
         a_task(submission).to_bytes(),
-        graded_to_bytes(graded(text, Fraction(1))),
+        Reply(graded(text, Fraction(1)), {text: planted}, text).to_bytes(),
+        News(text, graded(text, Fraction(1)).score.entries[0], text).to_bytes(),
         error_to_bytes(GraderError(text)),
     ):
         assert type(sent) is bytes
         assert types_in(msgpack.unpackb(sent, strict_map_key=False)) <= PLAIN
         assert pickle.loads(pickle.dumps(sent)) == sent  # what the cluster does with it
     assert Task.from_bytes(a_task(submission).to_bytes()).request.submission.files[0].data == planted
-    assert graded_from_bytes(graded_to_bytes(graded(text, Fraction(1)))).score.entries[0].name == text
+    back = reply_from_bytes(Reply(graded(text, Fraction(1)), {}, text).to_bytes())
+    assert back.graded.score.entries[0].name == text
 
 
 @pytest.mark.parametrize(
@@ -83,7 +89,7 @@ def test_what_a_student_planted_stays_bytes_and_text(planted: bytes) -> None:
 )
 def test_an_error_comes_back_as_its_text(error: Exception, kind: type[Exception]) -> None:
     with pytest.raises(kind) as raised:
-        graded_from_bytes(error_to_bytes(error))
+        reply_from_bytes(error_to_bytes(error))
     assert type(raised.value) is kind and str(raised.value) == str(error)
 
 

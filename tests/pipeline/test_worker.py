@@ -16,7 +16,7 @@ from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import GradeRequest
 from viva.model.seeds import Seeds
 from viva.pipeline import cluster_worker
-from viva.pipeline.cluster_messages import Task, graded_from_bytes
+from viva.pipeline.cluster_messages import Task, reply_from_bytes
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.records.conditions import made_with
 from viva.sandbox.host.levels.tiers import TierReport
@@ -35,6 +35,16 @@ class _Worker:
 
     def __init__(self) -> None:
         self.plugins: dict[str, cluster_worker.Examiners] = {}
+        self.told: list[bytes] = []
+
+    def get_current_task(self) -> str:
+        """The task's key."""
+        return "a key"
+
+    def log_event(self, topic: str, message: bytes) -> None:
+        """Remember what clients are told."""
+        assert topic == cluster_worker.TOPIC
+        self.told.append(message)
 
 
 @pytest.fixture
@@ -65,7 +75,7 @@ def task(of: Course, **changed: Any) -> Task:
 
 
 def reply(sent: Task) -> Any:
-    return graded_from_bytes(cluster_worker.grade(sent.to_bytes()))
+    return reply_from_bytes(cluster_worker.grade(sent.to_bytes())).graded
 
 
 def no_tiers_but(*there: Tier) -> list[TierReport]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from viva.cli.shared.cluster_options import Cluster, Elsewhere, cluster_options
+from viva.cli.shared.cluster_options import Elsewhere, cluster_options
 from viva.cli.shared.grade_options import (
     ClassPath,
     Machine,
@@ -21,20 +21,13 @@ from viva.cli.shared.grade_options import (
     test_options,
 )
 from viva.cli.shared.listing import Listing, list_jobs
-from viva.cli.shared.options import (
-    UNSAFE,
-    CourseChoice,
-    choose_gpus,
-    choose_tier,
-    course_choice_options,
-)
+from viva.cli.shared.options import CourseChoice, course_choice_options
+from viva.cli.shared.place import Place
 from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
 from viva.config import Course
 from viva.config.secret import weakness
 from viva.formats.leftover_parts import sweep_parts
-from viva.model import Isolation, Tier
 from viva.model.errors import UsageError
-from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job, Observer, Pool, always
 
@@ -85,47 +78,10 @@ def command(
     listing = list_jobs(
         course, paths, course_choice.assignment, is_class=class_path.is_class, roster=class_path.roster, place=place
     )
-    where = Place.choose(course, listing, machine, elsewhere)
+    where = Place.choose(course, (job.assignment for job in listing.jobs), machine, elsewhere)
     if records_use.records_url and not tests.selects_all:
         raise UsageError("--records keeps whole scores: leave out --only and --visible-only.")
     return Grading(course, secret, listing, output, tests, where).run(records_use, as_student=as_student)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where submissions are graded: on this machine or on a cluster."""
-
-    tier: Tier
-    isolation: Isolation
-    """The weakest isolation that a submission may get."""
-    gpus: Gpus
-    workers: int
-    cluster: Cluster | None
-
-    @classmethod
-    def choose(cls, course: Course, listing: Listing, machine: Machine, elsewhere: Elsewhere) -> "Place":
-        """Choose the isolation and the GPUs that the options, the course and this host allow.
-
-        Raises:
-            UsageError: they do not fit together.
-        """
-        floors = (job.assignment.min_tier for job in listing.jobs)
-        min_tier = max((floor for floor in floors if floor is not None), default=None)
-        if elsewhere:
-            cluster = elsewhere.cluster(course, machine.tier_name, min_tier, machine.gpu_wish, machine.workers)
-            return cls(cluster.tier, cluster.isolation, Gpus(), 0, cluster)
-        from viva.sandbox.host.levels.detect_levels import isolation_of
-
-        tier = choose_tier(machine.tier_name, min_tier)
-        gpus = choose_gpus(machine.gpu_wish)
-        if tier is Tier.T0:
-            warn(f"isolation T0: {UNSAFE}.")
-        return cls(tier, isolation_of(tier), gpus, machine.workers or 0, None)
-
-    @property
-    def has_gpu(self) -> bool:
-        """Return whether tests that need a GPU get one."""
-        return self.cluster.gpu if self.cluster is not None else bool(self.gpus.devices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +137,6 @@ class Grading:
     def _pool(
         self, options: GradeOptions, writer: "ResultsWriter", progress: Progress, may_start: Callable[[Job], bool]
     ) -> Pool:
-        from viva.pipeline.local_pool import LocalPool
-        from viva.pipeline.process.settings import BoxOptions
-
         observer = Observer(
             may_start=may_start,
             on_start=writer.start,
@@ -191,10 +144,7 @@ class Grading:
             on_progress=progress.tell,
             checkpoints=writer.checkpoints,
         )
-        if self.place.cluster is not None:
-            return self.place.cluster.pool(self.secret, options, Observer(may_start=may_start, on_start=writer.start))
-        boxes = BoxOptions(self.place.tier, gpus=self.place.gpus)
-        return LocalPool(self.course, self.secret, boxes, options, self.place.workers, observer)
+        return self.place.pool(self.course, self.secret, options, observer)
 
     def _check_points(self, points: Mapping[str, Fraction]) -> None:
         """Warn about assignments whose tests do not add up to their points."""

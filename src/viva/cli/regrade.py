@@ -8,23 +8,18 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from viva.cli.shared.options import (
-    choose_gpus,
-    choose_tier,
-    course_option,
-    gpu_option,
-    open_course,
-    tier_option,
-    training_option,
-)
+from viva.cli.shared.cluster_options import Elsewhere, cluster_options
+from viva.cli.shared.grade_options import Machine, machine_options
+from viva.cli.shared.options import course_option, open_course, training_option
+from viva.cli.shared.place import Place
 from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
 from viva.config import Assignment, Course
 from viva.formats import escaping
-from viva.model import Score, Tier
+from viva.model import Score
 from viva.model.errors import UsageError
-from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
 from viva.model.score import names_of
+from viva.pipeline.jobs import Observer
 from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
@@ -39,10 +34,9 @@ if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
 @course_option
 @records_option
 @reason_options
-@tier_option
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Submissions at once (default: one per core).")
+@machine_options
+@cluster_options
 @training_option(default=True)
-@gpu_option(default="auto")
 @click.option("--show", "only_show", is_flag=True, help="Show the proposal that waits, and mark nothing.")
 @click.option("--apply", "applies", is_flag=True, help="Make the proposal that waits count.")
 @click.option("--discard", "discards", is_flag=True, help="Leave the marks as they are.")
@@ -55,10 +49,9 @@ def command(
     course_dir: Path | None,
     records_url: str | None,
     who: WhoAndWhy,
-    tier_name: str | None,
-    workers: int | None,
+    machine: Machine,
+    elsewhere: Elsewhere,
     training: bool,
-    gpu_wish: str,
     only_show: bool,
     applies: bool,
     discards: bool,
@@ -81,9 +74,10 @@ def command(
         from viva.records.overrides import ByHand
         from viva.records.proposals import decide, pending_proposal
 
-        run = Run.of(course, course.assignment(assignment), training, gpu_wish)
         if not (applies or discards or only_show):
-            propose_regrade(run, records, choose_tier(tier_name, run.assignment.min_tier), workers or 0, reason)
+            chosen = course.assignment(assignment)
+            run = Run.of(course, chosen, training, Place.choose(course, [chosen], machine, elsewhere))
+            propose_regrade(run, records, reason)
         proposal = pending_proposal(records, assignment)
         if proposal is None:
             raise UsageError(f"No regrade of {assignment} waits: `viva regrade {assignment}` makes a proposal.")
@@ -102,28 +96,23 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a regrade grades with: the assignment as it is now, the options and the GPUs."""
+    """What a regrade grades with: the assignment as it is now, the options and the place."""
 
     course: Course
     assignment: Assignment
     secret: bytes
     options: GradeOptions
-    gpus: Gpus
+    place: Place
     asked: "Asked"
 
     @classmethod
-    def of(cls, course: Course, assignment: Assignment, training: bool, gpu_wish: str) -> Self:
+    def of(cls, course: Course, assignment: Assignment, training: bool, place: Place) -> Self:
         """Return the run for the assignment as it is now."""
         from viva.records.conditions import Asked
 
-        options, gpus, secret = (
-            GradeOptions(training=training, call_log=True),
-            choose_gpus(gpu_wish),
-            course.secret(os.environ),
-        )
-        return cls(
-            course, assignment, secret, options, gpus, Asked(course.root, secret, options, gpu=bool(gpus.devices))
-        )
+        options, secret = GradeOptions(training=training, call_log=True), course.secret(os.environ)
+        asked = Asked(course.root, secret, options, gpu=place.has_gpu)
+        return cls(course, assignment, secret, options, place, asked)
 
     def conditions(self, score: Score) -> "Conditions":
         """Return the conditions under which a score was made, for `viva grade` to find it and not to grade again."""
@@ -148,13 +137,12 @@ class Choice:
         return not self._refused(change)
 
 
-def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reason: "Reason") -> None:
+def propose_regrade(run: Run, records: "Records", reason: "Reason") -> None:
     """Grade the class again and keep the changes as a proposal; scores that did not change are kept at once."""
     from viva.pipeline.local_pool import LocalPool
     from viva.pipeline.process.settings import BoxOptions
     from viva.pipeline.regrading import Regrade, differs
     from viva.records.proposals import propose
-    from viva.sandbox.host.levels.detect_levels import isolation_of
 
     name = run.assignment.name
     known = records.current(name)
@@ -164,8 +152,10 @@ def propose_regrade(run: Run, records: "Records", tier: Tier, workers: int, reas
         what = f"all {len(known)} scores were made by the tests as they are"
         what = what if known else "there are no scores in the records"
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
-    pool = LocalPool(run.course, run.secret, BoxOptions(tier, gpus=run.gpus), run.options, workers)
-    regraded = Regrade(run.course, run.assignment, records, pool, isolation_of(tier)).run(kept)
+    place = run.place
+    replaying = LocalPool(run.course, run.secret, BoxOptions(place.tier, replay_only=True), workers=place.workers)
+    pool = place.pool(run.course, run.secret, run.options, Observer())
+    regraded = Regrade(run.course, run.assignment, records, replaying, pool, run.options, place.isolation).run(kept)
     changed = [each for each in regraded.found if differs(each[0].scored.score, each[1])]
     same = [each for each in regraded.found if not differs(each[0].scored.score, each[1])]
     propose(records, name, made_with, changed, reason, run.conditions, same=same)

@@ -1,8 +1,12 @@
-"""Checkpoints of trainings next to the results: where they are, and when they are removed."""
+"""Checkpoints of trainings next to the results: where they are, how they travel, and when they are removed."""
 
 import contextlib
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
+from viva.formats.atomic_write import write_atomically
 from viva.model import Status
 from viva.model.grade_request import Graded
 
@@ -10,6 +14,36 @@ from viva.model.grade_request import Graded
 def folder_of(results: Path) -> Path:
     """Return the folder of the checkpoints that belong to a result."""
     return results.with_name(".checkpoints" if results.stem == "results" else f".{results.stem}.checkpoints")
+
+
+_NAME: Final = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.checkpoint")
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Return the checkpoints of a folder by name; none if there is no such folder."""
+    found = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if _NAME.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # a training without it begins anew
+                found[path.name] = path.read_bytes()
+    return found
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Make a folder hold these checkpoints and no others.
+
+    Raises:
+        UsageError: they cannot be written.
+    """
+    if not files and not folder.is_dir():
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, data in files.items():
+        if _NAME.fullmatch(name):
+            write_atomically(folder / name, data, durable=False, mode=0o600)
+    for path in folder.iterdir():
+        if path.name not in files:
+            path.unlink()
 
 
 def tidy(folder: Path, graded: Graded, *, all_selected: bool) -> None:

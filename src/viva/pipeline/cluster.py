@@ -1,12 +1,14 @@
 """Grade many submissions on the workers of a Dask cluster: a task is one submission's bytes, its result a score."""
 
+import contextlib
 import queue
 import secrets
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import dask
 from distributed import Future, KilledWorker
@@ -17,7 +19,9 @@ from viva.model.errors import GraderError, UsageError, VivaError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline import cluster_worker
 from viva.pipeline.assignment_plan import Plan
-from viva.pipeline.cluster_messages import Task, graded_from_bytes
+from viva.pipeline.checkpoint_folder import read_files, write_files
+from viva.pipeline.cluster_lanes import Lane, Sent
+from viva.pipeline.cluster_messages import News, Reply, Task, reply_from_bytes
 from viva.pipeline.jobs import Job, Observer, Postponed
 from viva.pipeline.schedulers import Connection
 
@@ -75,48 +79,6 @@ class ClusterPool:
             under_way.cancel()  # does nothing if the run was complete
 
 
-@dataclass(slots=True)
-class _Lane:
-    """Jobs for the same workers."""
-
-    resources: dict[str, float]
-    waiting: deque[Job] = field(default_factory=deque)
-    sent: int = 0
-    threads: int = 0
-    """The number of threads of the workers that can do the jobs."""
-    alone_since: float | None = None
-    """The time since when there has been no such worker."""
-    warned: bool = False
-
-    @property
-    def has_work(self) -> bool:
-        """Return whether any of its jobs has not come back yet."""
-        return bool(self.waiting) or self.sent > 0
-
-    def see(self, workers: Sequence[Any]) -> None:
-        """Count the workers that can do these jobs."""
-        self.threads = sum(
-            min([each["nthreads"], *(int(each["resources"].get(name, 0) / n) for name, n in self.resources.items())])
-            for each in workers
-        )
-        if self.threads or not self.has_work:
-            self.alone_since, self.warned = None, False
-        elif self.alone_since is None:
-            self.alone_since = time.monotonic()
-
-
-@dataclass(slots=True)
-class _Sent:
-    """A job that was sent to the cluster."""
-
-    job: Job
-    lane: _Lane
-    future: Future
-    size: int
-    last: bool
-    """Whether it is the only task in progress, because workers ended while they graded it."""
-
-
 class _Run:
     """One run over a class."""
 
@@ -124,16 +86,22 @@ class _Run:
         self._pool, self._client = pool, pool.connection.client
         self._id = secrets.token_hex(4)
         self._done: queue.SimpleQueue[Future] = queue.SimpleQueue()
-        self._sent: dict[str, _Sent] = {}
-        self._suspects: deque[tuple[Job, _Lane]] = deque()
+        self._sent: dict[str, Sent] = {}
+        self._suspects: deque[tuple[Job, Lane]] = deque()
         self._lost: dict[str, int] = {}
-        self._failed: set[str] = set()
+        self._failed: dict[str, Graded | None] = {}
+        """Jobs that a worker could not grade, or not whole; with what came of it."""
+        self._failed_at: dict[str, str] = {}
+        """The worker that failed."""
+        self._addresses: list[str] = []
+        self._news = threading.Lock()
+        """Held while an observer is told something, so that nothing is told after a job has come back."""
         self._bytes = 0
         self._count = 0
         self._looked = 0.0
         self._introduced = False
         self._plans = {job.assignment.name: self._plan(job, jobs) for job in _one_of_each(jobs)}
-        anywhere, with_gpu = _Lane({}), _Lane({"GPU": 1})
+        anywhere, with_gpu = Lane({}), Lane({"GPU": 1})
         self._lanes = (anywhere, with_gpu)
         for job in jobs:
             on_gpu = pool.workers.gpu and self._plans[job.assignment.name].needs_gpu(job.options or pool.options)
@@ -147,6 +115,7 @@ class _Run:
 
     def results(self) -> Iterator[Result]:
         """Send jobs and yield what comes back, until nothing is left."""
+        self._client.subscribe_topic(cluster_worker.TOPIC, self._hear)
         while self._suspects or any(lane.has_work for lane in self._lanes):
             if self._client.status == "closed":
                 yield from self._give_up("the connection to the scheduler was lost", self._lanes)
@@ -157,7 +126,9 @@ class _Run:
                 future = self._done.get(timeout=LOOK_S)
             except queue.Empty:
                 continue
-            if (sent := self._sent.pop(future.key, None)) is not None:
+            with self._news:
+                sent = self._sent.pop(future.key, None)
+            if sent is not None:
                 sent.lane.sent -= 1
                 self._bytes -= sent.size
                 if (outcome := self._outcome(sent)) is not None:
@@ -167,8 +138,26 @@ class _Run:
         """Cancel the tasks on the cluster: no one waits for them any more."""
         futures = [sent.future for sent in self._sent.values()]
         self._sent.clear()
-        if futures and self._client.status == "running":
-            self._client.cancel(futures, force=True)
+        if self._client.status == "running":
+            with contextlib.suppress(ValueError):  # it was not subscribed
+                self._client.unsubscribe_topic(cluster_worker.TOPIC)
+            if futures:
+                self._client.cancel(futures, force=True)
+
+    def _hear(self, event: tuple[float, object]) -> None:
+        """Pass on what a worker tells about a task of this run; called in the client's own thread."""
+        if not isinstance(event[1], bytes):
+            return
+        news = News.from_bytes(event[1])
+        with self._news, contextlib.suppress(VivaError):  # what cannot be written now is noticed at the end
+            sent = self._sent.get(news.key)
+            if sent is None:
+                return
+            if news.entry is None:
+                self._pool.observer.on_progress(sent.job, news.text)
+                return
+            sent.known[news.entry.test_id] = news.entry
+            self._pool.observer.on_entry(sent.job, sent.entries)
 
     def _introduce(self) -> None:
         """Give every worker, also those that start later, the examiners that it keeps from task to task."""
@@ -186,7 +175,8 @@ class _Run:
         try:
             if not self._introduced:
                 self._introduce()
-            workers = [*self._pool.connection.workers().values()]
+            there = self._pool.connection.workers()
+            workers, self._addresses = [*there.values()], [*there]
         except OSError:  # the client reconnects, and closes if it cannot
             return
         worker_timeout_s = self._pool.connection.worker_timeout_s
@@ -212,7 +202,7 @@ class _Run:
         if self._suspects and not any(lane.has_work for lane in self._lanes):
             yield from self._submit(*self._suspects.popleft(), last=True)
 
-    def _submit(self, job: Job, lane: _Lane, *, last: bool = False) -> Iterator[Result]:
+    def _submit(self, job: Job, lane: Lane, *, last: bool = False) -> Iterator[Result]:
         plan, options = self._plans[job.assignment.name], job.options or self._pool.options
         try:
             if not self._pool.observer.may_start(job):
@@ -222,14 +212,23 @@ class _Run:
         except VivaError as error:
             yield job, error
             return
-        self._pool.observer.on_start(job, plan.open_entries(options))
+        pending = plan.open_entries(options)
+        self._pool.observer.on_start(job, pending)
         self._count += 1
         key = f"viva-{self._id}-{self._count}"
+        failed_at = self._failed_at.get(job.name)
+        others = [each for each in self._addresses if each != failed_at] if failed_at else []
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": len(data) + MOST_BYTES}):
             future = self._client.submit(
-                cluster_worker.grade, data, key=key, pure=False, resources=lane.resources or None
+                cluster_worker.grade,
+                data,
+                key=key,
+                pure=False,
+                resources=lane.resources or None,
+                workers=others or None,  # elsewhere, if there is another one that can
+                allow_other_workers=bool(others),
             )
-        self._sent[key] = _Sent(job, lane, future, len(data), last)
+        self._sent[key] = Sent(job, lane, future, len(data), last, pending)
         lane.sent += 1
         self._bytes += len(data)
         future.add_done_callback(self._done.put)
@@ -248,23 +247,23 @@ class _Run:
             gpu=gpu,
             notebooks=plan.notebooks,
             waiting=tuple({each.assignment.name for lane in self._lanes for each in lane.waiting}),
+            checkpoints=None if (folder := pool.observer.checkpoints(job)) is None else read_files(folder),
         )
 
-    def _outcome(self, sent: _Sent) -> Graded | Exception | None:
+    def _outcome(self, sent: Sent) -> Graded | Exception | None:
         """Return the outcome of a task; None if it is tried again."""
         future, job = sent.future, sent.job
         if future.cancelled():  # the scheduler restarted, or the connection to it broke
             return self._again(sent)
         if future.status != "error":
             try:
-                return graded_from_bytes(future.result(timeout=60))
+                return self._take_in(sent, reply_from_bytes(future.result(timeout=60)))
             except UsageError as error:
                 return error
             except GraderError as error:  # that worker failed; another one may try, once
                 if job.name in self._failed:
-                    return error
-                self._failed.add(job.name)
-                sent.lane.waiting.appendleft(job)
+                    return self._failed[job.name] or error
+                self._elsewhere(sent, None)
                 return None
             except Exception:  # the worker with the result ended, and no other one replaced it
                 return self._again(sent)
@@ -278,7 +277,23 @@ class _Run:
             return _without_viva(raised)
         return GraderError(f"the cluster could not grade it: {type(raised).__name__}: {raised}")
 
-    def _again(self, sent: _Sent) -> Graded | Exception | None:
+    def _take_in(self, sent: Sent, reply: Reply) -> Graded | None:
+        """Return the score of a reply; None if another worker tries again, because something went wrong with this."""
+        job, graded = sent.job, reply.graded
+        if (graded.score.has_grader_error or not graded.finished) and job.name not in self._failed:
+            self._failed_at[job.name] = reply.worker
+            self._elsewhere(sent, graded)
+            return None
+        if (folder := self._pool.observer.checkpoints(job)) is not None:
+            write_files(folder, reply.checkpoints)
+        return graded
+
+    def _elsewhere(self, sent: Sent, graded: Graded | None) -> None:
+        """Let another worker try what one could not grade, or not whole."""
+        self._failed[sent.job.name] = graded
+        sent.lane.waiting.appendleft(sent.job)
+
+    def _again(self, sent: Sent) -> Graded | Exception | None:
         self._introduced = False  # it may be a different scheduler
         name = sent.job.name
         self._lost[name] = self._lost.get(name, 0) + 1
@@ -287,7 +302,7 @@ class _Run:
         sent.lane.waiting.appendleft(sent.job)
         return None
 
-    def _give_up(self, why: str, lanes: Sequence[_Lane]) -> Iterator[Result]:
+    def _give_up(self, why: str, lanes: Sequence[Lane]) -> Iterator[Result]:
         """Yield all jobs of these lanes without a score."""
         under_way = [sent for sent in self._sent.values() if sent.lane in lanes]
         jobs = [sent.job for sent in under_way] + [job for lane in lanes for job in lane.waiting]

@@ -11,9 +11,10 @@ from typing import Any, Final, Self
 import msgpack
 
 import viva
-from viva.model import Tier
+from viva.model import Entry, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeRequest
+from viva.model.plain import entry_from_plain, entry_to_plain
 
 _SURROGATES: Final = "surrogatepass"
 """Texts of students may hold lone surrogates."""
@@ -41,6 +42,8 @@ class Task:
     """Whether this or other submissions of the class may hold notebooks."""
     waiting: tuple[str, ...]
     """Assignments with more submissions to come: the worker need not keep examiners of others."""
+    checkpoints: dict[str, bytes] | None = None
+    """Files of trainings to resume (`checkpoint_folder`); None if none are kept."""
 
     def to_bytes(self) -> bytes:
         """Return the task as bytes."""
@@ -75,9 +78,46 @@ class Task:
         )
 
 
-def graded_to_bytes(graded: Graded) -> bytes:
-    """Return a reply that holds a score."""
-    return _pack({"graded": graded.to_plain()})
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a worker made of a task."""
+
+    graded: Graded
+    checkpoints: dict[str, bytes]
+    """Files of the trainings, for a later run to resume."""
+    worker: str
+    """The worker's address."""
+
+    def to_bytes(self) -> bytes:
+        """Return the reply as bytes."""
+        return _pack({"graded": self.graded.to_plain(), "checkpoints": self.checkpoints, "worker": self.worker})
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What happens to a task while a worker grades it: an entry, or a line about a slow test."""
+
+    key: str
+    """The task's."""
+    entry: Entry | None = None
+    text: str = ""
+
+    def to_bytes(self) -> bytes:
+        """Return the news as bytes."""
+        return _pack(
+            {
+                "key": self.key,
+                "entry": entry_to_plain(self.entry) if self.entry is not None else None,
+                "text": self.text,
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read what `to_bytes` returned."""
+        plain = _unpack(data)
+        entry = entry_from_plain(plain["entry"]) if plain["entry"] is not None else None
+        return cls(plain["key"], entry, plain["text"])
 
 
 def error_to_bytes(error: Exception) -> bytes:
@@ -85,7 +125,7 @@ def error_to_bytes(error: Exception) -> bytes:
     return _pack({"usage" if isinstance(error, UsageError) else "error": str(error)})
 
 
-def graded_from_bytes(data: bytes) -> Graded:
+def reply_from_bytes(data: bytes) -> Reply:
     """Read a worker's reply.
 
     Raises:
@@ -97,7 +137,7 @@ def graded_from_bytes(data: bytes) -> Graded:
         raise UsageError(message["usage"])
     if "error" in message:
         raise GraderError(message["error"])
-    return Graded.from_plain(message["graded"])
+    return Reply(Graded.from_plain(message["graded"]), dict(message["checkpoints"]), message["worker"])
 
 
 def _pack(message: Mapping[str, object]) -> bytes:

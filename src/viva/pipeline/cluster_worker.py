@@ -1,9 +1,11 @@
 """The worker's side of a cluster: bytes in, bytes out, with examiners that are kept from task to task."""
 
 import os
+import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -11,13 +13,15 @@ from distributed import Worker, get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
 from tornado.ioloop import PeriodicCallback
 
+import viva
 from viva.config import Assignment, Course, load_course
-from viva.model import Tier
+from viva.model import Entry, Tier
 from viva.model.errors import CourseError, GraderError, UsageError
 from viva.model.gpu import NONE_HERE, Gpus
 from viva.model.grade_request import Graded
 from viva.model.seeds import Seeds
-from viva.pipeline.cluster_messages import Task, error_to_bytes, graded_to_bytes
+from viva.pipeline import checkpoint_folder
+from viva.pipeline.cluster_messages import News, Reply, Task, error_to_bytes
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
@@ -27,6 +31,8 @@ from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 NAME: Final = "viva-examiners"
 """The plugin's name on every worker, the same for all clients."""
+TOPIC: Final = f"viva {viva.__version__}"
+"""Under which workers tell clients what happens; each client knows its own tasks."""
 SAME_RUN_S: Final = 1.0
 """After so long without work a course is read again; until then, tests are collected only once."""
 IDLE_S: Final = 300.0
@@ -36,13 +42,29 @@ IDLE_S: Final = 300.0
 def grade(message: bytes) -> bytes:
     """Grade one submission on the worker that calls this; every error becomes a reply."""
     worker = get_worker()
+    key = worker.get_current_task()
+
+    def tell(news: News) -> None:
+        worker.log_event(TOPIC, news.to_bytes())
+
     try:
-        graded = worker.plugins[NAME].grade(Task.from_bytes(message))
+        task = Task.from_bytes(message)
+        with tempfile.TemporaryDirectory(prefix="viva-checkpoints-") as folder:
+            kept = Path(folder, "kept") if task.checkpoints is not None else None
+            if kept is not None:
+                checkpoint_folder.write_files(kept, task.checkpoints or {})
+            request = replace(task.request, checkpoints=kept)
+            graded = worker.plugins[NAME].grade(
+                replace(task, request=request),
+                lambda entry: tell(News(key, entry)),
+                lambda text: tell(News(key, text=text)),
+            )
+            files = checkpoint_folder.read_files(kept) if kept is not None else {}
     except UsageError as error:
         return error_to_bytes(UsageError(f"The worker {worker.address} refuses: {error}"))
     except Exception as error:  # reported for this submission; the worker continues
         return error_to_bytes(GraderError(f"on the worker {worker.address}: {type(error).__name__}: {error}"))
-    return graded_to_bytes(graded)
+    return Reply(graded, files, worker.address).to_bytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +116,18 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
                 examiner.stop()
         _close(idle)
 
-    def grade(self, task: Task) -> Graded:
+    def grade(
+        self,
+        task: Task,
+        on_entry: Callable[[Entry], None] = lambda _: None,
+        on_progress: Callable[[str], None] = lambda _: None,
+    ) -> Graded:
         """Grade one submission.
+
+        Args:
+            task: the submission, and how to grade it.
+            on_entry: called with each entry as soon as it is known.
+            on_progress: called with a line about a slow test.
 
         Raises:
             UsageError: this worker's viva, course, secret or isolation is not what the task requires.
@@ -111,7 +143,7 @@ class Examiners(WorkerPlugin):  # type: ignore[misc]  # dask's classes are not t
         def attempt() -> Graded:
             examiner.open()
             examiner.check_selection(options)
-            return examiner.grade(task.request)
+            return examiner.grade(task.request, on_entry, on_progress)
 
         try:
             graded = at_most_twice(attempt, lambda: self._closed)

@@ -12,8 +12,7 @@ from viva.config import Assignment, Course
 from viva.model import Entry, Isolation, Score, Status
 from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded, GradeOptions
-from viva.pipeline.jobs import Job
-from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.jobs import Job, Pool
 from viva.records import Records, StoredScore
 from viva.replay.call_log import CallLog
 from viva.submissions import open_submission
@@ -47,7 +46,14 @@ class Regrade:
     """Grades the submissions of one assignment again."""
 
     def __init__(
-        self, course: Course, assignment: Assignment, records: Records, pool: LocalPool, isolation: Isolation
+        self,
+        course: Course,
+        assignment: Assignment,
+        records: Records,
+        replaying: Pool,
+        pool: Pool,
+        options: GradeOptions,
+        isolation: Isolation,
     ) -> None:
         """Prepare.
 
@@ -55,11 +61,13 @@ class Regrade:
             course: the assignment's course.
             assignment: the assignment whose tests run, as they are now.
             records: where scores and call logs are kept.
-            pool: runs the programs that have to be asked again; its options apply to each.
+            replaying: grades from call logs, and runs no program.
+            pool: runs the programs that have to be asked again.
+            options: which tests they are asked.
             isolation: what the pool offers: nothing of a program that ran with less is used again.
         """
-        self._course, self._assignment, self._records, self._pool = course, assignment, records, pool
-        self._isolation = isolation
+        self._course, self._assignment, self._records = course, assignment, records
+        self._replaying, self._pool, self._options, self._isolation = replaying, pool, options, isolation
 
     def run(self, kept: Sequence[StoredScore], on_done: Callable[[], None] = lambda: None) -> Regraded:
         """Grade these submissions again.
@@ -108,9 +116,7 @@ class Regrade:
         with_call_log = [
             case.job for case in cases.values() if case.kept.call_log_id is not None and self._may_use(case.kept)
         ]
-        boxes = replace(self._pool.boxes, replay_only=True)
-        replaying = replace(self._pool, options=GradeOptions(), boxes=boxes)
-        for job, graded in replaying.run(with_call_log) if self._assignment.suite is None else ():
+        for job, graded in self._replaying.run(with_call_log) if self._assignment.suite is None else ():
             case = cases[job.name]
             if isinstance(graded, UsageError):
                 raise graded
@@ -122,7 +128,7 @@ class Regrade:
         for case in cases.values():
             if case.score is None or case.changed:
                 only = tuple(case.changed) if case.score is not None else None
-                options = replace(self._pool.options, only=only, call_log=True)
+                options = replace(self._options, only=only, call_log=True)
                 jobs.append(replace(case.job, options=options, replayed=bytes))
         result.programs_run = len(jobs)
         for job, graded in self._pool.run(jobs):

@@ -1,0 +1,62 @@
+"""Where submissions are graded: on this machine or on a cluster, with which isolation and which GPUs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from viva.cli.shared.cluster_options import Cluster, Elsewhere
+from viva.cli.shared.grade_options import Machine
+from viva.cli.shared.options import UNSAFE, choose_gpus, choose_tier
+from viva.cli.shared.progress import warn
+from viva.config import Assignment, Course
+from viva.model import Isolation, Tier
+from viva.model.gpu import Gpus
+from viva.model.grade_request import GradeOptions
+from viva.pipeline.jobs import Observer, Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where submissions are graded: on this machine or on a cluster."""
+
+    tier: Tier
+    isolation: Isolation
+    """The weakest isolation that a submission may get."""
+    gpus: Gpus
+    workers: int
+    cluster: Cluster | None
+
+    @classmethod
+    def choose(
+        cls, course: Course, assignments: Iterable[Assignment], machine: Machine, elsewhere: Elsewhere
+    ) -> "Place":
+        """Choose the isolation and the GPUs that the options, the course and this host allow.
+
+        Raises:
+            UsageError: they do not fit together.
+        """
+        floors = (assignment.min_tier for assignment in assignments)
+        min_tier = max((floor for floor in floors if floor is not None), default=None)
+        if elsewhere:
+            cluster = elsewhere.cluster(course, machine.tier_name, min_tier, machine.gpu_wish, machine.workers)
+            return cls(cluster.tier, cluster.isolation, Gpus(), 0, cluster)
+        from viva.sandbox.host.levels.detect_levels import isolation_of
+
+        tier = choose_tier(machine.tier_name, min_tier)
+        gpus = choose_gpus(machine.gpu_wish)
+        if tier is Tier.T0:
+            warn(f"isolation T0: {UNSAFE}.")
+        return cls(tier, isolation_of(tier), gpus, machine.workers or 0, None)
+
+    @property
+    def has_gpu(self) -> bool:
+        """Return whether tests that need a GPU get one."""
+        return self.cluster.gpu if self.cluster is not None else bool(self.gpus.devices)
+
+    def pool(self, course: Course, secret: bytes, options: GradeOptions, observer: Observer) -> Pool:
+        """Return what grades there."""
+        from viva.pipeline.local_pool import LocalPool
+        from viva.pipeline.process.settings import BoxOptions
+
+        if self.cluster is not None:
+            return self.cluster.pool(secret, options, observer)
+        return LocalPool(course, secret, BoxOptions(self.tier, gpus=self.gpus), options, self.workers, observer)
